@@ -1,0 +1,100 @@
+"""Checks that turn what a caller gave into arrays of a known shape and type, once, at construction.
+
+Every message names the thing, what was expected and what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace.errors import InputError
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.int32]
+
+_INT32_MAX = np.iinfo(np.int32).max
+
+
+def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
+    """Return `value` as a read-only float32 or float64 array; other types become float64.
+
+    Parameters
+    ----------
+    name : what the array is, for the message
+    value : anything NumPy takes; float32 and float64 arrays are not copied
+    shape : one entry an axis; a number must match, a letter may be anything
+    """
+    array = _array(name, value)
+    if array.dtype not in (np.float32, np.float64):
+        if array.dtype.kind not in "fiub":
+            raise InputError(f"{name}: expected numbers, got dtype {array.dtype}")
+        array = array.astype(np.float64)
+    _check_shape(name, array, shape)
+    if array.size and not np.isfinite(array.sum(dtype=np.float64)) and not np.isfinite(array).all():
+        where = np.argwhere(~np.isfinite(array))[0]
+        raise InputError(f"{name}: expected finite numbers, got {array[tuple(where)]} at {where.tolist()}")
+    return _read_only(array)
+
+
+def indices(name: str, value: ArrayLike, shape: Sequence[int | str], below: int, least: int = 0) -> Ints:
+    """Return `value` as a read-only int32 array whose entries lie in `least` … `below` - 1."""
+    array = _array(name, value)
+    if array.size == 0:
+        array = array.astype(np.int32)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name}: expected whole numbers, got dtype {array.dtype}")
+    _check_shape(name, array, shape)
+    if array.size:
+        low, high = int(array.min()), int(array.max())
+        if low < least or high >= below or high > _INT32_MAX:
+            came = low if low < least else high
+            raise InputError(f"{name}: expected indices from {least} to {below - 1}, got {came}")
+    return _read_only(array.astype(np.int32, copy=False))
+
+
+def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return `value` as a tuple of `count` distinct, non-empty strings."""
+    result = tuple(value)
+    if len(result) != count:
+        raise InputError(f"{name}: expected {count}, got {len(result)}")
+    seen: set[str] = set()
+    for entry in result:
+        if not isinstance(entry, str) or not entry:
+            raise InputError(f"{name}: expected non-empty strings, got {entry!r}")
+        if entry in seen:
+            raise InputError(f"{name}: expected each name once, got {entry!r} twice")
+        seen.add(entry)
+    return result
+
+
+def choice(name: str, value: str, allowed: Sequence[str]) -> str:
+    """Return `value` if it is one of `allowed`."""
+    if value not in allowed:
+        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def _array(name: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name}: expected an array, got {type(value).__name__} ({error})") from error
+
+
+def _check_shape(name: str, array: NDArray[Any], shape: Sequence[int | str]) -> None:
+    fits = array.ndim == len(shape) and all(
+        isinstance(want, str) or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join(str(want) for want in shape)
+        raise InputError(f"{name}: expected shape ({wanted}), got {array.shape}")
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,150 @@
+"""Mesh: points and triangles, in the vertex order of the file they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh.
+
+    Parameters
+    ----------
+    points : (N, 3) float32 or float64, the rest shape in the mesh's own unit
+    triangles : (T, 3) int32, counter-clockwise seen from outside
+    face_sizes : (F,) int32 or None, corners of each polygon of the source file. A polygon of k corners is a fan
+        of k - 2 successive triangles, so the polygons can be recovered; None means all faces are triangles
+    """
+
+    points: Floats
+    triangles: Ints
+    face_sizes: Ints | None = None
+
+    def __post_init__(self) -> None:
+        points = check.floats("mesh points", self.points, ("N", 3))
+        triangles = check.indices("mesh triangles", self.triangles, ("T", 3), below=len(points))
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "triangles", triangles)
+        if self.face_sizes is not None:
+            sizes = check.indices("mesh face_sizes", self.face_sizes, ("F",), below=2**31, least=3)
+            if int((sizes - 2).sum(dtype=np.int64)) != len(triangles):
+                raise InputError(f"mesh face_sizes: they make {(sizes - 2).sum()} triangles, got {len(triangles)}")
+            object.__setattr__(self, "face_sizes", sizes)
+
+    @classmethod
+    def from_polygons(cls, points: ArrayLike, corners: ArrayLike, sizes: ArrayLike) -> Mesh:
+        """Make a mesh from polygons: `corners` (sum of sizes,) vertex indices, `sizes` (F,) corners of each."""
+        counts = check.indices("polygon sizes", sizes, ("F",), below=2**31, least=3)
+        flat = check.indices("polygon corners", corners, (int(counts.sum(dtype=np.int64)),), below=2**31)
+        starts = np.cumsum(counts) - counts
+        fan = np.repeat(starts, counts - 2)
+        step = np.arange(len(fan)) - np.repeat(np.cumsum(counts - 2) - (counts - 2), counts - 2)
+        triangles = np.stack([flat[fan], flat[fan + step + 1], flat[fan + step + 2]], axis=1)
+        return cls(np.asarray(points), triangles, None if (counts == 3).all() else counts)
+
+    @property
+    def face_count(self) -> int:
+        """Polygons of the source file; triangles where all are triangles."""
+        return len(self.triangles) if self.face_sizes is None else len(self.face_sizes)
+
+    @cached_property
+    def box(self) -> Floats:
+        """(2, 3) lowest and highest corner of the bounding box."""
+        if not len(self.points):
+            return np.zeros((2, 3))
+        return np.stack([self.points.min(axis=0), self.points.max(axis=0)])
+
+    @property
+    def diagonal(self) -> float:
+        """Length of the bounding box's diagonal: the scale that errors are measured against."""
+        return float(np.linalg.norm(self.box[1].astype(np.float64) - self.box[0]))
+
+    @cached_property
+    def weld(self) -> Weld:
+        """Which vertices share a position: a file that splits vertices at seams repeats them."""
+        return weld_points(self.points)
+
+    @property
+    def is_watertight(self) -> bool:
+        """Whether, seams welded, each edge is shared by exactly two triangles of opposite direction."""
+        corners = self.weld.groups[self.triangles]
+        corners = corners[(corners != np.roll(corners, 1, axis=1)).all(axis=1)]
+        if not len(corners):
+            return False
+        directed = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]).astype(np.int64)
+        forward = np.sort(directed[:, 0] * len(self.points) + directed[:, 1])
+        backward = np.sort(directed[:, 1] * len(self.points) + directed[:, 0])
+        return bool((np.diff(forward) > 0).all() and np.array_equal(forward, backward))
+
+    def with_points(self, points: ArrayLike) -> Mesh:
+        """Return the same surface in another shape, `points` (N, 3)."""
+        moved = check.floats("mesh points", points, (len(self.points), 3))
+        return replace(self, points=moved)
+
+    def normals(self, points: ArrayLike | None = None) -> Floats:
+        """Return (N, 3) unit vertex normals, weighted by area and shared across seams.
+
+        `points` (N, 3) is another shape of the same mesh. A vertex with no area has the normal (0, 0, 1).
+        """
+        shape = np.asarray(self.points if points is None else points, dtype=np.float64)
+        a, b, c = (shape[self.triangles[:, k]] for k in range(3))
+        area = np.cross(b - a, c - a)
+        groups, count = self.weld.groups, len(self.weld.first)
+        corners = groups[self.triangles].ravel()
+        total = np.stack([np.bincount(corners, np.repeat(area[:, k], 3), minlength=count) for k in range(3)], axis=1)[
+            groups
+        ]
+        length = np.linalg.norm(total, axis=1, keepdims=True)
+        flat = length[:, 0] <= 0
+        total[flat] = (0.0, 0.0, 1.0)
+        length[flat] = 1.0
+        unit: Floats = total / length
+        return unit
+
+
+@dataclass(frozen=True, eq=False)
+class Weld:
+    """Vertices grouped by position.
+
+    Parameters
+    ----------
+    groups : (N,) int32, the group of each vertex; groups are numbered by their first vertex
+    first : (G,) int32, the first vertex of each group
+    """
+
+    groups: Ints
+    first: Ints
+
+    def gather(self, values: NDArray[np.floating]) -> Floats:
+        """Return (G, ...) means over each group of per-vertex `values` (N, ...)."""
+        flat = np.asarray(values, dtype=np.float64).reshape(len(self.groups), -1)
+        count = np.bincount(self.groups, minlength=len(self.first))
+        sums = np.stack([np.bincount(self.groups, column, minlength=len(self.first)) for column in flat.T], axis=1)
+        mean: Floats = (sums / count[:, None]).reshape((len(self.first), *values.shape[1:]))
+        return mean
+
+    def scatter(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return (N, ...) per-vertex values from `values` (G, ...) of the groups."""
+        spread: NDArray[np.floating] = values[self.groups]
+        return spread
+
+
+def weld_points(points: Floats) -> Weld:
+    """Group the vertices of `points` (N, 3) that share a position exactly."""
+    if not len(points):
+        return Weld(np.zeros(0, np.int32), np.zeros(0, np.int32))
+    # Adding zero turns -0.0 into 0.0, so that the two compare as equal bytes too.
+    _, first, inverse = np.unique(points + 0.0, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Weld(rank[inverse.ravel()], first[order].astype(np.int32))

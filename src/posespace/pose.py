@@ -1,0 +1,231 @@
+"""Pose: joint rotations, joint shifts and named controls. Motion: poses over time, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check, rotations
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.skeleton import Skeleton, other_side
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """One pose of a skeleton and its controls.
+
+    Parameters
+    ----------
+    rotations : (J, 4) unit quaternions x y z w: each joint's own rotation (glTF's node rotation)
+    translations : (J, 3) each joint's shift in its frame from rest; only the root's differs from zero on most rigs.
+        None for none
+    controls : named scalars that are not joints: smile, load, ...
+    """
+
+    rotations: Floats
+    translations: Floats = None  # type: ignore[assignment]  # None becomes zeros
+    controls: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        turn = check.floats("pose rotations", self.rotations, ("J", 4))
+        object.__setattr__(self, "rotations", rotations.normalize(turn, "pose rotations"))
+        shift = np.zeros((len(turn), 3)) if self.translations is None else self.translations
+        object.__setattr__(self, "translations", check.floats("pose translations", shift, (len(turn), 3)))
+        for name, value in self.controls.items():
+            if not np.isfinite(value):
+                raise InputError(f"pose control {name!r}: expected a finite number, got {value}")
+        object.__setattr__(self, "controls", {str(k): float(v) for k, v in self.controls.items()})
+
+    @classmethod
+    def rest(cls, skeleton: Skeleton) -> Pose:
+        """The skeleton's rest pose."""
+        return cls(skeleton.rest_rotations)
+
+    @classmethod
+    def from_joints(
+        cls, skeleton: Skeleton, joints: Mapping[str, ArrayLike], controls: Mapping[str, float] | None = None
+    ) -> Pose:
+        """A pose that gives some joints, by name, a rotation (4,); the others rest."""
+        turn = skeleton.rest_rotations.astype(np.float64)
+        for name, quaternion in joints.items():
+            turn[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
+        return cls(turn, controls=controls or {})
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Poses over time.
+
+    Parameters
+    ----------
+    rotations : (P, J, 4) unit quaternions x y z w
+    translations : (P, J, 3) shifts of the joints in their frames from rest, or None for none
+    times : (P,) seconds, not decreasing, or None for thirty poses a second
+    names : P names of the poses, or None for "0", "1", ...
+    controls : (P, C) values of the named controls
+    control_names : C names
+    """
+
+    rotations: Floats
+    translations: Floats = None  # type: ignore[assignment]  # each None becomes the default told above
+    times: Floats = None  # type: ignore[assignment]
+    names: tuple[str, ...] = None  # type: ignore[assignment]
+    controls: Floats = None  # type: ignore[assignment]
+    control_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        turn = check.floats("motion rotations", self.rotations, ("P", "J", 4))
+        count, joints = turn.shape[:2]
+        put = object.__setattr__
+        put(self, "rotations", rotations.normalize(turn, "motion rotations"))
+        shift = np.zeros((count, joints, 3)) if self.translations is None else self.translations
+        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3)))
+        times = np.arange(count) / 30.0 if self.times is None else self.times
+        put(self, "times", check.floats("motion times", times, (count,)))
+        if (np.diff(self.times) < 0).any():
+            raise InputError("motion times: expected times that do not decrease")
+        put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
+        put(self, "control_names", check.names("control names", self.control_names, len(self.control_names)))
+        values = np.zeros((count, 0)) if self.controls is None else self.controls
+        put(self, "controls", check.floats("motion controls", values, (count, len(self.control_names))))
+
+    @classmethod
+    def from_poses(
+        cls, poses: Sequence[Pose], names: Sequence[str] | None = None, times: ArrayLike | None = None
+    ) -> Motion:
+        """Stack poses of one skeleton; a control that a pose does not name is zero there."""
+        if not poses:
+            raise InputError("motion: expected at least one pose, got none")
+        joints = {len(pose.rotations) for pose in poses}
+        if len(joints) > 1:
+            raise InputError(f"motion: expected poses of one skeleton, got {sorted(joints)} joints")
+        controls = list(dict.fromkeys(name for pose in poses for name in pose.controls))
+        return cls(
+            np.stack([pose.rotations for pose in poses]),
+            np.stack([pose.translations for pose in poses]),
+            times,  # type: ignore[arg-type]
+            names,  # type: ignore[arg-type]
+            np.array([[pose.controls.get(name, 0.0) for name in controls] for pose in poses]),
+            tuple(controls),
+        )
+
+    @classmethod
+    def from_world(
+        cls,
+        skeleton: Skeleton,
+        world: ArrayLike,
+        times: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Motion:
+        """Poses from each joint's transform to the world, `world` (P, J, 4, 4), as rotations and shifts.
+
+        A joint whose scale changes over time has no such pose: it raises, naming the joint.
+        """
+        given = check.floats("world", world, ("P", len(skeleton), 4, 4)).astype(np.float64)
+        local = given.copy()
+        child = skeleton.parents >= 0
+        local[:, child] = np.linalg.solve(given[:, skeleton.parents[child]], given[:, child])
+        local = np.linalg.solve(skeleton.frames.astype(np.float64), local)
+        linear: Floats = local[..., :3, :3]
+        if skeleton.stretches is not None:
+            linear = linear @ np.linalg.inv(skeleton.stretches)
+        turn, left = rotations.polar(linear)
+        off = np.abs(left - np.eye(3)).max(axis=(0, 2, 3)) if len(left) else np.zeros(len(skeleton))
+        if (off > 1e-3).any():
+            joint = skeleton.names[int(off.argmax())]
+            raise InputError(f"world of joint {joint!r}: expected rotations and shifts, got a scale that changes")
+        return cls(
+            turn,
+            local[..., :3, 3],
+            times,  # type: ignore[arg-type]
+            names,  # type: ignore[arg-type]
+        )
+
+    def __len__(self) -> int:
+        return len(self.rotations)
+
+    def __iter__(self) -> Iterator[Pose]:
+        return (self[k] for k in range(len(self)))
+
+    @overload
+    def __getitem__(self, key: int) -> Pose: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[np.integer]) -> Motion: ...
+    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer]) -> Pose | Motion:
+        if isinstance(key, int | np.integer):
+            values = dict(zip(self.control_names, self.controls[key].tolist(), strict=True))
+            return Pose(self.rotations[key], self.translations[key], values)
+        chosen = np.arange(len(self))[key]
+        return Motion(
+            self.rotations[chosen],
+            self.translations[chosen],
+            self.times[chosen],
+            tuple(self.names[k] for k in chosen),
+            self.controls[chosen],
+            self.control_names,
+        )
+
+    def index(self, name: str) -> int:
+        """Return the number of the pose called `name`."""
+        if name not in self.names:
+            raise InputError(f"pose {name!r}: not in the motion; its poses are {', '.join(self.names[:8])}, ...")
+        return self.names.index(name)
+
+
+def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.0)) -> Motion:
+    """Mirror poses across the plane with this `normal` (3,): the left hand does what the right one did.
+
+    Joints are matched by name (``_L``/``_R``, ``Left``/``Right``); each one turns from its rest as the reflection of
+    how its counterpart turned. The skeleton's rest pose should itself be symmetric.
+    """
+    unit = check.floats("mirror normal", normal, (3,)).astype(np.float64)
+    unit = unit / np.linalg.norm(unit)
+    reflect = np.eye(3) - 2 * np.outer(unit, unit)
+    rest = _axes(skeleton, rotations.matrices(skeleton.rest_rotations.astype(np.float64))[None])
+    posed = _axes(skeleton, rotations.matrices(motion.rotations.astype(np.float64)))
+    turn = posed @ np.swapaxes(rest, -1, -2)
+    other = skeleton.counterparts
+    wanted = reflect @ turn[:, other] @ reflect @ rest
+    frames = _frame_axes(skeleton)
+    base = np.empty_like(wanted)
+    shift_from = np.empty_like(wanted)
+    for joint, parent in enumerate(skeleton.parents):
+        above: Floats = wanted[:, parent] if parent >= 0 else np.eye(3)
+        base[:, joint] = above @ frames[joint]
+        above = posed[:, parent] if parent >= 0 else np.eye(3)
+        shift_from[:, joint] = above @ frames[joint]
+    local = np.swapaxes(base, -1, -2) @ wanted
+    moved = (reflect @ shift_from[:, other] @ motion.translations[:, other, :, None]).astype(np.float64)
+    shifts = (np.swapaxes(base, -1, -2) @ moved)[..., 0]
+    return Motion(
+        rotations.from_matrices(local),
+        shifts,
+        motion.times,
+        motion.names,
+        motion.controls[:, _control_counterparts(motion.control_names)],
+        motion.control_names,
+    )
+
+
+def _control_counterparts(names: tuple[str, ...]) -> list[int]:
+    return [names.index(other) if (other := other_side(name)) in names else k for k, name in enumerate(names)]
+
+
+def _frame_axes(skeleton: Skeleton) -> Floats:
+    return rotations.matrices(rotations.polar(skeleton.frames[:, :3, :3].astype(np.float64))[0])
+
+
+def _axes(skeleton: Skeleton, local: Floats) -> Floats:
+    """World directions (P, J, 3, 3) of each joint's axes, scale left out."""
+    frames = _frame_axes(skeleton)
+    world = frames @ local
+    for joint in skeleton.order:
+        parent = skeleton.parents[joint]
+        if parent >= 0:
+            world[:, joint] = world[:, parent] @ world[:, joint]
+    return world

@@ -1,0 +1,255 @@
+"""Skeleton: named joints, their parents, where they turn, how far they may turn, and forward kinematics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace import check, rotations
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """Joints in the order of the file they came from; parents may stand before or after their children.
+
+    A joint's transform to its parent is ``frame · [R·stretch | t]``, where the pose gives R and t. In the rest pose R
+    is the joint's rest rotation and t is zero.
+
+    Parameters
+    ----------
+    names : J names, each once
+    parents : (J,) int32, -1 for a root
+    frames : (J, 4, 4) from the place where the joint turns to its parent joint (for a root: to the world)
+    rest_rotations : (J, 4) unit quaternions x y z w
+    stretches : (J, 3, 3) scale or shear of the joint's own frame, or None for none
+    axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's rest frame, a zero row is none.
+        One row: a revolute joint. None: all are ball joints
+    limits : (J, 3, 2) lowest and highest angle about each axis in radians, from rest. None: unlimited
+    """
+
+    names: tuple[str, ...]
+    parents: Ints
+    frames: Floats
+    rest_rotations: Floats
+    stretches: Floats | None = None
+    axes: Floats | None = None
+    limits: Floats | None = None
+    order: tuple[int, ...] = field(init=False, repr=False)
+    """The joints sorted so that parents stand before their children."""
+
+    def __post_init__(self) -> None:
+        parents = check.indices("skeleton parents", self.parents, ("J",), len(self.parents), least=-1)
+        count = len(parents)
+        if not count:
+            raise InputError("skeleton: expected at least one joint, got none")
+        put = object.__setattr__
+        put(self, "names", check.names("skeleton names", self.names, count))
+        put(self, "parents", parents)
+        put(self, "frames", check.floats("skeleton frames", self.frames, (count, 4, 4)))
+        rest = check.floats("skeleton rest_rotations", self.rest_rotations, (count, 4))
+        put(self, "rest_rotations", rotations.normalize(rest, "skeleton rest_rotations"))
+        for part, shape in (("stretches", (count, 3, 3)), ("axes", (count, 3, 3))):
+            if getattr(self, part) is not None:
+                put(self, part, check.floats(f"skeleton {part}", getattr(self, part), shape))
+        if self.limits is not None:
+            put(self, "limits", _checked_limits(self.limits, self.names))
+        if self.axes is not None:
+            _check_axes(self.axes, self.names)
+        put(self, "order", _parents_first(parents, self.names))
+
+    @classmethod
+    def from_world(
+        cls,
+        names: Sequence[str],
+        parents: ArrayLike,
+        rest_world: ArrayLike,
+        axes: ArrayLike | None = None,
+        limits: ArrayLike | None = None,
+    ) -> Skeleton:
+        """Make a skeleton from each joint's rest transform to the world, `rest_world` (J, 4, 4)."""
+        links = np.asarray(parents)
+        world = check.floats("rest_world", rest_world, (len(links), 4, 4)).astype(np.float64)
+        links = check.indices("skeleton parents", links, ("J",), len(links), least=-1)
+        for name, determinant in zip(names, np.linalg.det(world[:, :3, :3]), strict=False):
+            if abs(determinant) < 1e-12:
+                raise InputError(f"rest_world of joint {name!r}: expected an invertible transform, got a flat one")
+        local = world.copy()
+        child = links >= 0
+        local[child] = np.linalg.solve(world[links[child]], world[child])
+        turn, stretches = rotations.polar(local[:, :3, :3])
+        frames = np.tile(np.eye(4), (len(links), 1, 1))
+        frames[:, :3, 3] = local[:, :3, 3]
+        rigid = np.abs(stretches - np.eye(3)).max() < 1e-9
+        return cls(
+            tuple(names),
+            links,
+            frames,
+            turn,
+            None if rigid else stretches,
+            None if axes is None else np.asarray(axes),
+            None if limits is None else np.asarray(limits),
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Return the number of the joint called `name`."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            known = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+            raise InputError(f"joint {name!r}: not in the skeleton; its joints are {known}") from None
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of each joint."""
+        found: list[list[int]] = [[] for _ in self.names]
+        for joint, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[parent].append(joint)
+        return tuple(tuple(entry) for entry in found)
+
+    @cached_property
+    def rest_world(self) -> Floats:
+        """(J, 4, 4) each joint's transform to the world in the rest pose."""
+        return self.world(self.rest_rotations.astype(np.float64))
+
+    def world(self, local: Floats, translations: Floats | None = None) -> Floats:
+        """Forward kinematics: each joint's transform to the world.
+
+        Parameters
+        ----------
+        local : (..., J, 4) unit quaternions, each joint's rotation
+        translations : (..., J, 3) shift of each joint in its frame, from rest; None for none
+
+        Returns
+        -------
+        (..., J, 4, 4) float64
+        """
+        if local.shape[-2:] != (len(self), 4):
+            raise InputError(f"rotations: expected (..., {len(self)}, 4) for this skeleton, got {local.shape}")
+        own = np.zeros((*local.shape[:-1], 4, 4))
+        own[..., :3, :3] = rotations.matrices(local)
+        if self.stretches is not None:
+            own[..., :3, :3] = own[..., :3, :3] @ self.stretches
+        if translations is not None:
+            own[..., :3, 3] = translations
+        own[..., 3, 3] = 1.0
+        own = self.frames @ own
+        for joint in self.order:
+            parent = self.parents[joint]
+            if parent >= 0:
+                own[..., joint, :, :] = own[..., parent, :, :] @ own[..., joint, :, :]
+        return own
+
+    def degrees_of_freedom(self, joint: int) -> int:
+        """Return how many axes `joint` turns about: 3 for a ball joint, 1 for a revolute one."""
+        return 3 if self.axes is None else int((np.abs(self.axes[joint]).max(axis=1) > 0).sum())
+
+    def angles(self, local: Floats) -> Floats:
+        """Return the angles (..., J, 3) in radians of rotations (..., J, 4) about each joint's axes, from rest.
+
+        They are the components of the rotation vector (axis times angle) along the axes.
+        """
+        delta = rotations.multiply(rotations.inverse(self.rest_rotations.astype(np.float64)), local)
+        delta = np.where(delta[..., 3:] < 0, -delta, delta)
+        sine = np.linalg.norm(delta[..., :3], axis=-1, keepdims=True)
+        scale = np.where(sine > 1e-12, 2 * np.arctan2(sine, delta[..., 3:]) / np.where(sine > 1e-12, sine, 1), 2.0)
+        vector: Floats = delta[..., :3] * scale
+        return vector if self.axes is None else np.einsum("jab,...jb->...ja", self.axes, vector)
+
+    def rotations(self, angles: ArrayLike) -> Floats:
+        """Return the rotations (..., J, 4) that turn each joint from rest by `angles` (..., J, 3) about its axes."""
+        vector = np.asarray(angles, dtype=np.float64)
+        if self.axes is not None:
+            vector = np.einsum("jab,...ja->...jb", self.axes, vector)
+        size = np.linalg.norm(vector, axis=-1)
+        axis = vector / np.where(size > 0, size, 1)[..., None]
+        return rotations.multiply(self.rest_rotations.astype(np.float64), rotations.from_axis_angle(axis, size))
+
+    def clamp(self, local: Floats) -> Floats:
+        """Return rotations (..., J, 4) brought within the joints' axes and limits."""
+        angles = self.angles(local)
+        if self.limits is not None:
+            angles = np.clip(angles, self.limits[..., 0], self.limits[..., 1])
+        return self.rotations(angles)
+
+    def beyond_limits(self, local: Floats, tolerance: float = 1e-6) -> list[str]:
+        """Return the names of the joints that rotations (J, 4) turn beyond their limits by more than `tolerance`."""
+        if self.limits is None:
+            return []
+        angles = self.angles(local)
+        outside = (angles < self.limits[..., 0] - tolerance) | (angles > self.limits[..., 1] + tolerance)
+        return [name for name, out in zip(self.names, np.any(outside, axis=-1).tolist(), strict=True) if out]
+
+    @cached_property
+    def counterparts(self) -> Ints:
+        """(J,) the joint on the other side of each joint, by its name; a joint with none is its own."""
+        where = {name: joint for joint, name in enumerate(self.names)}
+        found = [where.get(other_side(name), joint) for joint, name in enumerate(self.names)]
+        return np.array(found, dtype=np.int32)
+
+
+_SIDES = {"left": "right", "right": "left", "l": "r", "r": "l"}
+_SIDE = re.compile(
+    r"left|right|(?<![^\W_\d])[lr](?![^\W_\d])",  # a word Left/Right anywhere, or l/r standing alone
+    re.IGNORECASE,
+)
+
+
+def other_side(name: str) -> str:
+    """Return the name of the joint on the other side: ``hand_L`` → ``hand_R``, ``LeftArm`` → ``RightArm``."""
+
+    def swap(match: re.Match[str]) -> str:
+        text = match.group()
+        swapped = _SIDES[text.lower()]
+        return swapped.upper() if text.isupper() else swapped.title() if text[0].isupper() else swapped
+
+    return _SIDE.sub(swap, name)
+
+
+def _parents_first(parents: Ints, names: tuple[str, ...]) -> tuple[int, ...]:
+    order: list[int] = []
+    placed = [False] * len(parents)
+    for start in range(len(parents)):
+        path: list[int] = []
+        on_path: set[int] = set()
+        joint = start
+        while joint >= 0 and not placed[joint]:
+            if joint in on_path:
+                loop = " → ".join(names[k] for k in [*path[path.index(joint) :][:4], joint])
+                raise InputError(f"skeleton parents: expected a tree, got a cycle {loop}")
+            path.append(joint)
+            on_path.add(joint)
+            joint = int(parents[joint])
+        for joint in reversed(path):
+            placed[joint] = True
+            order.append(joint)
+    return tuple(order)
+
+
+def _checked_limits(limits: ArrayLike, names: tuple[str, ...]) -> Floats:
+    array = np.asarray(limits, dtype=np.float64)
+    if array.shape != (len(names), 3, 2) or np.isnan(array).any():
+        raise InputError(f"skeleton limits: expected numbers of shape ({len(names)}, 3, 2), got {array.shape}")
+    wrong = (array[..., 0] > array[..., 1]).any(axis=1)
+    if wrong.any():
+        raise InputError(f"skeleton limits of {names[int(wrong.argmax())]!r}: the lowest angle is above the highest")
+    array.flags.writeable = False
+    return array
+
+
+def _check_axes(axes: Floats, names: tuple[str, ...]) -> None:
+    gram = axes @ np.swapaxes(axes, 1, 2)
+    wanted = np.eye(3) * (np.abs(axes).max(axis=2) > 0)[:, None, :]
+    wrong = np.abs(gram - wanted).max(axis=(1, 2)) > 1e-6
+    if wrong.any():
+        raise InputError(f"skeleton axes of {names[int(wrong.argmax())]!r}: expected orthonormal rows or zero rows")
