@@ -19,7 +19,10 @@ _BLOCK = 1 << 20
 
 
 def distances(
-    a: ArrayLike, b: ArrayLike, metric: str = "euclidean", radius: float | Sequence[float] | NDArray[np.float64] = 1.0
+    a: ArrayLike,
+    b: ArrayLike,
+    metric: str = "euclidean",
+    radius: float | Sequence[float] | NDArray[np.float64] = 1.0,
 ) -> NDArray[np.float64]:
     """Distance from each point of `a` to each point of `b`.
 
@@ -37,7 +40,9 @@ def distances(
     """
     first, second = as_points(a, "a"), as_points(b, "b")
     if first.shape[1] != second.shape[1]:
-        raise InputError(f"a and b must have the same number of columns, got {first.shape[1]} and {second.shape[1]}")
+        raise InputError(
+            f"a and b must have the same number of columns, got {first.shape[1]} and {second.shape[1]}"
+        )
     radii = as_radii(radius, axis_count(first.shape[1], metric))
     if metric == "rotation":
         first, second = _unit_quaternions(first), _unit_quaternions(second)
@@ -58,7 +63,9 @@ def axis_count(columns: int, metric: str) -> int:
     if metric == "euclidean":
         return columns
     if columns % 4 or not columns:
-        raise InputError(f"metric 'rotation' needs 4 columns a joint (quaternions x y z w), got {columns} columns")
+        raise InputError(
+            f"metric 'rotation' needs 4 columns a joint (quaternions x y z w), got {columns} columns"
+        )
     return columns // 4
 
 
@@ -74,7 +81,9 @@ def as_radii(radius: float | Sequence[float] | NDArray[np.float64], axes: int) -
     """One radius for each axis, (axes,) float64, from a number or one number an axis."""
     radii = np.asarray(radius, dtype=np.float64)
     if radii.shape not in ((), (axes,)):
-        raise InputError(f"radius must be one number or one an axis ({axes} here), got the shape {radii.shape}")
+        raise InputError(
+            f"radius must be one number or one an axis ({axes} here), got the shape {radii.shape}"
+        )
     if not (np.isfinite(radii).all() and (radii > 0).all()):
         raise InputError(f"radius must be finite and above 0, got {radius}")
     return np.broadcast_to(radii, (axes,)).copy()
@@ -104,5 +113,7 @@ def _angles(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float6
     for tiny angles, and with the nearer of b and -b it stays where the arc sine is well behaved.
     """
     apart, around = a[:, None] - b, a[:, None] + b
-    square = np.minimum(np.einsum("qmki,qmki->qmk", apart, apart), np.einsum("qmki,qmki->qmk", around, around))
+    square = np.minimum(
+        np.einsum("qmki,qmki->qmk", apart, apart), np.einsum("qmki,qmki->qmk", around, around)
+    )
     return 4.0 * np.arcsin(0.5 * np.sqrt(square))

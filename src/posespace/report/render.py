@@ -29,7 +29,7 @@ DIRECTIONS = {
     "bottom": (0.0, -1.0, 0.0),
     "three_quarter": (0.55, 0.4, 0.733),
 }
-CLAY = (0.80, 0.765, 0.735)
+CLAY = (0.88, 0.82, 0.77)
 NO_ERROR = (0.84, 0.84, 0.84)
 
 _GAMMA = 2.2
@@ -38,9 +38,9 @@ _OCCLUSION_SAMPLES = 12  # per sample; each pixel's four samples look in differe
 _OCCLUSION_REACH = 0.09  # of the height of the picture
 
 # Lights in the frame of the camera (right, up, towards the viewer): (direction, strength).
-_KEY = (-0.50, 0.62, 0.60, 0.66)
-_FILL = (0.78, 0.05, 0.62, 0.20)
-_SKY, _GROUND = 0.27, 0.10
+_KEY = (-0.53, 0.60, 0.60, 0.90)
+_FILL = (0.78, 0.05, 0.62, 0.10)
+_SKY, _GROUND = 0.08, 0.03
 
 
 @dataclass(frozen=True)
@@ -437,11 +437,12 @@ def _openness(depth, row, column, normal, offsets, reach):  # type: ignore[no-un
 def _light(normal):  # type: ignore[no-untyped-def]
     """Light that falls on a normal in the frame of the camera."""
     x, y, z = normal
-    key = max((x * _KEY[0] + y * _KEY[1] + z * _KEY[2] + 0.2) / 1.2, 0.0)
-    fill = max(x * _FILL[0] + y * _FILL[1] + z * _FILL[2], 0.0)
+    # Half-Lambert, squared: it fades to nothing without the visible edge of a hard terminator.
+    key = (0.5 + 0.5 * (x * _KEY[0] + y * _KEY[1] + z * _KEY[2])) ** 2
+    fill = (0.5 + 0.5 * (x * _FILL[0] + y * _FILL[1] + z * _FILL[2])) ** 2
     ambient = _GROUND + (_SKY - _GROUND) * (0.5 + 0.5 * y)
     # Darker where the surface turns away, so that outlines stand out from a white page.
-    edge = 1 - 0.45 * (1 - z) ** 3
+    edge = 1 - 0.5 * (1 - z) ** 3
     return (_KEY[3] * key + _FILL[3] * fill + ambient) * edge
 
 

@@ -1,0 +1,38 @@
+"""Contents: what a reader found in a file, in the library's own nouns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from posespace.check import Floats
+from posespace.mesh import Mesh
+from posespace.pose import Motion
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a file holds; every part may be empty.
+
+    Parameters
+    ----------
+    path : the file
+    format : its format, as people call it: glTF, OBJ, ...
+    meshes : unrigged meshes by name
+    rigs : rigs by name, the one with most vertices first
+    skeleton : the joints of a file of motion that has its own (BVH)
+    motions : clips by name; their joints are those of `skeleton`, or of the first rig
+    morphs : (N, 3) displacements by name, of the first rig's mesh or else the first mesh
+    notes : one line each about something repaired or left out
+    """
+
+    path: Path
+    format: str
+    meshes: dict[str, Mesh] = field(default_factory=dict)
+    rigs: dict[str, Rig] = field(default_factory=dict)
+    skeleton: Skeleton | None = None
+    motions: dict[str, Motion] = field(default_factory=dict)
+    morphs: dict[str, Floats] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,79 @@
+"""Reading and writing files safely: bounded reads, atomic writes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from posespace.errors import FileError, InputError
+
+MOST_BYTES = 2**31
+"""A text or JSON file larger than this is refused; arrays in binary files are mapped, not read."""
+
+
+def size_of(path: Path) -> int:
+    """Return the size of an existing, ordinary file in bytes."""
+    try:
+        if path.is_dir():
+            raise FileError(path, "expected a file, got a folder")
+        return path.stat().st_size
+    except OSError as error:
+        raise FileError(path, f"cannot be read ({_reason(error)})") from error
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return the file's bytes; a file of more than `most` bytes is refused."""
+    size = size_of(path)
+    if size > most:
+        raise FileError(path, f"is {size} bytes; at most {most} are read")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(path, f"cannot be read ({_reason(error)})") from error
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Return the file as text, UTF-8; bytes that are not UTF-8 are replaced, since names and comments hold them."""
+    return read_bytes(path, most).decode("utf-8", errors="replace")
+
+
+def parse_json(path: Path, text: str | bytes) -> Any:
+    """Return what a JSON text of the file holds."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        first = str(error).splitlines()[0]
+        raise FileError(path, f"is not valid JSON ({first})") from error
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; when the block ends well it takes the place of `path`, else it is removed."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        raise FileError(path, f"cannot be written ({_reason(error)})") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name in front of errors about what was found in it."""
+    try:
+        yield
+    except FileError:
+        raise
+    except InputError as error:
+        raise FileError(path, str(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
