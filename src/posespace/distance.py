@@ -1,6 +1,6 @@
-"""Distances in a pose space: Euclidean, or the angles between the rotations of joints.
+"""Distances in a pose space: Euclidean, or by the angles between the rotations of joints.
 
-Choosing which controls of a pose make up the space is `spaces.py`; what is done with distances is `interpolate.py`.
+Which controls of a pose make up the space is chosen in `spaces.py`; `interpolate.py` uses the distances.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from posespace.check import choice, floats
 from posespace.errors import InputError
+
+Array = NDArray[np.float64]
+Radius = float | Sequence[float] | Array
 
 METRICS = ("euclidean", "rotation")
 
@@ -18,12 +22,7 @@ METRICS = ("euclidean", "rotation")
 _BLOCK = 1 << 20
 
 
-def distances(
-    a: ArrayLike,
-    b: ArrayLike,
-    metric: str = "euclidean",
-    radius: float | Sequence[float] | NDArray[np.float64] = 1.0,
-) -> NDArray[np.float64]:
+def distances(a: ArrayLike, b: ArrayLike, metric: str = "euclidean", radius: Radius = 1.0) -> Array:
     """Distance from each point of `a` to each point of `b`.
 
     Parameters
@@ -31,61 +30,48 @@ def distances(
     a : (Q, D) points of a pose space
     b : (M, D) points of the same pose space
     metric : "euclidean", or "rotation": rows are D/4 unit quaternions x y z w, one a joint, and the distance is the
-        root of the sum of the squared angles (radians, each in [0, pi]) of the relative rotations; q and -q are one
-    radius : a positive number, or one an axis (D for "euclidean", D/4 for "rotation"); divides each axis
+        root of the sum of the squared angles (radians, each in [0, π]) of the relative rotations; q and -q are one
+    radius : a number above 0, or one an axis (D for "euclidean", D/4 for "rotation"); divides each axis
 
     Returns
     -------
     (Q, M) float64
     """
-    first, second = as_points(a, "a"), as_points(b, "b")
-    if first.shape[1] != second.shape[1]:
-        raise InputError(
-            f"a and b must have the same number of columns, got {first.shape[1]} and {second.shape[1]}"
-        )
-    radii = as_radii(radius, axis_count(first.shape[1], metric))
+    first: Array = np.asarray(floats("a", a, ("Q", "D")), dtype=np.float64)
+    second: Array = np.asarray(floats("b", b, ("M", first.shape[1])), dtype=np.float64)
+    radii = radius_per_axis(radius, axis_count(first.shape[1], metric))
     if metric == "rotation":
         first, second = _unit_quaternions(first), _unit_quaternions(second)
     out = np.empty((len(first), len(second)))
     for rows in blocks(len(first), second.size):
-        if metric == "rotation":
-            steps = _angles(first[rows], second) / radii
-        else:
-            steps = (first[rows, None] - second) / radii
+        steps = _angles(first[rows], second) if metric == "rotation" else first[rows, None] - second
+        steps /= radii
         out[rows] = np.sqrt(np.einsum("qma,qma->qm", steps, steps))
     return out
 
 
+def closest(gaps: Array) -> tuple[int, int]:
+    """Return the two points with the smallest of the distances `gaps` (M, M) between them; (0, 0) for one point."""
+    apart = np.where(np.tri(len(gaps), dtype=bool), np.inf, gaps)
+    return divmod(int(np.argmin(apart)), len(gaps))
+
+
 def axis_count(columns: int, metric: str) -> int:
     """Number of axes a radius can stretch: the columns, or for "rotation" the joints (four columns each)."""
-    if metric not in METRICS:
-        raise InputError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}")
-    if metric == "euclidean":
+    if choice("metric", metric, METRICS) == "euclidean":
         return columns
     if columns % 4 or not columns:
-        raise InputError(
-            f"metric 'rotation' needs 4 columns a joint (quaternions x y z w), got {columns} columns"
-        )
+        raise InputError(f"metric 'rotation': expected 4 columns a joint (quaternions x y z w), got {columns} columns")
     return columns // 4
 
 
-def as_points(points: ArrayLike, name: str) -> NDArray[np.float64]:
-    """`points` as a float64 array (rows, columns), or an error that says what came."""
-    array = np.asarray(points, dtype=np.float64)
-    if array.ndim != 2:
-        raise InputError(f"{name} must have two dimensions (points, axes), got the shape {array.shape}")
-    return array
-
-
-def as_radii(radius: float | Sequence[float] | NDArray[np.float64], axes: int) -> NDArray[np.float64]:
+def radius_per_axis(radius: Radius, axes: int) -> Array:
     """One radius for each axis, (axes,) float64, from a number or one number an axis."""
     radii = np.asarray(radius, dtype=np.float64)
     if radii.shape not in ((), (axes,)):
-        raise InputError(
-            f"radius must be one number or one an axis ({axes} here), got the shape {radii.shape}"
-        )
-    if not (np.isfinite(radii).all() and (radii > 0).all()):
-        raise InputError(f"radius must be finite and above 0, got {radius}")
+        raise InputError(f"radius: expected one number or one an axis ({axes} here), got shape {radii.shape}")
+    if not (np.isfinite(radii).all() and (radii > 0.0).all()):
+        raise InputError(f"radius: expected finite and above 0, got {radius}")
     return np.broadcast_to(radii, (axes,)).copy()
 
 
@@ -96,24 +82,23 @@ def blocks(rows: int, width: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def _unit_quaternions(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _unit_quaternions(points: Array) -> Array:
     """Rows of k quaternions (N, 4k) as (N, k, 4), normalised: float32 rounding must not pass for an angle."""
     quaternions = points.reshape(len(points), -1, 4)
     lengths = np.linalg.norm(quaternions, axis=2, keepdims=True)
-    if (np.abs(lengths - 1.0) > 1e-3).any():
-        worst = float(lengths.flat[np.nanargmax(np.abs(lengths - 1.0))])
-        raise InputError(f"metric 'rotation' needs unit quaternions x y z w, got one of length {worst:.4g}")
+    off = np.abs(lengths - 1.0)
+    if (off > 1e-3).any():
+        worst = lengths.flat[np.argmax(off)]
+        raise InputError(f"metric 'rotation': expected unit quaternions x y z w, got one of length {worst:.4g}")
     return np.asarray(quaternions / lengths)
 
 
-def _angles(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def _angles(a: Array, b: Array) -> Array:
     """Angles (Q, M, k) between the rotations a (Q, k, 4) and b (M, k, 4).
 
-    The chord between unit quaternions is 2 sin(angle/4). Unlike the arc cosine of their product it keeps all its digits
-    for tiny angles, and with the nearer of b and -b it stays where the arc sine is well behaved.
+    The chord between unit quaternions is 2 sin(angle/4). Unlike the arc cosine of their product it keeps its digits
+    for tiny angles, and to the nearer of b and -b it stays where the arc sine is well behaved.
     """
     apart, around = a[:, None] - b, a[:, None] + b
-    square = np.minimum(
-        np.einsum("qmki,qmki->qmk", apart, apart), np.einsum("qmki,qmki->qmk", around, around)
-    )
-    return 4.0 * np.arcsin(0.5 * np.sqrt(square))
+    square = np.minimum(np.einsum("qmki,qmki->qmk", apart, apart), np.einsum("qmki,qmki->qmk", around, around))
+    return np.asarray(4.0 * np.arcsin(0.5 * np.sqrt(square)))

@@ -8,34 +8,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from posespace.distance import as_points, as_radii, axis_count, blocks, distances
+from posespace.check import choice, floats
+from posespace.distance import Array, Radius, axis_count, blocks, closest, distances, radius_per_axis
 from posespace.errors import InputError
-
-Array = NDArray[np.float64]
 
 TAILS = ("none", "constant", "linear")
 
 # Samples nearer than this part of the largest distance between samples count as one place.
 _COINCIDENT = 1e-9
-# Beyond this condition number the weights of an interpolant are rounding error.
+# Beyond this condition number the weights of an interpolant are mostly rounding error.
 _CONDITION = 1e12
-# A chosen radius keeps well below it: its weights must also survive being stored and played in float32.
-_CHOSEN_CONDITION = 1e6
+# A chosen radius keeps well below it if it can: its weights must survive being stored and played in float32.
+_CHOSEN_CONDITION = 1e8
 # A linear tail squares the condition of its columns: below this ratio of singular values the samples are flat.
 _FLAT = 1e-6
 
 
 class SingularError(InputError):
-    """The samples do not determine an interpolant; the message names the samples and the remedy."""
+    """The samples do not determine an interpolant; the message names them and the remedy."""
 
 
 class Kernel(NamedTuple):
-    """A radial function: its values, the sign that makes it (conditionally) positive definite, its usual tail."""
+    """A radial function, the sign that makes it (conditionally) positive definite, and its usual tail."""
 
     value: Callable[[Array], Array]
     sign: float
@@ -43,69 +43,14 @@ class Kernel(NamedTuple):
     scale_free: bool
 
 
-def _thin_plate(r: Array) -> Array:
-    return r * r * np.log(np.where(r > 0.0, r, 1.0))
-
-
 KERNELS = {
     "gaussian": Kernel(lambda r: np.exp(-0.5 * r * r), 1.0, "none", scale_free=False),
     "exponential": Kernel(lambda r: np.exp(-r), 1.0, "none", scale_free=False),
     "multiquadric": Kernel(lambda r: np.sqrt(1.0 + r * r), -1.0, "constant", scale_free=False),
-    "thin_plate": Kernel(_thin_plate, 1.0, "linear", scale_free=True),
-    "linear": Kernel(lambda r: r, -1.0, "constant", scale_free=True),
+    "thin_plate": Kernel(lambda r: r * r * np.log(np.where(r > 0.0, r, 1.0)), 1.0, "linear", scale_free=True),
+    "linear": Kernel(lambda r: r.copy(), -1.0, "constant", scale_free=True),
     "cubic": Kernel(lambda r: r * r * r, 1.0, "linear", scale_free=True),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class _Samples:
-    """Checked samples: points (M, D), values (M, C), and what is needed to name them in an error."""
-
-    points: Array
-    values: Array
-    metric: str
-    names: Sequence[str] | None
-    flat: bool
-
-    @classmethod
-    def check(
-        cls, samples: ArrayLike, values: ArrayLike, metric: str, names: Sequence[str] | None
-    ) -> _Samples:
-        points, array = as_points(samples, "samples"), np.asarray(values, dtype=np.float64)
-        if not len(points):
-            raise InputError("an interpolant needs at least 1 sample, got none")
-        if array.ndim not in (1, 2) or len(array) != len(points):
-            raise InputError(
-                f"values must have the shape ({len(points)},) or ({len(points)}, C), got {array.shape}"
-            )
-        if names is not None and len(names) != len(points):
-            raise InputError(f"names must be one a sample ({len(points)}), got {len(names)}")
-        for title, numbers in (("samples", points), ("values", array)):
-            if not np.isfinite(numbers).all():
-                raise InputError(
-                    f"{title} must be finite, got {np.count_nonzero(~np.isfinite(numbers))} that are not"
-                )
-        axis_count(points.shape[1], metric)
-        return cls(points, array.reshape(len(points), -1), metric, names, array.ndim == 1)
-
-    def name(self, index: int) -> str:
-        return str(index) if self.names is None else repr(self.names[index])
-
-    def closest(self, gaps: Array) -> tuple[int, int]:
-        """The two samples with the smallest of `gaps` (M, M) between them."""
-        apart = gaps + np.diag(np.full(len(gaps), np.inf))
-        first, second = divmod(int(np.argmin(apart)), len(gaps))
-        return min(first, second), max(first, second)
-
-    def refuse_coincident(self, gaps: Array) -> None:
-        if len(gaps) < 2:
-            return
-        first, second = self.closest(gaps)
-        if gaps[first, second] <= _COINCIDENT * gaps.max():
-            raise SingularError(
-                f"samples {self.name(first)} and {self.name(second)} lie at the same place of the pose space; "
-                "move or remove one"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +59,8 @@ class ShepardInterpolant:
 
     Attributes
     ----------
-    metric, power : as in `Shepard`
-    reach : distance below which a query takes the value of its nearest sample
+    metric, power : as given
+    reach : distance up to which a query takes the value of its nearest sample
     centres : (M, D) float64, the samples
     values : (M, C) or (M,) float64
     """
@@ -127,8 +72,8 @@ class ShepardInterpolant:
     values: Array
 
     def __call__(self, x: ArrayLike) -> Array:
-        """Values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
-        points = as_points(x, "x")
+        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
+        points = floats("x", x, ("Q", self.centres.shape[1]))
         out = np.empty((len(points), *self.values.shape[1:]))
         for rows in blocks(len(points), len(self.centres)):
             gaps = distances(points[rows], self.centres, self.metric)
@@ -149,33 +94,28 @@ class Shepard:
     Attributes
     ----------
     power : above 0; high powers make plateaus around the samples
-    epsilon : in [0, 1); a query nearer to a sample than this part of the largest distance between samples takes
-        its value exactly
+    epsilon : at least 0 and below 1; a query nearer to a sample than this part of the largest distance between
+        samples takes its value exactly
     """
 
     power: float = 2.0
     epsilon: float = 1e-9
 
     def __post_init__(self) -> None:
-        if not (0.0 < self.power < math.inf):
-            raise InputError(f"power must be finite and above 0, got {self.power}")
-        if not (0.0 <= self.epsilon < 1.0):
-            raise InputError(f"epsilon must be at least 0 and below 1, got {self.epsilon}")
+        if not 0.0 < self.power < math.inf:
+            raise InputError(f"power: expected finite and above 0, got {self.power}")
+        if not 0.0 <= self.epsilon < 1.0:
+            raise InputError(f"epsilon: expected at least 0 and below 1, got {self.epsilon}")
 
     def fit(
-        self,
-        samples: ArrayLike,
-        values: ArrayLike,
-        metric: str = "euclidean",
-        names: Sequence[str] | None = None,
+        self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
     ) -> ShepardInterpolant:
-        """Interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
+        """Return the interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
         data = _Samples.check(samples, values, metric, names)
         gaps = distances(data.points, data.points, metric)
         data.refuse_coincident(gaps)
-        stored = data.values[:, 0] if data.flat else data.values
         reach = float(self.epsilon * gaps.max())
-        return ShepardInterpolant(metric, float(self.power), reach, data.points.copy(), stored.copy())
+        return ShepardInterpolant(metric, float(self.power), reach, data.points, data.as_given(data.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,12 +124,12 @@ class RBFInterpolant:
 
     Attributes
     ----------
-    kernel, metric : as in `RBF`
+    kernel, metric : as given
     tail : "none", "constant" or "linear"
     radius : (A,) float64, one an axis: A = D, or the D/4 joints of the metric "rotation"
     centres : (M, D) float64, the samples
-    weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: kernels, then the constant, then the
-        slope along each column of x - centres[0] (for "rotation", x's quaternions signed to agree with centres[0])
+    weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
+        each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
     """
 
     kernel: str
@@ -200,16 +140,14 @@ class RBFInterpolant:
     weights: Array
 
     def __call__(self, x: ArrayLike) -> Array:
-        """Values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
-        points = as_points(x, "x")
+        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
+        points = np.asarray(floats("x", x, ("Q", self.centres.shape[1])), dtype=np.float64)
         out = np.empty((len(points), *self.weights.shape[1:]))
         count = len(self.centres)
         for rows in blocks(len(points), len(self.weights)):
             gaps = distances(points[rows], self.centres, self.metric, self.radius)
             out[rows] = KERNELS[self.kernel].value(gaps) @ self.weights[:count]
-            out[rows] += (
-                _tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
-            )
+            out[rows] += _tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
         return out
 
 
@@ -219,60 +157,49 @@ class RBF:
 
     Attributes
     ----------
-    kernel : "gaussian" exp(-r²/2), "exponential" exp(-r), "multiquadric" √(1+r²), "thin_plate" r² log r,
-        "linear" r or "cubic" r³
-    radius : a number above 0; one an axis (axis-stretched falloff); or None: chosen. The gaussian, exponential and
-        multiquadric then get the radius of least leave-one-out error, between half the spacing of the samples and
-        four times their largest distance, as far as the system stays well conditioned; fewer than 3 samples say
-        nothing about it and get their spacing. One radius for all axes changes nothing for linear, cubic and (with
-        its linear tail, Euclidean) thin_plate except the unit of `smoothing`: None then is the largest distance
+    kernel : "gaussian" exp(-r²/2), "exponential" exp(-r), "multiquadric" √(1+r²), "thin_plate" r² log r, "linear" r
+        or "cubic" r³
+    radius : a number above 0; one an axis (axis-stretched falloff); or None: chosen. Gaussian, exponential and
+        multiquadric then get the radius of least leave-one-out error, from half the spacing of the samples to four
+        times their largest distance, as far as the system stays well conditioned; fewer than 3 samples say nothing
+        about it and get their spacing. One radius for all axes does not change linear, cubic or (Euclidean, with its
+        linear tail) thin_plate, only what a given `smoothing` does: None is then the largest distance between samples,
+        or 100 times it for thin_plate without a linear tail, whose system is sound only for r far below 1
     tail : polynomial added to the kernels: None, "constant", "linear", or "auto": none for gaussian and exponential,
-        so that they fall to zero far away; constant for linear and multiquadric; linear for thin_plate and cubic,
-        or constant where the samples are too few or too flat for a linear tail
-    smoothing : at least 0, added to the diagonal of the system; 0 passes through the samples, more comes less near
+        so that they go to zero far away; constant for linear and multiquadric; linear for thin_plate and cubic, but
+        constant where the samples are too few or too flat for it
+    smoothing : at least 0, strengthens the diagonal of the system; 0 passes through the samples, more passes by them
     """
 
     kernel: str = "gaussian"
-    radius: float | Sequence[float] | Array | None = None
+    radius: Radius | None = None
     tail: str | None = "auto"
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.kernel not in KERNELS:
-            raise InputError(f"kernel must be one of {', '.join(KERNELS)}, got {self.kernel!r}")
+        choice("kernel", self.kernel, tuple(KERNELS))
         if self.tail not in ("auto", None, "constant", "linear"):
-            raise InputError(f"tail must be 'auto', None, 'constant' or 'linear', got {self.tail!r}")
-        if not (0.0 <= self.smoothing < math.inf):
-            raise InputError(f"smoothing must be finite and at least 0, got {self.smoothing}")
+            raise InputError(f"tail: expected 'auto', None, 'constant' or 'linear', got {self.tail!r}")
+        if not 0.0 <= self.smoothing < math.inf:
+            raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         if self.radius is not None:
-            checked = as_radii(self.radius, np.size(self.radius))
-            # A tuple keeps the settings hashable and out of reach of a later write to the caller's array.
-            object.__setattr__(
-                self, "radius", tuple(map(float, checked)) if np.ndim(self.radius) else float(checked[0])
-            )
+            radii = radius_per_axis(self.radius, np.size(self.radius)).tolist()
+            # A tuple keeps the settings hashable and apart from the caller's array.
+            object.__setattr__(self, "radius", tuple(radii) if np.ndim(self.radius) else radii[0])
 
     def fit(
-        self,
-        samples: ArrayLike,
-        values: ArrayLike,
-        metric: str = "euclidean",
-        names: Sequence[str] | None = None,
+        self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
     ) -> RBFInterpolant:
-        """Interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
+        """Return the interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
         data = _Samples.check(samples, values, metric, names)
         system, radius, tail, units = _system(self, data)
-        weights = system.solve(data.values) / units[:, None]
-        stored = weights[:, 0] if data.flat else weights
-        return RBFInterpolant(self.kernel, metric, tail, radius, data.points.copy(), stored.copy())
+        weights = data.as_given(system.solve(data.values) / units[:, None])
+        return RBFInterpolant(self.kernel, metric, tail, radius, data.points, weights)
 
     def leave_one_out(
-        self,
-        samples: ArrayLike,
-        values: ArrayLike,
-        metric: str = "euclidean",
-        names: Sequence[str] | None = None,
+        self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
     ) -> Array:
-        """Each value less what the interpolant of all other samples gives there: (M, C) or (M,), as the values.
+        """Return each value less what the interpolant of the other samples gives there, shaped like the values.
 
         In closed form, from one system (Rippa 1999); radius and tail are those of the fit to all samples.
         """
@@ -281,74 +208,108 @@ class RBF:
         undefined = np.flatnonzero(np.isnan(errors).any(axis=1))
         if len(undefined):
             raise SingularError(
-                f"without sample {data.name(int(undefined[0]))} the others do not determine an interpolant; "
+                f"without sample {data.name(int(undefined[0]))} the others do not determine the interpolant; "
                 "use a lower tail or more samples"
             )
-        return errors[:, 0] if data.flat else errors
+        return data.as_given(errors)
+
+
+class _Samples(NamedTuple):
+    """Checked samples: points (M, D), values (M, C), and how they were given."""
+
+    points: Array
+    values: Array
+    metric: str
+    names: Sequence[str] | None
+    flat: bool
+
+    @classmethod
+    def check(cls, samples: ArrayLike, values: ArrayLike, metric: str, names: Sequence[str] | None) -> _Samples:
+        points = np.array(floats("samples", samples, ("M", "D")), dtype=np.float64)
+        if not points.size:
+            raise InputError(f"samples: expected at least 1 with at least 1 axis, got shape {points.shape}")
+        axis_count(points.shape[1], metric)
+        flat = np.ndim(values) == 1
+        given = floats("values", values, (len(points),) if flat else (len(points), "C"))
+        if names is not None and len(names) != len(points):
+            raise InputError(f"names: expected {len(points)}, one a sample, got {len(names)}")
+        return cls(points, np.array(given, dtype=np.float64).reshape(len(points), -1), metric, names, flat)
+
+    def as_given(self, columns: Array) -> Array:
+        """Return (N, C) as it is, or its one column (N,) where the values came as (M,)."""
+        return columns[:, 0].copy() if self.flat else columns
+
+    def name(self, index: int) -> str:
+        return str(index) if self.names is None else repr(self.names[index])
+
+    def refuse_coincident(self, gaps: Array) -> None:
+        first, second = closest(gaps)
+        if first != second and gaps[first, second] <= _COINCIDENT * gaps.max():
+            raise SingularError(
+                f"samples {self.name(first)} and {self.name(second)} lie at the same place of the pose space; "
+                "move or remove one"
+            )
 
 
 class _System(NamedTuple):
-    """The symmetric system of an RBF, tail included, (M + T, M + T), its entries brought to about 1, and its inverse."""
+    """The symmetric system of an RBF and its tail, (M + T, M + T), scaled to entries of about 1, and its inverse."""
 
     matrix: Array
     inverse: Array
     condition: float
     unit: float
-    count: int
+    samples: int
 
     @classmethod
-    def build(cls, kernel: str, gaps: Array, columns: Array, smoothing: float) -> _System:
+    def build(cls, kernel: str, gaps: Array, tail: Array, smoothing: float) -> _System:
         """From distances over radius (M, M) and the columns of the tail (M, T); `unit` divides the kernels' weights."""
-        count, size = len(gaps), len(gaps) + columns.shape[1]
         block = KERNELS[kernel].value(gaps)
-        block.flat[:: count + 1] += KERNELS[kernel].sign * smoothing
+        block.flat[:: len(gaps) + 1] += KERNELS[kernel].sign * smoothing
         # Cubes of distances in degrees beside a column of ones would look singular without this.
         unit = float(np.abs(block).max()) or 1.0
-        matrix = np.zeros((size, size))
-        matrix[:count, :count] = block / unit
-        matrix[:count, count:] = columns
-        matrix[count:, :count] = columns.T
+        matrix = np.block([[block / unit, tail], [tail.T, np.zeros((tail.shape[1], tail.shape[1]))]])
         try:
             inverse = np.linalg.inv(matrix)
         except np.linalg.LinAlgError:
-            return cls(matrix, np.zeros_like(matrix), math.inf, unit, count)
-        return cls(
-            matrix, inverse, float(np.linalg.norm(matrix, 1) * np.linalg.norm(inverse, 1)), unit, count
-        )
+            return cls(matrix, np.zeros_like(matrix), math.inf, unit, len(gaps))
+        condition = float(np.linalg.norm(matrix, 1) * np.linalg.norm(inverse, 1))
+        return cls(matrix, inverse, condition, unit, len(gaps))
 
     def solve(self, values: Array) -> Array:
         """Solution (M + T, C) for the values (M, C)."""
         right = np.zeros((len(self.matrix), values.shape[1]))
-        right[: self.count] = values
+        right[: self.samples] = values
         solution = self.inverse @ right
-        # An inverse alone leaves a residual that grows with the condition number; one refinement removes it.
+        # A product with an inverse leaves a residual that grows with the condition; one refinement removes it.
         return np.asarray(solution + self.inverse @ (right - self.matrix @ solution))
 
     def leave_one_out(self, values: Array) -> Array:
         """Leave-one-out errors (M, C) for the values (M, C); a row is NaN where the other samples are too few.
 
         Changing value i until its kernel has no weight gives the fit without sample i, tail and smoothing included;
-        the change needed is weight i over entry i of the inverse's diagonal.
+        the change this takes is weight i over entry i of the inverse's diagonal.
         """
-        diagonal = np.diag(self.inverse)[: self.count].copy()
-        diagonal[np.abs(diagonal) < 1e-12 * np.abs(self.inverse).max()] = np.nan
-        return np.asarray(self.solve(values)[: self.count] / diagonal[:, None])
+        diagonal = np.diag(self.inverse)[: self.samples].copy()
+        # Without sample i the inverse has entries of about this size over entry i (Schur complement).
+        largest = np.abs(self.inverse[: self.samples]).max(axis=1) ** 2
+        diagonal[np.abs(diagonal) * _CONDITION <= largest] = np.nan
+        return np.asarray(self.solve(values)[: self.samples] / diagonal[:, None])
 
 
 def _system(settings: RBF, data: _Samples) -> tuple[_System, Array, str, Array]:
     """The system of `settings` on the samples, its radius (A,), its tail and the unit (M + T,) of each weight."""
     axes = axis_count(data.points.shape[1], data.metric)
-    radius = as_radii(1.0 if settings.radius is None else settings.radius, axes)
+    radius = radius_per_axis(1.0 if settings.radius is None else settings.radius, axes)
     gaps = distances(data.points, data.points, data.metric, radius)
     if settings.smoothing == 0.0:
         data.refuse_coincident(gaps)
     tail = _choose_tail(settings, data)
-    columns, extents = _scaled_tail(data.points, tail, data.metric)
+    columns, extents = _scaled_tail(data, tail)
     if settings.radius is None:
         chosen = _choose_radius(settings, gaps, columns, data.values)
         radius, gaps = radius * chosen, gaps / chosen
     system = _System.build(settings.kernel, gaps, columns, settings.smoothing)
-    if system.condition > _CONDITION:
+    if not system.condition <= _CONDITION:
         raise SingularError(_singular_message(settings, data, gaps, radius, system.condition))
     return system, radius, tail, np.concatenate([np.full(len(gaps), system.unit), extents])
 
@@ -356,21 +317,18 @@ def _system(settings: RBF, data: _Samples) -> tuple[_System, Array, str, Array]:
 def _singular_message(settings: RBF, data: _Samples, gaps: Array, radius: Array, condition: float) -> str:
     if len(gaps) < 2:
         return f"kernel {settings.kernel!r} cannot interpolate one sample without a tail; use tail='constant'"
-    first, second = data.closest(gaps)
-    if KERNELS[settings.kernel].scale_free:
-        remedy = "move or remove one, or set smoothing above 0"
-        if settings.tail != "auto":
-            remedy += ", or use tail='auto'"
-    else:
-        remedy = f"use a radius below {radius.max():.3g}, move or remove one, or set smoothing above 0"
+    first, second = map(data.name, closest(gaps))
+    remedy = "" if settings.tail == "auto" else "use tail='auto', "
+    if not KERNELS[settings.kernel].scale_free:
+        remedy = f"use a radius below {radius.max():.3g}, "
     return (
         f"the system of kernel {settings.kernel!r} is close to singular (condition {condition:.1e}); its closest "
-        f"samples are {data.name(first)} and {data.name(second)}: {remedy}"
+        f"samples are {first} and {second}: {remedy}move or remove one, or set smoothing above 0"
     )
 
 
 def _tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
-    """Polynomial terms (Q, T) at the points (Q, D): nothing, ones, or ones and the coordinates from `origin` (D,)."""
+    """Terms (Q, T) of the tail at the points (Q, D): none, ones, or ones and the coordinates from `origin` (D,)."""
     if tail != "linear":
         return np.ones((len(points), TAILS.index(tail)))
     if metric == "rotation":
@@ -380,9 +338,9 @@ def _tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array
     return np.column_stack([np.ones(len(points)), points - origin])
 
 
-def _scaled_tail(points: Array, tail: str, metric: str) -> tuple[Array, Array]:
-    """Columns of the tail (M, T) at the samples, each with largest entry 1, and what they were divided by (T,)."""
-    columns = _tail_columns(points, points[0], tail, metric)
+def _scaled_tail(data: _Samples, tail: str) -> tuple[Array, Array]:
+    """Columns (M, T) of the tail at the samples, each with largest entry 1, and what divided them (T,)."""
+    columns = _tail_columns(data.points, data.points[0], tail, data.metric)
     extents = np.abs(columns).max(axis=0)
     extents[extents == 0.0] = 1.0
     return columns / extents, extents
@@ -392,11 +350,9 @@ def _choose_tail(settings: RBF, data: _Samples) -> str:
     tail = KERNELS[settings.kernel].tail if settings.tail == "auto" else settings.tail or "none"
     if tail != "linear":
         return tail
-    columns = _scaled_tail(data.points, tail, data.metric)[0]
-    if len(columns) >= columns.shape[1]:
-        singular = np.linalg.svd(columns, compute_uv=False)
-        if singular[-1] > _FLAT * singular[0]:
-            return tail
+    columns = _scaled_tail(data, tail)[0]
+    if np.linalg.matrix_rank(columns, rtol=_FLAT) == columns.shape[1]:
+        return tail
     if settings.tail == "auto":
         return "constant"
     raise SingularError(
@@ -408,39 +364,35 @@ def _choose_tail(settings: RBF, data: _Samples) -> str:
 def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) -> float:
     """One radius for all axes, from the distances (M, M) between the samples."""
     spread = float(gaps.max()) or 1.0
-    if settings.kernel == "thin_plate" and columns.shape[1] < 2:
-        # Without its linear tail r² log r needs all distances far below 1: near 1, its zero, the system is singular.
-        return 100.0 * spread
     if KERNELS[settings.kernel].scale_free:
-        return spread
-    apart = np.where(gaps > _COINCIDENT * spread, gaps, np.inf).min(axis=1)
-    spacing = float(np.median(apart)) if np.isfinite(apart).all() else spread
+        # The zero of r² log r at r = 1 can make its system singular; far below, it acts as a linear tail would.
+        return 100.0 * spread if settings.kernel == "thin_plate" and columns.shape[1] < 2 else spread
+    nearest = np.where(gaps > _COINCIDENT * spread, gaps, spread).min(axis=1)
+    spacing = float(np.median(nearest))
     if len(gaps) < 3:
         return spacing
-    # The sum of squared errors over many columns is that over the rows of their triangular factor.
     if values.shape[1] > len(values):
-        values = np.linalg.qr(values.T, mode="r").T
+        # The triangular factor has the same sum of squared errors in far fewer columns.
+        values = np.asarray(np.linalg.qr(values.T, mode="r")).T
 
-    def score(radius: float) -> float:
+    def score(radius: float, limit: float) -> float:
         system = _System.build(settings.kernel, gaps / radius, columns, settings.smoothing)
-        if system.condition > _CHOSEN_CONDITION:
-            return math.inf
-        error = float(np.sum(system.leave_one_out(values) ** 2))
-        return error if math.isfinite(error) else math.inf
+        return float(np.nansum(system.leave_one_out(values) ** 2)) if system.condition < limit else math.inf
 
-    return _least(score, 0.5 * spacing, 4.0 * spread) or spacing
+    strict, lenient = partial(score, limit=_CHOSEN_CONDITION), partial(score, limit=_CONDITION)
+    low, high = 0.5 * spacing, 4.0 * spread
+    return _least(strict, low, high) or _least(lenient, low, high) or spacing
 
 
 def _least(score: Callable[[float], float], low: float, high: float) -> float | None:
-    """Where in [low, high] the score is least, to about one percent; None if it is the same or infinite everywhere."""
+    """Where in [low, high] the score is least, to about one percent; None if it is the same everywhere."""
     best = None
     for _ in range(3):
-        candidates = np.geomspace(low, high, 16)
+        candidates = np.geomspace(low, high, 17)
         scores = np.array([score(float(candidate)) for candidate in candidates])
-        finite = scores[np.isfinite(scores)]
-        if not len(finite) or np.ptp(finite) <= 1e-12 * finite.max():
-            break
         index = int(np.argmin(scores))
+        if scores[index] >= (1.0 - 1e-12) * scores.max():
+            break
         best = float(candidates[index])
         low, high = candidates[max(index - 1, 0)], candidates[min(index + 1, len(candidates) - 1)]
     return best

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.skeleton import Skeleton, other_side
+from posespace.skeleton import Skeleton
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,21 +127,14 @@ class Motion:
         A joint whose scale changes over time has no such pose: it raises, naming the joint.
         """
         given = check.floats("world", world, ("P", len(skeleton), 4, 4)).astype(np.float64)
-        local = given.copy()
-        child = skeleton.parents >= 0
-        local[:, child] = np.linalg.solve(given[:, skeleton.parents[child]], given[:, child])
-        local = np.linalg.solve(skeleton.frames.astype(np.float64), local)
-        linear: Floats = local[..., :3, :3]
-        if skeleton.stretches is not None:
-            linear = linear @ np.linalg.inv(skeleton.stretches)
-        turn, left = rotations.polar(linear)
-        off = np.abs(left - np.eye(3)).max(axis=(0, 2, 3)) if len(left) else np.zeros(len(skeleton))
+        turn, shift, misfit = skeleton.local(given)
+        off = misfit.max(axis=0, initial=0.0)
         if (off > 1e-3).any():
             joint = skeleton.names[int(off.argmax())]
             raise InputError(f"world of joint {joint!r}: expected rotations and shifts, got a scale that changes")
         return cls(
             turn,
-            local[..., :3, 3],
+            shift,
             times,  # type: ignore[arg-type]
             names,  # type: ignore[arg-type]
         )
@@ -175,57 +168,3 @@ class Motion:
         if name not in self.names:
             raise InputError(f"pose {name!r}: not in the motion; its poses are {', '.join(self.names[:8])}, ...")
         return self.names.index(name)
-
-
-def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.0)) -> Motion:
-    """Mirror poses across the plane with this `normal` (3,): the left hand does what the right one did.
-
-    Joints are matched by name (``_L``/``_R``, ``Left``/``Right``); each one turns from its rest as the reflection of
-    how its counterpart turned. The skeleton's rest pose should itself be symmetric.
-    """
-    unit = check.floats("mirror normal", normal, (3,)).astype(np.float64)
-    unit = unit / np.linalg.norm(unit)
-    reflect = np.eye(3) - 2 * np.outer(unit, unit)
-    rest = _axes(skeleton, rotations.matrices(skeleton.rest_rotations.astype(np.float64))[None])
-    posed = _axes(skeleton, rotations.matrices(motion.rotations.astype(np.float64)))
-    turn = posed @ np.swapaxes(rest, -1, -2)
-    other = skeleton.counterparts
-    wanted = reflect @ turn[:, other] @ reflect @ rest
-    frames = _frame_axes(skeleton)
-    base = np.empty_like(wanted)
-    shift_from = np.empty_like(wanted)
-    for joint, parent in enumerate(skeleton.parents):
-        above: Floats = wanted[:, parent] if parent >= 0 else np.eye(3)
-        base[:, joint] = above @ frames[joint]
-        above = posed[:, parent] if parent >= 0 else np.eye(3)
-        shift_from[:, joint] = above @ frames[joint]
-    local = np.swapaxes(base, -1, -2) @ wanted
-    moved = (reflect @ shift_from[:, other] @ motion.translations[:, other, :, None]).astype(np.float64)
-    shifts = (np.swapaxes(base, -1, -2) @ moved)[..., 0]
-    return Motion(
-        rotations.from_matrices(local),
-        shifts,
-        motion.times,
-        motion.names,
-        motion.controls[:, _control_counterparts(motion.control_names)],
-        motion.control_names,
-    )
-
-
-def _control_counterparts(names: tuple[str, ...]) -> list[int]:
-    return [names.index(other) if (other := other_side(name)) in names else k for k, name in enumerate(names)]
-
-
-def _frame_axes(skeleton: Skeleton) -> Floats:
-    return rotations.matrices(rotations.polar(skeleton.frames[:, :3, :3].astype(np.float64))[0])
-
-
-def _axes(skeleton: Skeleton, local: Floats) -> Floats:
-    """World directions (P, J, 3, 3) of each joint's axes, scale left out."""
-    frames = _frame_axes(skeleton)
-    world = frames @ local
-    for joint in skeleton.order:
-        parent = skeleton.parents[joint]
-        if parent >= 0:
-            world[:, joint] = world[:, parent] @ world[:, joint]
-    return world

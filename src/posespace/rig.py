@@ -14,7 +14,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
 from posespace.pose import Motion, Pose
-from posespace.skeleton import Skeleton
+from posespace.skeleton import Skeleton, invert_affine
 
 BLENDINGS = {"linear": skinning.blend_linear, "dual_quaternion": skinning.blend_dual_quaternion}
 
@@ -45,7 +45,7 @@ class Rig:
         weights = check.floats("rig weights", self.weights, (count, "K"))
         influences = check.indices("rig influences", self.influences, weights.shape, below=joints)
         weights, influences = _normalized(weights, influences, self.skeleton)
-        bind = np.linalg.inv(self.skeleton.rest_world) if self.inverse_bind is None else self.inverse_bind
+        bind = invert_affine(self.skeleton.rest_world) if self.inverse_bind is None else self.inverse_bind
         put = object.__setattr__
         put(self, "weights", weights)
         put(self, "influences", influences)
@@ -90,7 +90,8 @@ class Rig:
     @cached_property
     def rest(self) -> Pose:
         """The pose of the rest shape: the one whose bone transforms are the identity, or the nearest to it."""
-        return Motion.from_world(self.skeleton, np.linalg.inv(self.inverse_bind)[None])[0]
+        turn, shift, _ = self.skeleton.local(invert_affine(self.inverse_bind))
+        return Pose(turn, shift)
 
     @cached_property
     def normals(self) -> Floats:

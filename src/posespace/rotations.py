@@ -22,7 +22,9 @@ def normalize(quaternions: ArrayLike, name: str = "rotations") -> Floats:
     if not (np.isfinite(largest) & (largest > 0)).all():
         raise InputError(f"{name}: expected finite quaternions of nonzero length")
     scaled = given / largest
-    unit: Floats = scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+    length = np.linalg.norm(scaled, axis=-1, keepdims=True)
+    # One that has unit length already stays as it is to the last bit, so that saving and loading changes nothing.
+    unit: Floats = np.where(np.abs(length * largest - 1) < 1e-15, given, scaled / length)
     return unit
 
 

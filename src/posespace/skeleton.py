@@ -150,6 +150,29 @@ class Skeleton:
                 own[..., joint, :, :] = own[..., parent, :, :] @ own[..., joint, :, :]
         return own
 
+    def local(self, world: Floats) -> tuple[Floats, Floats, Floats]:
+        """Undo forward kinematics.
+
+        Parameters
+        ----------
+        world : (..., J, 4, 4) each joint's transform to the world
+
+        Returns
+        -------
+        rotations : (..., J, 4) the nearest unit quaternions
+        translations : (..., J, 3)
+        misfit : (..., J) how far the joint's scale is from that of the skeleton, which no pose can follow
+        """
+        above = np.tile(np.eye(4), (*world.shape[:-2], 1, 1))
+        child = self.parents >= 0
+        above[..., child, :, :] = world[..., self.parents[child], :, :]
+        own = invert_affine(above @ self.frames) @ world
+        linear = own[..., :3, :3]
+        if self.stretches is not None:
+            linear = linear @ invert_affine(self.stretches)
+        turn, left = rotations.polar(linear)
+        return turn, own[..., :3, 3], np.abs(left - np.eye(3)).max(axis=(-1, -2))
+
     def degrees_of_freedom(self, joint: int) -> int:
         """Return how many axes `joint` turns about: 3 for a ball joint, 1 for a revolute one."""
         return 3 if self.axes is None else int((np.abs(self.axes[joint]).max(axis=1) > 0).sum())
@@ -214,6 +237,15 @@ def other_side(name: str) -> str:
         return swapped.upper() if text.isupper() else swapped.title() if text[0].isupper() else swapped
 
     return _SIDE.sub(swap, name)
+
+
+def invert_affine(matrices: Floats) -> Floats:
+    """Invert transforms (..., n, n); one squashed flat, as some rigs hide things, gets the pseudo-inverse."""
+    wide = matrices.astype(np.float64)
+    try:
+        return np.linalg.inv(wide)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(wide)
 
 
 def _parents_first(parents: Ints, names: tuple[str, ...]) -> tuple[int, ...]:

@@ -73,7 +73,8 @@ def cofactor_normals(blend: Floats, normals: Floats) -> Floats:
     length = np.linalg.norm(turned, axis=1, keepdims=True)
     lost = length[:, 0] < 1e-300
     turned[lost], length[lost] = normals[lost], 1.0
-    return turned / length
+    turned /= length
+    return turned
 
 
 def cofactors(linear: Floats) -> Floats:

@@ -53,7 +53,7 @@ def parse_json(path: Path, text: str | bytes) -> Any:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; when the block ends well it takes the place of `path`, else it is removed."""
+    """Give a temporary path beside `path`; it takes the place of `path` when the block ends well, else it is removed."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield temporary

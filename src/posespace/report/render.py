@@ -1,25 +1,28 @@
 """Clay renders of triangle meshes without a display, a driver or a system library: a z-buffer in numba.
-Also what puts renders on a page: the colour map of errors, captioned montages and PNG files."""
+Also what puts renders on a page: the colours of errors, captioned montages and PNG files."""
 
 from __future__ import annotations
 
 import math
-import os
-import secrets
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numba import njit  # type: ignore[import-untyped]
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from posespace import check
+from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.formats.files import atomic_write
+from posespace.mesh import Mesh
 
-Floats = NDArray[np.float64]
 Image = NDArray[np.uint8]
 
+# glTF's frame: y up, the front towards +z; left and right as the viewer of the front sees them.
 DIRECTIONS = {
     "front": (0.0, 0.0, 1.0),
     "back": (0.0, 0.0, -1.0),
@@ -27,20 +30,18 @@ DIRECTIONS = {
     "right": (1.0, 0.0, 0.0),
     "top": (0.0, 1.0, 0.0),
     "bottom": (0.0, -1.0, 0.0),
-    "three_quarter": (0.55, 0.4, 0.733),
+    "three_quarter": (0.55, 0.4, 0.73),
 }
 CLAY = (0.88, 0.82, 0.77)
-NO_ERROR = (0.84, 0.84, 0.84)
+NO_ERROR = (0.86, 0.86, 0.86)
 
-_GAMMA = 2.2
-_SUPERSAMPLING = 2
-_OCCLUSION_SAMPLES = 12  # per sample; each pixel's four samples look in different places, 48 in all
+# Unit directions of the lights in the frame of the camera (right, up, towards the viewer), then strengths.
+# Together they reach about 1, so that a lit colour is never brighter than the colour that was asked for.
+_KEY, _KEY_LIGHT = (-0.53, 0.60, 0.60), 0.90
+_FILL, _FILL_LIGHT = (0.78, 0.05, 0.62), 0.10
+_SKY_LIGHT, _GROUND_LIGHT = 0.08, 0.03
 _OCCLUSION_REACH = 0.09  # of the height of the picture
-
-# Lights in the frame of the camera (right, up, towards the viewer): (direction, strength).
-_KEY = (-0.53, 0.60, 0.60, 0.90)
-_FILL = (0.78, 0.05, 0.62, 0.10)
-_SKY, _GROUND = 0.08, 0.03
+_GAMMA = 2.2
 
 
 @dataclass(frozen=True)
@@ -50,17 +51,16 @@ class Camera:
     Parameters
     ----------
     direction : (3,) array or str
-        From where we look: a vector from the target to the eye, or a name in `DIRECTIONS`. The names are those
-        of glTF's frame, y up and the front towards +z; left and right are as the viewer of the front sees them.
+        From where we look: a vector from the target to the eye, or a name in `DIRECTIONS`.
     up : (3,) array
-        What points up in the picture; replaced by another axis if we look along it.
+        What points up in the picture; another axis takes over if we look along it.
     target : (3,) array, optional
         What is in the middle of the picture. None: the middle of the mesh.
     extent : float, optional
         Half the height of the view, in the units of the mesh. None: the mesh fits.
     half_width : float
-        The view grows beyond `extent`, if it must, until half its width is this: what `fit` has framed is whole
-        in pictures of any proportion.
+        The view grows beyond `extent` until half its width is this, so that pictures of any proportion show
+        all that `fit` has framed.
     """
 
     direction: str | ArrayLike = "three_quarter"
@@ -72,16 +72,17 @@ class Camera:
     def __post_init__(self) -> None:
         direction = self.direction
         if isinstance(direction, str):
-            if direction not in DIRECTIONS:
-                raise InputError(f"direction must be one of {', '.join(DIRECTIONS)} or a vector, not {direction!r}")
-            direction = DIRECTIONS[direction]
+            direction = DIRECTIONS[check.choice("camera direction", direction, list(DIRECTIONS))]
         # Plain tuples, so that cameras compare and hash whatever they were made from.
-        object.__setattr__(self, "direction", _direction("direction", direction))
-        object.__setattr__(self, "up", _direction("up", self.up))
-        if self.target is not None:
-            object.__setattr__(self, "target", _vector("target", self.target))
+        for name, value in (("direction", direction), ("up", self.up), ("target", self.target)):
+            if value is not None:
+                vector = check.floats(f"camera {name}", value, (3,))
+                length = 1.0 if name == "target" else float(np.linalg.norm(vector))
+                if length == 0:
+                    raise InputError(f"camera {name}: expected a direction, got zero")
+                object.__setattr__(self, name, tuple((vector / length).tolist()))
         if self.extent is not None and not 0 < self.extent < math.inf:
-            raise InputError(f"extent must be a positive number, not {self.extent}")
+            raise InputError(f"camera extent: expected a positive number, got {self.extent}")
 
     @classmethod
     def fit(
@@ -91,35 +92,31 @@ class Camera:
         up: ArrayLike = (0.0, 1.0, 0.0),
         margin: float = 1.05,
     ) -> Camera:
-        """The camera that frames all `points` (..., 3), of one shape or of many to be seen alike."""
+        """Return the camera that frames all `points` (..., 3), of one shape or of many to be seen alike."""
         return cls(direction, up).framing(points, margin)
 
     def framing(self, points: ArrayLike, margin: float = 1.05) -> Camera:
-        """This camera with what it leaves open, target or extent, chosen to show `points` (..., 3)."""
+        """Return this camera with what it leaves open, target or extent, chosen to show `points` (..., 3)."""
         if self.target is not None and self.extent is not None:
             return self
         axes = self.axes()
         local = np.asarray(points, dtype=np.float64).reshape(-1, 3)
-        local = local[np.isfinite(local).all(axis=1)] @ axes.T
-        if not len(local):
-            local = np.zeros((1, 3))
-        low, high = local.min(axis=0), local.max(axis=0)
+        local = local[_usable(local)] @ axes.T
+        low, high = (local.min(axis=0), local.max(axis=0)) if len(local) else (np.zeros(3), np.zeros(3))
         centre = (low + high) / 2 if self.target is None else axes @ np.asarray(self.target)
-        half_width, half_height = (margin * np.maximum(high - centre, centre - low))[:2].tolist()
-        target = tuple((centre @ axes).tolist())
-        if self.extent is not None:
-            return replace(self, target=target)
-        return replace(self, target=target, extent=half_height or half_width or 1.0, half_width=half_width)
+        width, height, _ = (margin * np.maximum(high - centre, centre - low)).tolist()
+        aimed = replace(self, target=centre @ axes)
+        return aimed if self.extent else replace(aimed, extent=height or width or 1.0, half_width=width)
 
     def axes(self) -> Floats:
-        """The frame of the picture (3, 3): rows right, up and towards the viewer, in the space of the mesh."""
+        """Return the frame of the picture (3, 3): rows right, up and towards the viewer."""
         towards = np.array(self.direction, dtype=np.float64)
-        for up in (self.up, (0.0, 0.0, -math.copysign(1.0, towards[1])), (0.0, 1.0, 0.0)):
-            right = np.cross(np.asarray(up, dtype=np.float64), towards)
-            length = float(np.linalg.norm(right))
-            if length > 1e-6:
+        spare = np.array([0.0, 0.0, -math.copysign(1.0, towards[1])])  # seen from the top, the front is below
+        for up in (np.asarray(self.up), spare, np.array([0.0, 1.0, 0.0])):
+            right = np.cross(up, towards)
+            if np.linalg.norm(right) > 1e-6:
                 break
-        right /= length
+        right /= np.linalg.norm(right)
         return np.stack([right, np.cross(towards, right), towards])
 
 
@@ -128,6 +125,7 @@ def render(
     triangles: ArrayLike,
     camera: Camera | None = None,
     size: tuple[int, int] = (640, 480),
+    *,
     colors: ArrayLike | None = None,
     background: ArrayLike = (1.0, 1.0, 1.0),
     normals: ArrayLike | None = None,
@@ -136,332 +134,251 @@ def render(
 
     Parameters
     ----------
-    points : (N, 3) array
-        Triangles with a point that is not finite are left out.
+    points : (N, 3) array; triangles with a point that is not finite are left out
     triangles : (T, 3) integer array
-    camera : Camera, optional
-        What it leaves open is fitted to `points`; None is a three-quarter view.
-    size : (width, height) of the picture in pixels
-    colors : (3,) or (N, 3) array, optional
-        One colour, or one a point, sRGB in 0..1; None is clay.
-    background : (3,) array
-        sRGB in 0..1.
-    normals : (N, 3) array, optional
-        At the points; None: the mean of the normals of the triangles around, weighted by area.
+    camera : what it leaves open is fitted to `points`; None is a three-quarter view
+    size : width and height of the picture in pixels
+    colors : (3,) or (N, 3) array, one colour or one a point, sRGB in 0..1; None is clay
+    background : (3,) array, sRGB in 0..1
+    normals : (N, 3) array; None: the mean over the triangles around each point, weighted by area
 
     Returns
     -------
     (height, width, 3) uint8 array, sRGB
     """
-    vertices, faces = _mesh(points, triangles)
-    width, height = (int(n) for n in size)
+    width, height = size
     if width < 1 or height < 1:
-        raise InputError(f"size must be (width, height) of at least one pixel each, not {size}")
-    view = (camera or Camera()).framing(vertices)
+        raise InputError(f"picture size: expected at least one pixel each way, got {size}")
+    mesh = _usable_mesh(points, triangles)
+    faces, count = mesh.triangles, len(mesh.points)
+    bends = mesh.normals() if normals is None else _per_point("normals", normals, count)
+    albedo = _linear("colors", CLAY if colors is None else colors, count)
+    view = (camera or Camera()).framing(points)
     axes = view.axes()
-    bends = _vertex_normals(vertices, faces) if normals is None else _per_point("normals", normals, len(vertices))
-    albedo = _linear(CLAY if colors is None else colors, "colors", len(vertices))
-    rows, columns = _SUPERSAMPLING * height, _SUPERSAMPLING * width
-
-    assert view.extent is not None  # framing() has set it
-    scale = rows / 2 / max(view.extent, view.half_width * height / width)
-    screen = (vertices - np.asarray(view.target)) @ axes.T * scale
-    screen[:, :2] = screen[:, :2] * (1, -1) + (columns / 2, rows / 2)
-    depth = np.full((rows, columns), -np.inf)
-    owner = np.full((rows, columns), -1, dtype=np.int32)
-    weights = np.zeros((rows, columns, 2), dtype=np.float32)
-    _rasterise(screen, faces, depth, owner, weights)
-
-    empty = _linear(background, "background", 1)[0]
-    picture = np.tile(empty, (height, width, 1))
-    reach = _OCCLUSION_REACH * rows
-    offsets = _occlusion_offsets(reach)
-    _shade(screen, faces, bends @ axes.T, albedo, depth, owner, weights, offsets, reach, empty, picture)
-    return np.asarray(np.clip(picture, 0, 1) ** (1 / _GAMMA) * 255 + 0.5).astype(np.uint8)
+    scale = height / max(view.extent or 0, view.half_width * height / width)
+    local = (mesh.points - np.asarray(view.target)) @ axes.T * scale
+    sides = _lit_sides(local[faces], (bends @ axes.T)[faces])
+    hits = _rasterise(local[faces] * (1, -1, 1) + (width, height, 0), 2 * height, 2 * width)
+    empty = _linear("background", background, 1)[0]
+    picture = _shade(hits, sides, albedo[faces], empty, _spots(_OCCLUSION_REACH * 2 * height))
+    return np.asarray(picture ** (1 / _GAMMA) * 255 + 0.5).astype(np.uint8)
 
 
 def heat(values: ArrayLike, top: float) -> Floats:
-    """Colours (N, 3) of errors (N,): light grey at zero, then yellow, red and purple at `top` and above.
+    """Colours (N, 3) of errors (N,): light grey at zero, then orange, red and purple at `top` and above.
 
-    Lightness falls all the way, so the map reads in black and white too. What is not a number is shown as `top`:
-    a failure must not look like a success.
+    Lightness falls all the way and equal steps look about equal. What is not a number gets the colour of
+    `top`: a failure must not look like a success.
     """
     from matplotlib import colormaps
 
     if not 0 < top < math.inf:
-        raise InputError(f"top must be a positive number, not {top}")
+        raise InputError(f"top of the heat scale: expected a positive number, got {top}")
     share = np.clip(np.nan_to_num(np.asarray(values, dtype=np.float64) / top, nan=1.0), 0, 1)
     # The dark end of inferno is left out, for it would pass for shadow.
-    warm = np.asarray(colormaps["inferno_r"](0.06 + 0.66 * share), dtype=np.float64)[..., :3]
-    grey = np.clip(1 - share / 0.2, 0, 1)[..., None]
-    return grey * np.array(NO_ERROR) + (1 - grey) * warm
+    warm = np.asarray(colormaps["inferno_r"](0.10 + 0.62 * share), dtype=np.float64)[..., :3]
+    blend = np.minimum(share / 0.5, 1)[..., None]
+    return np.asarray((1 - blend) * NO_ERROR + blend * warm)
 
 
 def montage(
     rows: Sequence[Sequence[Image | None]],
     labels: Sequence[str] = (),
     titles: Sequence[str] = (),
+    *,
     heading: str = "",
     scale: tuple[str, float] | None = None,
     gap: int = 8,
 ) -> Image:
-    """One captioned picture of many, each at its own size.
+    """One captioned page (H, W, 3) uint8 of many pictures, in cells that hold the largest of them.
 
     Parameters
     ----------
-    rows : rows of (H, W, 3) uint8 pictures; None is an empty cell, and rows may be of different lengths
-    labels : at the left of each row
-    titles : above each column
-    heading : above everything
-    scale : (caption, top), the key to the colours of `heat`, below everything
+    rows : rows of (H, W, 3) uint8 pictures; None leaves a cell empty, and rows may differ in length
+    labels, titles, heading : at the left of each row, above each column, above everything
+    scale : caption and top of the key to the colours of `heat`, below everything
     gap : pixels between pictures
-
-    Returns
-    -------
-    (H, W, 3) uint8 array
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    pictures = [[None if cell is None else _picture(cell) for cell in row] for row in rows]
-    columns = max((len(row) for row in pictures), default=0)
-    sizes = np.zeros((len(pictures), columns, 2), dtype=np.int64)
-    for r, row in enumerate(pictures):
-        for c, cell in enumerate(row):
-            sizes[r, c] = (0, 0) if cell is None else cell.shape[:2]
-    heights, widths = sizes[..., 0].max(axis=1, initial=0), sizes[..., 1].max(axis=0, initial=0)
-    font = float(np.clip(widths.max(initial=0) / 22, 11, 28))
-    wrapped = [textwrap.fill(t, max(int(w / font / 0.52), 8)) for t, w in zip(titles, widths, strict=False)]
-    line = 1.4 * font
-    above = round(line * (1.5 * bool(heading) + max((t.count("\n") + 1 for t in wrapped), default=0))) + gap
-    lefts = round(line * any(labels)) + gap + np.cumsum([0, *(widths + gap)])
-    tops = above + np.cumsum([0, *(heights + gap)])
-    width, height = int(lefts[-1]), int(tops[-1]) + round(3 * line * (scale is not None))
-
+    cells = [(r, c, x) for r, row in enumerate(rows) for c, x in enumerate(row) if x is not None]
+    high, wide = (max((image.shape[k] for *_, image in cells), default=64) for k in (0, 1))
+    font = min(max(wide / 22, 11.0), 28.0)
+    line = round(1.4 * font)
+    heads = [textwrap.fill(title, max(int(wide / font / 0.6), 8)) for title in titles]
+    above = gap + 2 * line * bool(heading) + line * max((head.count("\n") + 1 for head in heads), default=0)
+    left = gap + line * any(labels)
+    bottom = above + len(rows) * (high + gap)
+    width = left + max((len(row) for row in rows), default=1) * (wide + gap)
+    height = bottom + 3 * line * (scale is not None)
     page = np.full((height, width, 3), 255, dtype=np.uint8)
-    for r, row in enumerate(pictures):
-        for c, cell in enumerate(row):
-            if cell is not None:
-                y, x = tops[r] + (heights[r] - len(cell)) // 2, lefts[c] + (widths[c] - cell.shape[1]) // 2
-                page[y : y + len(cell), x : x + cell.shape[1]] = cell
-    figure = Figure(figsize=(width / 128, height / 128), dpi=128)  # a power of two: the size in pixels is exact
+    figure = Figure(figsize=(width / 128, height / 128), dpi=128)  # a power of two: whole pixels, exactly
 
-    def write(text: str, x: float, y: float, size: float = 1.0, rotation: float = 0.0) -> None:
-        style = {"ha": "center", "va": "center", "fontsize": size * font * 72 / 128, "rotation": rotation}
-        figure.text(x / width, 1 - y / height, text, color="0.15", **style)
+    def write(text: str, x: float, y: float, size: float = font, **style: Any) -> None:
+        style |= {"ha": "center", "va": "center", "color": "0.15", "fontsize": size * 72 / 128}
+        figure.text(x / width, 1 - y / height, text, **style)
 
-    write(heading, width / 2, gap + 0.6 * line, 1.25)
-    for c, title in enumerate(wrapped):
-        write(title, lefts[c] + widths[c] / 2, above - gap / 2 - line * (title.count("\n") + 1) / 2)
-    for label, y, h in zip(labels, tops, heights, strict=False):
-        write(label, (gap + line) / 2, y + h / 2, rotation=90)
+    for r, c, image in cells:
+        y = above + r * (high + gap) + (high - image.shape[0]) // 2
+        x = left + c * (wide + gap) + (wide - image.shape[1]) // 2
+        page[y : y + image.shape[0], x : x + image.shape[1]] = image
+    write(heading, width / 2, gap + 0.8 * line, 1.25 * font)
+    for c, head in enumerate(heads):
+        write(head, left + c * (wide + gap) + wide / 2, above - gap / 2 - line * (head.count("\n") + 1) / 2)
+    for r, label in enumerate(labels):
+        write(label, (gap + line) / 2, above + r * (high + gap) + high / 2, rotation=90)
     if scale is not None:
-        y, x, span = tops[-1], width // 4, width // 2
-        page[y : y + round(line), x : x + span] = heat(np.linspace(0, 1, span), 1) * 255 + 0.5
-        for text, across in (("0", x), (scale[0], width / 2), (f"{scale[1]:.3g}", x + span)):
-            write(text, across, y + 1.7 * line)
+        x, span = width // 4, width // 2
+        page[bottom : bottom + line, x : x + span] = heat(np.linspace(0, 1, span), 1) * 255 + 0.5
+        for text, across in (("0", x), (scale[0], x + span / 2), (f"{scale[1]:.3g}", x + span)):
+            write(text, across, bottom + 1.7 * line)
     figure.figimage(page, origin="upper")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
-    return np.array(canvas.buffer_rgba())[..., :3].copy()
+    return np.array(canvas.buffer_rgba(), dtype=np.uint8)[..., :3]
 
 
 def save_png(path: str | Path, image: ArrayLike) -> None:
     """Write an (H, W, 3) uint8 picture; the file appears whole or not at all."""
     from matplotlib.image import imsave
 
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        imsave(temporary, _picture(image), format="png")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(Path(path)) as temporary:
+        imsave(temporary, np.asarray(image), format="png")
 
 
-def _vector(name: str, value: ArrayLike) -> tuple[float, ...]:
-    vector = np.asarray(value, dtype=np.float64)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise InputError(f"{name} must be three finite numbers, not {value!r}")
-    return tuple(vector.tolist())
+def _usable(points: Floats) -> NDArray[np.bool_]:
+    """Which points (..., 3) are finite, and not so far away that products of coordinates overflow."""
+    return np.asarray((np.abs(points) < 1e60).all(axis=-1))
 
 
-def _direction(name: str, value: ArrayLike) -> tuple[float, ...]:
-    vector = _vector(name, value)
-    length = math.hypot(*vector)
-    if length == 0:
-        raise InputError(f"{name} must not be zero")
-    return tuple(x / length for x in vector)
-
-
-def _mesh(points: ArrayLike, triangles: ArrayLike) -> tuple[Floats, NDArray[np.int64]]:
-    """Points (N, 3), and the triangles (T, 3) all of whose points are finite."""
+def _usable_mesh(points: ArrayLike, triangles: ArrayLike) -> Mesh:
+    """The mesh without the triangles of unusable points, which are put at zero."""
     vertices = np.asarray(points, dtype=np.float64)
-    faces = np.asarray(triangles)
-    if vertices.size == 0:
-        vertices = np.zeros((0, 3))
-    if faces.size == 0:
-        faces = np.zeros((0, 3), dtype=np.int64)
-    if vertices.ndim != 2 or vertices.shape[1] != 3:
-        raise InputError(f"points must have shape (N, 3), not {vertices.shape}")
-    if faces.ndim != 2 or faces.shape[1] != 3 or faces.dtype.kind not in "iu":
-        raise InputError(f"triangles must be integers of shape (T, 3), not {faces.dtype} of {faces.shape}")
-    if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
-        raise InputError(f"triangles must index the {len(vertices)} points, not {faces.min()}..{faces.max()}")
-    kept = np.isfinite(vertices).all(axis=1)[faces].all(axis=1)
-    return vertices, np.ascontiguousarray(faces[kept], dtype=np.int64)
+    vertices = _per_point("points", vertices, len(vertices))
+    faces = check.indices("triangles", triangles, ("T", 3), below=len(vertices))
+    usable = _usable(vertices)
+    return Mesh(np.where(usable[:, None], vertices, 0), faces[usable[faces].all(axis=1)])
 
 
 def _per_point(name: str, values: ArrayLike, count: int) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (count, 3):
-        raise InputError(f"{name} must have shape ({count}, 3), not {array.shape}")
+        raise InputError(f"{name}: expected shape ({count}, 3), got {array.shape}")
     return array
 
 
-def _linear(color: ArrayLike, name: str, count: int) -> Floats:
-    """Linear light (count, 3) of one sRGB colour or of one a point; light adds up and averages, sRGB does not."""
+def _linear(name: str, color: ArrayLike, count: int) -> Floats:
+    """Linear light (count, 3) of one sRGB colour or one a point: light can be added up, sRGB cannot."""
     array = np.asarray(color, dtype=np.float64)
-    if array.shape == (3,):
-        array = np.broadcast_to(array, (count, 3))
-    clean = np.nan_to_num(np.clip(_per_point(name, array, count), 0, 1), nan=0.5)
-    return np.asarray(clean**_GAMMA)
+    array = np.broadcast_to(array, (count, 3)) if array.shape == (3,) else _per_point(name, array, count)
+    return np.asarray(np.nan_to_num(np.clip(array, 0, 1)) ** _GAMMA)
 
 
-def _picture(image: ArrayLike) -> Image:
-    array = np.asarray(image)
-    if array.ndim != 3 or array.shape[2] != 3 or array.dtype != np.uint8:
-        raise InputError(f"a picture must be uint8 of shape (H, W, 3), not {array.dtype} of {array.shape}")
-    return array
+def _unit(vectors: Floats) -> Floats:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-200))
 
 
-def _vertex_normals(vertices: Floats, faces: NDArray[np.int64]) -> Floats:
-    """Normals (N, 3): sums of the cross products around each point, whose lengths are twice the areas."""
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    cross = np.repeat(np.cross(b - a, c - a), 3, axis=0)
-    flat = faces.ravel()
-    return np.stack([np.bincount(flat, cross[:, k], len(vertices)) for k in range(3)], axis=1)
+def _lit_sides(corners: Floats, bends: Floats) -> Floats:
+    """Unit normals at the corners (T, 3, 3) of triangles, all on the side of each triangle that is seen."""
+    a, b, c = corners.transpose(1, 0, 2)
+    front = _unit(np.cross(b - a, c - a))
+    front *= np.where(front[:, 2:] < 0, -1, 1)
+    bends = _unit(np.nan_to_num(bends))
+    # Turned by the triangle as a whole: near an outline, single normals may point away on the side seen.
+    away = np.einsum("tkc,tc->t", bends, front) < 0
+    # A trace of the triangle's own normal stands in where none was given.
+    return np.where(away[:, None, None], -bends, bends) + 1e-6 * front[:, None]
 
 
-def _occlusion_offsets(reach: float) -> Floats:
-    """Where to look for occluders, (4, S, 2) in samples: a sunflower over a disc, dealt out to four samples."""
-    index = np.arange(4 * _OCCLUSION_SAMPLES)
-    radius = reach * np.sqrt((index + 0.5) / len(index))
-    angle = index * math.pi * (3 - math.sqrt(5))
-    spots = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
-    return np.ascontiguousarray(spots.reshape(_OCCLUSION_SAMPLES, 4, 2).transpose(1, 0, 2))
+def _spots(reach: float) -> NDArray[np.int64]:
+    """Where to look for occluders (48, 2), in samples: the seeds of a sunflower."""
+    index = np.arange(48)
+    radius, angle = reach * np.sqrt((index + 0.5) / 48), index * math.pi * (3 - math.sqrt(5))
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).astype(np.int64)
 
 
-@njit(cache=True)  # type: ignore[misc]
-def _clamp(value: float, limit: int) -> int:
-    """A whole number in 0..limit; clamped while still a float, for a huge one does not survive the cast."""
-    return int(min(max(value, 0.0), float(limit)))
-
-
-@njit(cache=True)  # type: ignore[misc]
-def _rasterise(screen, faces, depth, owner, weights):  # type: ignore[no-untyped-def]
-    """Find, at each sample, the nearest triangle and the weights of its second and third point."""
-    rows, columns = depth.shape
-    for t in range(len(faces)):
-        x0, y0, z0 = screen[faces[t, 0]]
-        x1, y1, z1 = screen[faces[t, 1]]
-        x2, y2, z2 = screen[faces[t, 2]]
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        if not 1e-12 < abs(area) < np.inf:
-            continue
-        left = _clamp(np.ceil(min(x0, x1, x2) - 0.5), columns)
-        right = _clamp(np.floor(max(x0, x1, x2) - 0.5) + 1, columns)
-        top = _clamp(np.ceil(min(y0, y1, y2) - 0.5), rows)
-        bottom = _clamp(np.floor(max(y0, y1, y2) - 0.5) + 1, rows)
-        for row in range(top, bottom):
-            dy = row + 0.5 - y0
-            for column in range(left, right):
-                dx = column + 0.5 - x0
-                w1 = (dx * (y2 - y0) - (x2 - x0) * dy) / area
-                w2 = ((x1 - x0) * dy - dx * (y1 - y0)) / area
-                # The tolerance closes hairline gaps between neighbours that round a shared edge differently.
-                if w1 < -1e-9 or w2 < -1e-9 or w1 + w2 > 1 + 1e-9:
-                    continue
-                z = z0 + w1 * (z1 - z0) + w2 * (z2 - z0)
-                if z > depth[row, column]:
-                    depth[row, column] = z
-                    owner[row, column] = t
-                    weights[row, column, 0] = w1
-                    weights[row, column, 1] = w2
-
-
-@njit(cache=True)  # type: ignore[misc]
-def _facing(screen, corners, bends, w1, w2):  # type: ignore[no-untyped-def]
-    """The interpolated normal of a sample, on the side of its triangle that is seen."""
-    a, b, c = screen[corners[0]], screen[corners[1]], screen[corners[2]]
-    ux, uy, uz = b[0] - a[0], a[1] - b[1], b[2] - a[2]
-    vx, vy, vz = c[0] - a[0], a[1] - c[1], c[2] - a[2]
-    fx, fy, fz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    if fz < 0:
-        fx, fy, fz = -fx, -fy, -fz
-    w0 = 1 - w1 - w2
-    n0, n1, n2 = bends[corners[0]], bends[corners[1]], bends[corners[2]]
-    x = w0 * n0[0] + w1 * n1[0] + w2 * n2[0]
-    y = w0 * n0[1] + w1 * n1[1] + w2 * n2[1]
-    z = w0 * n0[2] + w1 * n1[2] + w2 * n2[2]
-    # Turned by the triangle, not by the sign of z: near an outline z may be negative on the side that is seen.
-    side = fx * x + fy * y + fz * z
-    if side < 0:
-        x, y, z = -x, -y, -z
-    z = max(z, 0.0)
-    length = math.sqrt(x * x + y * y + z * z)
-    if not length > 1e-12 or side == 0:
-        x, y, z = fx, fy, fz
-        length = math.sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length
-
-
-@njit(cache=True)  # type: ignore[misc]
-def _openness(depth, row, column, normal, offsets, reach):  # type: ignore[no-untyped-def]
-    """Share of the surroundings, in 0..1, not hidden from a sample by the surface near it."""
-    hidden = 0.0
-    for k in range(len(offsets)):
-        c, r = column + int(offsets[k, 0]), row + int(offsets[k, 1])
-        if not (0 <= r < depth.shape[0] and 0 <= c < depth.shape[1]) or depth[r, c] == -np.inf:
-            continue
-        x, y, z = c - column, row - r, depth[r, c] - depth[row, column]
-        square = x * x + y * y + z * z
-        if 0 < square < reach * reach:
-            cosine = (x * normal[0] + y * normal[1] + z * normal[2]) / math.sqrt(square)
-            # Low occluders do not count: on a coarse mesh they are the facets of the surface itself.
-            hidden += max(cosine - 0.15, 0.0) / 0.85 * (1 - square / (reach * reach))
-    return 1 - hidden / len(offsets)
-
-
-@njit(cache=True)  # type: ignore[misc]
-def _light(normal):  # type: ignore[no-untyped-def]
-    """Light that falls on a normal in the frame of the camera."""
-    x, y, z = normal
-    # Half-Lambert, squared: it fades to nothing without the visible edge of a hard terminator.
+@njit(cache=True)
+def _light(x: float, y: float, z: float) -> float:
+    """Light that falls on a unit normal in the frame of the camera."""
+    # Half-Lambert, squared: it fades to nothing, without the visible edge where a plain cosine stops.
     key = (0.5 + 0.5 * (x * _KEY[0] + y * _KEY[1] + z * _KEY[2])) ** 2
     fill = (0.5 + 0.5 * (x * _FILL[0] + y * _FILL[1] + z * _FILL[2])) ** 2
-    ambient = _GROUND + (_SKY - _GROUND) * (0.5 + 0.5 * y)
+    ambient = _GROUND_LIGHT + (_SKY_LIGHT - _GROUND_LIGHT) * (0.5 + 0.5 * y)
     # Darker where the surface turns away, so that outlines stand out from a white page.
-    edge = 1 - 0.5 * (1 - z) ** 3
-    return (_KEY[3] * key + _FILL[3] * fill + ambient) * edge
+    return (_KEY_LIGHT * key + _FILL_LIGHT * fill + ambient) * (1 - 0.5 * (1 - z) ** 3)
 
 
-@njit(cache=True)  # type: ignore[misc]
-def _shade(screen, faces, bends, albedo, depth, owner, weights, offsets, reach, background, picture):  # type: ignore[no-untyped-def]
-    """Replace the background in `picture` by the lit surface, in linear light, averaging the samples of a pixel."""
-    share = 1 / _SUPERSAMPLING**2
+@njit(cache=True)
+def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> float:
+    """Share, in 0..1, of the surroundings of a sample that the surface at the spots does not hide."""
+    reach2 = float(spots[-1, 0] ** 2 + spots[-1, 1] ** 2)
+    hidden = 0.0
+    # The spots are dealt out to the four samples of a pixel, whose mean then sees them all.
+    for k in range(row % 2 * 2 + column % 2, len(spots), 4):
+        x, y = spots[k]
+        if 0 <= row - y < depth.shape[0] and 0 <= column + x < depth.shape[1]:
+            z = depth[row - y, column + x] - depth[row, column]
+            distance2 = x * x + y * y + z * z
+            if 0 < distance2 < reach2:
+                rise = (x * normal[0] + y * normal[1] + z * normal[2]) / math.sqrt(distance2)
+                # Low occluders do not count: on a coarse mesh they are the facets of the surface itself.
+                hidden += max(rise - 0.15, 0.0) / 0.85 * (1 - distance2 / reach2)
+    return 1 - 4 * hidden / len(spots)
+
+
+@njit(cache=True)
+def _shade(hits: Any, sides: Floats, albedo: Floats, background: Floats, spots: Any) -> Floats:
+    """The picture (H, W, 3) in linear light: the mean of four samples a pixel, lit or background."""
+    depth, owner, weights = hits
+    picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 3))
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
             t = owner[row, column]
-            if t < 0:
-                continue
-            corners = faces[t]
-            w1, w2 = weights[row, column]
-            normal = _facing(screen, corners, bends, w1, w2)
-            spots = offsets[row % 2 * 2 + column % 2]
-            light = _light(normal) * _openness(depth, row, column, normal, spots, reach)
-            pixel = picture[row // _SUPERSAMPLING, column // _SUPERSAMPLING]
+            a, b, c = weights[row, column]
+            light = 0.0
+            if t >= 0:
+                x = a * sides[t, 0, 0] + b * sides[t, 1, 0] + c * sides[t, 2, 0]
+                y = a * sides[t, 0, 1] + b * sides[t, 1, 1] + c * sides[t, 2, 1]
+                z = a * sides[t, 0, 2] + b * sides[t, 1, 2] + c * sides[t, 2, 2]
+                z = max(z, 0.0)  # smoothing may turn a normal away just inside an outline
+                length = math.sqrt(x * x + y * y + z * z) + 1e-30
+                normal = (x / length, y / length, z / length)
+                light = _light(*normal) * _openness(depth, row, column, normal, spots)
             for k in range(3):
-                a, b, c = albedo[corners[0], k], albedo[corners[1], k], albedo[corners[2], k]
-                color = a + w1 * (b - a) + w2 * (c - a)
-                pixel[k] += share * (min(light * color, 1.0) - background[k])
+                color = background[k]
+                if t >= 0:
+                    color = light * (a * albedo[t, 0, k] + b * albedo[t, 1, k] + c * albedo[t, 2, k])
+                picture[row // 2, column // 2, k] += min(color, 1.0) / 4
+    return picture
+
+
+@njit(cache=True)
+def _rasterise(corners: Floats, rows: int, columns: int) -> tuple[Floats, Any, Floats]:
+    """Find the nearest triangle at the centre of each sample.
+
+    `corners` (T, 3, 3) are in samples: right, down, towards the viewer. Returns, per sample, the depth
+    (-inf if empty), the triangle (-1 if empty) and the weights (3) of its corners.
+    """
+    depth = np.full((rows, columns), -np.inf)
+    owner = np.full((rows, columns), -1, dtype=np.int64)
+    weights = np.zeros((rows, columns, 3))
+    for t in range(len(corners)):
+        (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = corners[t]
+        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+        if abs(area) < 1e-12:
+            continue
+        # Clamped as floats: far away coordinates do not survive the cast to an integer.
+        left, right = max(np.ceil(min(x0, x1, x2) - 0.5), 0), min(max(x0, x1, x2) + 0.5, columns)
+        top, bottom = max(np.ceil(min(y0, y1, y2) - 0.5), 0), min(max(y0, y1, y2) + 0.5, rows)
+        for row in range(int(min(top, rows)), int(max(bottom, 0))):
+            for column in range(int(min(left, columns)), int(max(right, 0))):
+                x, y = column + 0.5 - x0, row + 0.5 - y0
+                w1 = (x * (y2 - y0) - (x2 - x0) * y) / area
+                w2 = ((x1 - x0) * y - x * (y1 - y0)) / area
+                z = z0 + w1 * (z1 - z0) + w2 * (z2 - z0)
+                # The tolerance closes the gaps between neighbours that round a shared edge differently.
+                if min(w1, w2, 1 - w1 - w2) > -1e-9 and z > depth[row, column]:
+                    depth[row, column], owner[row, column] = z, t
+                    weights[row, column] = (1 - w1 - w2, w1, w2)
+    return depth, owner, weights

@@ -1,0 +1,128 @@
+"""Poses carried to other joints: to the other side of a skeleton, or onto another skeleton by joint name."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check, rotations
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.pose import Motion
+from posespace.skeleton import Skeleton, other_side
+
+
+def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.0)) -> Motion:
+    """Mirror poses across the plane with this `normal` (3,): the left hand does what the right one did.
+
+    Joints are matched by name (``_L``/``_R``, ``Left``/``Right``); each one turns from its rest as the reflection of
+    how its counterpart turned. Controls named for a side change sides too. The skeleton's rest pose should itself be
+    symmetric.
+    """
+    unit = check.floats("mirror normal", normal, (3,)).astype(np.float64)
+    length = float(np.linalg.norm(unit))
+    if length == 0:
+        raise InputError("mirror normal: expected a direction, got (0, 0, 0)")
+    reflect = np.eye(3) - 2 * np.outer(unit, unit) / length**2
+    turn, shift, names = *_turns(motion, skeleton), motion.control_names
+    other = skeleton.counterparts
+    swap = [names.index(side) if (side := other_side(name)) in names else k for k, name in enumerate(names)]
+    return _pose_by_turns(
+        skeleton,
+        reflect @ turn[:, other] @ reflect,
+        shift[:, other] @ reflect,
+        Motion(motion.rotations, motion.translations, motion.times, motion.names, motion.controls[:, swap], names),
+    )
+
+
+def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
+    """Carry poses of the skeleton `source` onto `target`: joints of one name turn alike in the world, from rest.
+
+    The two may have other axes (y up, z up), units and rest rotations: axes and unit are found from where the common
+    joints rest. Joints of `target` that `source` lacks keep their rest rotation.
+    """
+    common = [name for name in target.names if name in set(source.names)]
+    if not common:
+        raise InputError(
+            f"motion: none of its joints ({', '.join(source.names[:4])}, ...) is in the skeleton "
+            f"({', '.join(target.names[:4])}, ...)"
+        )
+    to = [target.index(name) for name in common]
+    of = [source.index(name) for name in common]
+    axes, unit = _alignment(source.rest_world[of, :3, 3], target.rest_world[to, :3, 3])
+    given_turn, given_shift = _turns(motion, source)
+    turn = np.tile(np.eye(3), (len(motion), len(target), 1, 1))
+    shift = np.zeros((len(motion), len(target), 3))
+    turn[:, to] = axes @ given_turn[:, of] @ axes.T
+    shift[:, to] = unit * given_shift[:, of] @ axes.T
+    free = np.isin(np.arange(len(target)), to, invert=True)
+    return _pose_by_turns(target, turn, shift, motion, free)
+
+
+def _turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
+    """World rotations from rest (P, J, 3, 3) and world shifts (P, J, 3) of each joint, scale left out."""
+    rest = _world_axes(skeleton, rotations.matrices(skeleton.rest_rotations)[None])
+    posed = _world_axes(skeleton, rotations.matrices(motion.rotations))
+    base = _above(skeleton, posed) @ _frame_axes(skeleton)
+    shift = (base @ motion.translations[..., None])[..., 0]
+    return posed @ np.swapaxes(rest, -1, -2), shift
+
+
+def _pose_by_turns(skeleton: Skeleton, turn: Floats, shift: Floats, like: Motion, free: NDArray[np.bool_] | None = None) -> Motion:
+    """The motion whose joints turn from rest by `turn` in the world; those marked in `free` follow their parents."""
+    frames = _frame_axes(skeleton)
+    rest_local = rotations.matrices(skeleton.rest_rotations)
+    rest = _world_axes(skeleton, rest_local[None])[0]
+    world = turn @ rest
+    for joint in skeleton.order:
+        if free is not None and free[joint]:
+            parent = skeleton.parents[joint]
+            above = world[:, parent] if parent >= 0 else np.eye(3)
+            world[:, joint] = above @ frames[joint] @ rest_local[joint]
+    base = np.swapaxes(_above(skeleton, world) @ frames, -1, -2)
+    local = rotations.from_matrices(base @ world)
+    moved = (base @ shift[..., None])[..., 0]
+    return Motion(local, moved, like.times, like.names, like.controls, like.control_names)
+
+
+def _above(skeleton: Skeleton, world: Floats) -> Floats:
+    """The world axes (P, J, 3, 3) of each joint's parent."""
+    above = np.tile(np.eye(3), (*world.shape[:2], 1, 1))
+    child = skeleton.parents >= 0
+    above[:, child] = world[:, skeleton.parents[child]]
+    return above
+
+
+def _frame_axes(skeleton: Skeleton) -> Floats:
+    return rotations.matrices(rotations.polar(skeleton.frames[:, :3, :3].astype(np.float64))[0])
+
+
+def _world_axes(skeleton: Skeleton, local: Floats) -> Floats:
+    world = _frame_axes(skeleton) @ local
+    for joint in skeleton.order:
+        parent = skeleton.parents[joint]
+        if parent >= 0:
+            world[:, joint] = world[:, parent] @ world[:, joint]
+    return world
+
+
+def _alignment(source: Floats, target: Floats) -> tuple[Floats, float]:
+    """The turn of the axes (3, 3), one of the 24 that map axes to axes, and the unit that bring `source` to `target`.
+
+    Whole axes only: two rest poses may differ (arms down, arms out), and a free rotation would pass that on.
+    """
+    a, b = source - source.mean(axis=0), target - target.mean(axis=0)
+    spread = float(np.sqrt((a**2).sum()))
+    if spread == 0 or not (b**2).sum():
+        return np.eye(3), 1.0
+    turns = [
+        np.eye(3)[list(order)] * np.array(signs)[:, None]
+        for order in itertools.permutations(range(3))
+        for signs in itertools.product((1.0, -1.0), repeat=3)
+    ]
+    proper = [turn for turn in turns if np.linalg.det(turn) > 0]
+    # The identity stands first, so that a tie leaves the axes as they are.
+    best = max(proper, key=lambda turn: round(float(((a @ turn.T) * b).sum()) / spread**2, 9))
+    return best, float(np.sqrt((b**2).sum())) / spread

@@ -1,0 +1,230 @@
+"""Skin: what every fit returns and everything else uses, with its three stages drive, skin and detail.
+
+This is the reference: plain NumPy, one pose at a time. The fast evaluators are in `runtime/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace import check, skinning
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.interpolate import RBFInterpolant, ShepardInterpolant
+from posespace.mesh import Mesh
+from posespace.pose import Pose
+from posespace.rig import BLENDINGS, Rig
+from posespace.skeleton import Skeleton
+from posespace.spaces import PoseSpace
+from posespace.subdivision import Subdivision, fine_vertex_count, levels_of
+
+Interpolant = RBFInterpolant | ShepardInterpolant
+
+MOST_LEVELS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Driver:
+    """Coordinates from a pose: a pose space and the interpolant over it."""
+
+    space: PoseSpace
+    interpolant: Interpolant
+
+    def __post_init__(self) -> None:
+        have = self.interpolant.centres.shape[1]
+        if have != self.space.dimensions:
+            raise InputError(f"interpolant: expected {self.space.dimensions} numbers a sample, got {have}")
+        if self.interpolant.metric != self.space.metric:
+            raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
+
+    @property
+    def columns(self) -> int:
+        """How many coordinates it gives."""
+        return int(self.interpolant.columns)
+
+    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
+        """Return the coordinates (C,) of a pose."""
+        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Displacements of some vertices, driven by a pose space and added in the rest shape.
+
+    Parameters
+    ----------
+    name : the joint or the sculpts it is for
+    driver : pose to coordinates (C,)
+    support : (S,) int32, the vertices it moves, ascending
+    basis : (C, S, 3) the displacement of each vertex per unit of each coordinate
+    normal_basis : (C, S, 3) or None, the same for the rest normals
+    normal_driver : the coordinates of `normal_basis` where they are its own; None: it shares `driver`'s
+    """
+
+    name: str
+    driver: Driver
+    support: Ints
+    basis: Floats
+    normal_basis: Floats | None = None
+    normal_driver: Driver | None = None
+
+    def __post_init__(self) -> None:
+        support = check.indices(f"layer {self.name!r} support", self.support, ("S",), below=2**31)
+        if (np.diff(support) <= 0).any():
+            raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
+        object.__setattr__(self, "support", support)
+        shape = (self.driver.columns, len(support), 3)
+        object.__setattr__(self, "basis", check.floats(f"layer {self.name!r} basis", self.basis, shape))
+        if self.normal_basis is not None:
+            columns = (self.normal_driver or self.driver).columns
+            normal = check.floats(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
+            object.__setattr__(self, "normal_basis", normal)
+        elif self.normal_driver is not None:
+            raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Fine relief: the skinned surface subdivided, then moved along its normals by driven heights.
+
+    Parameters
+    ----------
+    levels : how often the surface is subdivided, 0 to 6
+    driver : pose to coordinates (C,)
+    heights : (C, F) height of each fine vertex per unit of each coordinate, in the mesh's unit
+    """
+
+    levels: int
+    driver: Driver
+    heights: Floats
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.levels <= MOST_LEVELS:
+            raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
+        heights = check.floats("detail heights", self.heights, (self.driver.columns, "F"))
+        object.__setattr__(self, "heights", heights)
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """A rig with what was learned about it.
+
+    Parameters
+    ----------
+    rig : the rest shape, its skeleton and weights
+    layers : displacements added before the bones
+    detail : relief added after them, or None
+    about : how it was made: method, settings, figures of the fit; any JSON
+    """
+
+    rig: Rig
+    layers: tuple[Layer, ...] = ()
+    detail: Detail | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        count = len(self.rig.mesh.points)
+        object.__setattr__(self, "layers", tuple(self.layers))
+        for layer in self.layers:
+            if len(layer.support) and layer.support[-1] >= count:
+                raise InputError(f"layer {layer.name!r}: expected vertices below {count}, got {layer.support[-1]}")
+        self._check_names()
+        if self.detail is not None:
+            fine = fine_vertex_count(self.rig.mesh, self.detail.levels)
+            if fine != self.detail.heights.shape[1]:
+                raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
+
+    def _check_names(self) -> None:
+        drivers = [layer.driver for layer in self.layers]
+        drivers += [layer.normal_driver for layer in self.layers if layer.normal_driver is not None]
+        drivers += [self.detail.driver] if self.detail is not None else []
+        for driver in drivers:
+            if driver.space.kind in ("joint", "quaternions"):
+                for name in driver.space.names:
+                    self.rig.skeleton.index(name)
+
+    @cached_property
+    def _levels(self) -> tuple[Subdivision, ...]:
+        return levels_of(self.rig.mesh, self.detail.levels if self.detail else 0)
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The rest surface that posed points belong to: the rig's, subdivided where there is detail."""
+        if not self._levels:
+            return self.rig.mesh
+        points = self.rig.mesh.points
+        for level in self._levels:
+            points = level.refine(points)
+        return Mesh(points, self._levels[-1].triangles)
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        """The scalar controls, beside the joints, that the skin listens to."""
+        found: dict[str, None] = {}
+        for driver in [layer.driver for layer in self.layers] + ([self.detail.driver] if self.detail else []):
+            if driver.space.kind == "controls":
+                found.update(dict.fromkeys(driver.space.names))
+        return tuple(found)
+
+    def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
+        """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
+        skeleton = self.rig.skeleton
+        return self.rig.transforms(pose), [layer.driver.coordinates(pose, skeleton) for layer in self.layers]
+
+    def displacements(self, pose: Pose) -> Floats:
+        """Return the sum of all layers' displacements (N, 3) in the rest shape."""
+        total = np.zeros(self.rig.mesh.points.shape)
+        for layer, coordinates in zip(self.layers, self.drive(pose)[1], strict=True):
+            total[layer.support] += np.tensordot(coordinates, layer.basis, axes=1)
+        return total
+
+    def normal_displacements(self, pose: Pose) -> Floats:
+        """Return the sum of all layers' corrections (N, 3) of the rest normals."""
+        total = np.zeros(self.rig.mesh.points.shape)
+        for layer in self.layers:
+            if layer.normal_basis is not None:
+                driver = layer.normal_driver or layer.driver
+                coordinates = driver.coordinates(pose, self.rig.skeleton)
+                total[layer.support] += np.tensordot(coordinates, layer.normal_basis, axes=1)
+        return total
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3), on the subdivided surface where there is detail."""
+        rig = self.rig
+        blend = BLENDINGS[rig.blending](rig.transforms(pose), rig.influences, rig.weights)
+        points = skinning.apply(blend, rig.mesh.points + self.displacements(pose))
+        if any(layer.normal_basis is not None for layer in self.layers):
+            normals = skinning.cofactor_normals(blend, rig.normals + self.normal_displacements(pose))
+        elif self.layers:
+            normals = rig.mesh.normals(points)
+        else:
+            normals = skinning.cofactor_normals(blend, rig.normals)
+        return (points, normals) if self.detail is None else self._add_detail(pose, points)
+
+    def _add_detail(self, pose: Pose, points: Floats) -> tuple[Floats, Floats]:
+        assert self.detail is not None
+        for level in self._levels:
+            points = level.refine(points)
+        heights = self.detail.driver.coordinates(pose, self.rig.skeleton) @ self.detail.heights
+        points = points + heights[:, None] * self.mesh.normals(points)
+        return points, self.mesh.normals(points)
+
+    def save(self, path: str | Path) -> None:
+        """Write the skin to one file (`.skin`, safetensors), atomically."""
+        from posespace.formats import skinfile
+
+        skinfile.write(Path(path), self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Skin:
+        """Open a skin file; its arrays are mapped, not copied."""
+        from posespace.formats import skinfile
+
+        return skinfile.read(Path(path))

@@ -1,0 +1,75 @@
+"""PoseSpace: which controls of a pose span a space, and how distance is measured in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.pose import Motion, Pose
+from posespace.skeleton import Skeleton
+
+KINDS = ("joint", "quaternions", "controls", "points")
+
+
+@dataclass(frozen=True)
+class PoseSpace:
+    """Chosen controls of a pose and a metric.
+
+    Parameters
+    ----------
+    kind : what the names are and how they measure:
+        "joint": joints; the distance is the angle of the relative rotation, several joints add as squares;
+        "quaternions": joints; straight distance between quaternions of one sign, for kernels with a linear tail;
+        "controls": named scalars, straight distance; an interpolator's radius per axis stretches them;
+        "points": control points, each the three controls NAME.x, NAME.y, NAME.z
+    names : the joints, controls or points
+    """
+
+    kind: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check.choice("pose space kind", self.kind, KINDS)
+        if not self.names:
+            raise InputError("pose space: expected at least one joint, control or point, got none")
+        object.__setattr__(self, "names", check.names("pose space names", self.names, len(self.names)))
+
+    @property
+    def metric(self) -> str:
+        """The metric that an interpolator over this space is fitted with."""
+        return "rotation" if self.kind == "joint" else "euclidean"
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a point of this space has."""
+        return len(self.names) * {"joint": 4, "quaternions": 4, "controls": 1, "points": 3}[self.kind]
+
+    def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+        """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion."""
+        if self.kind in ("controls", "points"):
+            return self._controls(pose)
+        joints = [skeleton.index(name) for name in self.names]
+        turn = pose.rotations[..., joints, :].astype(np.float64)
+        if self.kind == "quaternions":
+            # A rotation has two quaternions: take the one on the side of the rest pose.
+            side = (turn * skeleton.rest_rotations[joints]).sum(axis=-1, keepdims=True)
+            turn = np.where(side < 0, -turn, turn)
+        return turn.reshape(*turn.shape[:-2], -1)
+
+    def _controls(self, pose: Pose | Motion) -> Floats:
+        wanted = self.names
+        if self.kind == "points":
+            wanted = tuple(f"{name}.{axis}" for name in self.names for axis in "xyz")
+        known = pose.controls if isinstance(pose, Pose) else dict.fromkeys(pose.control_names, 0.0)
+        for name in wanted:
+            if name not in known:
+                have = ", ".join(list(known)[:8]) or "none"
+                raise InputError(f"control {name!r}: not among the pose's controls, which are {have}")
+        if isinstance(pose, Pose):
+            return np.array([pose.controls[name] for name in wanted])
+        columns = [pose.control_names.index(name) for name in wanted]
+        return pose.controls[:, columns].astype(np.float64)
