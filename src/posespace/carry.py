@@ -70,7 +70,9 @@ def _turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
     return posed @ np.swapaxes(rest, -1, -2), shift
 
 
-def _pose_by_turns(skeleton: Skeleton, turn: Floats, shift: Floats, like: Motion, free: NDArray[np.bool_] | None = None) -> Motion:
+def _pose_by_turns(
+    skeleton: Skeleton, turn: Floats, shift: Floats, like: Motion, free: NDArray[np.bool_] | None = None
+) -> Motion:
     """The motion whose joints turn from rest by `turn` in the world; those marked in `free` follow their parents."""
     frames = _frame_axes(skeleton)
     rest_local = rotations.matrices(skeleton.rest_rotations)

@@ -1,0 +1,140 @@
+"""The command line: parses, calls, prints. No logic lives here."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from posespace.errors import InputError
+
+app = typer.Typer(
+    name="posespace",
+    help="Learn how a character's skin bends from a few example shapes, and play it back in real time.",
+    epilog="Start with: posespace demo",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from posespace import __version__
+
+        print(f"posespace {__version__}")
+        raise typer.Exit
+
+
+@app.command(epilog="Example: posespace info hand.glb clip.bvh hand.examples")
+def info(
+    files: Annotated[list[Path], typer.Argument(help="Rigs, meshes, motions, poses, skins or examples.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what is in a rig, mesh, motion, pose, skin or example file."""
+    from posespace.info import describe
+    from posespace.progress import track
+
+    found = [describe(file) for file in track(files, "reading")]
+    if as_json:
+        _print_json(found)
+        return
+    for figures in found:
+        _print_figures(figures.pop("file"), figures)
+
+
+@app.command(epilog="Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples")
+def examples(
+    rig: Annotated[Path, typer.Argument(help="The rig; a file with a mesh only makes a rig driven by controls.")],
+    poses: Annotated[Path, typer.Option(help="Poses (JSON) or a motion (BVH, glTF, USD).")],
+    shapes: Annotated[str, typer.Option(help="Shape files, as a quoted pattern, or one .npy of (poses, vertices, 3).")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The example store to write.")],
+    rest: Annotated[bool, typer.Option(help="Add the rest shape where no pose is at rest.")] = True,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a store that exists.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Gather a rig, poses and one shape a pose into an example store; shapes match poses by name, or in order."""
+    from posespace.collect import collect
+    from posespace.info import describe
+
+    collect(rig, poses, shapes, out, rest, resume)
+    _print_one(describe(out), as_json)
+
+
+@app.command(epilog="Example: posespace demo -o demo")
+def demo(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write to.")] = Path("demo"),
+    as_json: AsJson = False,
+) -> None:
+    """Tell the whole story on a small built-in arm: examples, plain skinning's faults, a fit, and how good it is."""
+    from posespace.demo import run
+
+    _print_one(run(out), as_json)
+
+
+def _print_one(figures: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        _print_json(figures)
+    else:
+        _print_figures(figures.pop("file"), figures)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _print_figures(title: str, figures: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{title}[/bold]" if sys.stdout.isatty() else title, markup=sys.stdout.isatty())
+    for line in _lines(figures, 1):
+        console.print(line, markup=False)
+
+
+def _lines(figures: dict[str, Any], depth: int) -> list[str]:
+    lines: list[str] = []
+    for key, value in figures.items():
+        start = "  " * depth + key
+        if isinstance(value, dict):
+            lines += [start, *_lines(value, depth + 1)] if value else []
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
+        else:
+            lines.append(f"{start}: {_short(value)}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        shown = ", ".join(_short(entry) for entry in value[:6])
+        return f"{shown}, ... ({len(value)})" if len(value) > 6 else shown or "none"
+    return str(value)
+
+
+def main() -> None:
+    """Run the command line: exit code 2 and one line on standard error where the input is at fault."""
+    try:
+        app()
+    except InputError as error:
+        print(f"posespace: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): nothing is left to say, not even when Python flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

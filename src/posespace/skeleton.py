@@ -117,6 +117,15 @@ class Skeleton:
                 found[parent].append(joint)
         return tuple(tuple(entry) for entry in found)
 
+    def same_as(self, other: Skeleton) -> bool:
+        """Whether the two have the same joints, resting alike, so that poses of one fit the other as they are."""
+        return (
+            self.names == other.names
+            and np.array_equal(self.parents, other.parents)
+            and np.allclose(self.frames, other.frames, atol=1e-6)
+            and np.allclose(self.rest_rotations, other.rest_rotations, atol=1e-6)
+        )
+
     @cached_property
     def rest_world(self) -> Floats:
         """(J, 4, 4) each joint's transform to the world in the rest pose."""

@@ -123,7 +123,8 @@ def _faces(path: Path, lines: list[bytes], count: int) -> tuple[NDArray[np.int64
 def _vertices_before(lines: list[bytes]) -> NDArray[np.int64]:
     """Return (F,) how many vertices stand before each face."""
     kinds = np.array([1 if line[:2] in _VERTEX else 2 if line[:2] in _FACE else 0 for line in lines])
-    return np.cumsum(kinds == 1)[kinds == 2]
+    before: NDArray[np.int64] = np.cumsum(kinds == 1)[kinds == 2]
+    return before
 
 
 def _first_bad(rows: list[list[bytes]]) -> int:

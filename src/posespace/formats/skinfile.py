@@ -80,7 +80,7 @@ def map_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
 def _tensor(path: Path, name: str, entry: Any, data: memoryview) -> NDArray[Any]:
     fields = entry if isinstance(entry, dict) else {}
     dtype = _TYPES.get(str(fields.get("dtype")))
-    shape, span = _whole(fields.get("shape")), _whole(fields.get("data_offsets"))
+    shape, span = files.whole_numbers(fields.get("shape")), files.whole_numbers(fields.get("data_offsets"))
     if dtype is None or shape is None or span is None or len(span) != 2:
         raise FileError(path, f"has a damaged header (array {name!r})")
     start, end = span
@@ -88,11 +88,3 @@ def _tensor(path: Path, name: str, entry: Any, data: memoryview) -> NDArray[Any]
         raise FileError(path, f"is damaged or cut short (array {name!r} does not fit its place)")
     array: NDArray[Any] = np.frombuffer(data[start:end], dtype)
     return array.reshape(shape)
-
-
-def _whole(values: Any) -> list[int] | None:
-    """Return a list of few whole numbers from 0 up as it is, None for anything else."""
-    if not isinstance(values, list) or len(values) > 8:
-        return None
-    fits = all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62 for value in values)
-    return values if fits else None

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.check import Floats, Ints
+from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.files import atomic_write
 from posespace.mesh import Mesh
@@ -32,16 +32,15 @@ DIRECTIONS = {
     "bottom": (0.0, -1.0, 0.0),
     "three_quarter": (0.55, 0.4, 0.73),
 }
-CLAY = (0.88, 0.82, 0.77)
-NO_ERROR = (0.86, 0.86, 0.86)
+CLAY, NO_ERROR = (0.88, 0.82, 0.77), (0.86, 0.86, 0.86)
 
 # Unit directions of the lights in the frame of the camera (right, up, towards the viewer), then strengths.
 # Together they reach about 1, so that a lit colour is never brighter than the colour that was asked for.
 _KEY, _KEY_LIGHT = (-0.53, 0.60, 0.60), 0.90
 _FILL, _FILL_LIGHT = (0.78, 0.05, 0.62), 0.10
 _SKY_LIGHT, _GROUND_LIGHT = 0.08, 0.03
-_OCCLUSION_REACH = 0.09  # of the height of the picture
 _GAMMA = 2.2
+_FAR = 1e60  # products of coordinates beyond this would overflow
 
 
 @dataclass(frozen=True)
@@ -50,17 +49,12 @@ class Camera:
 
     Parameters
     ----------
-    direction : (3,) array or str
-        From where we look: a vector from the target to the eye, or a name in `DIRECTIONS`.
-    up : (3,) array
-        What points up in the picture; another axis takes over if we look along it.
-    target : (3,) array, optional
-        What is in the middle of the picture. None: the middle of the mesh.
-    extent : float, optional
-        Half the height of the view, in the units of the mesh. None: the mesh fits.
-    half_width : float
-        The view grows beyond `extent` until half its width is this, so that pictures of any proportion show
-        all that `fit` has framed.
+    direction : (3,) from where we look, a vector from the target to the eye, or a name in `DIRECTIONS`
+    up : (3,) what points up in the picture; another axis takes over if we look along it
+    target : (3,) the middle of the picture; None is the middle of the mesh
+    extent : half the height of the view in the units of the mesh; None makes the mesh fit
+    half_width : the view grows beyond `extent` until half its width is this, so that pictures of any
+        proportion show all that `fit` has framed
     """
 
     direction: str | ArrayLike = "three_quarter"
@@ -97,11 +91,9 @@ class Camera:
 
     def framing(self, points: ArrayLike, margin: float = 1.05) -> Camera:
         """Return this camera with what it leaves open, target or extent, chosen to show `points` (..., 3)."""
-        if self.target is not None and self.extent is not None:
-            return self
         axes = self.axes()
         local = np.asarray(points, dtype=np.float64).reshape(-1, 3)
-        local = local[_usable(local)] @ axes.T
+        local = local[(np.abs(local) < _FAR).all(axis=1)] @ axes.T
         low, high = (local.min(axis=0), local.max(axis=0)) if len(local) else (np.zeros(3), np.zeros(3))
         centre = (low + high) / 2 if self.target is None else axes @ np.asarray(self.target)
         width, height, _ = (margin * np.maximum(high - centre, centre - low)).tolist()
@@ -130,7 +122,7 @@ def render(
     background: ArrayLike = (1.0, 1.0, 1.0),
     normals: ArrayLike | None = None,
 ) -> Image:
-    """A picture of a mesh under a soft key light, a fill light and a sky; both sides of triangles are lit.
+    """Return a picture of a mesh, (height, width, 3) uint8 sRGB, softly lit on both sides of its triangles.
 
     Parameters
     ----------
@@ -141,31 +133,28 @@ def render(
     colors : (3,) or (N, 3) array, one colour or one a point, sRGB in 0..1; None is clay
     background : (3,) array, sRGB in 0..1
     normals : (N, 3) array; None: the mean over the triangles around each point, weighted by area
-
-    Returns
-    -------
-    (height, width, 3) uint8 array, sRGB
     """
     width, height = size
     if width < 1 or height < 1:
         raise InputError(f"picture size: expected at least one pixel each way, got {size}")
-    mesh = _usable_mesh(points, triangles)
+    mesh = _drawable(points, triangles)
     faces, count = mesh.triangles, len(mesh.points)
-    bends = mesh.normals() if normals is None else _per_point("normals", normals, count)
-    albedo = _linear("colors", CLAY if colors is None else colors, count)
+    bends = mesh.normals() if normals is None else check.floats("normals", np.nan_to_num(normals), (count, 3))
     view = (camera or Camera()).framing(points)
     axes = view.axes()
     scale = height / max(view.extent or 0, view.half_width * height / width)
-    local = (mesh.points - np.asarray(view.target)) @ axes.T * scale
-    sides = _lit_sides(local[faces], (bends @ axes.T)[faces])
-    hits = _rasterise(local[faces] * (1, -1, 1) + (width, height, 0), 2 * height, 2 * width)
-    empty = _linear("background", background, 1)[0]
-    picture = _shade(hits, sides, albedo[faces], empty, _spots(_OCCLUSION_REACH * 2 * height))
+    corners = ((mesh.points - np.asarray(view.target)) @ axes.T * scale)[faces]
+    sides = _lit_sides(corners, (bends @ axes.T)[faces])
+    albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, count), (count, 3))[faces]
+    # From here on in samples, two a pixel each way: right, down and towards the viewer.
+    corners = np.concatenate([corners * (1, -1, 1) + (width, height, 0), sides, albedo], axis=2)
+    hits = _rasterise(corners, 2 * height, 2 * width, _linear("background", background, 0))
+    picture = _shade(*hits, _spots(0.18 * height))
     return np.asarray(picture ** (1 / _GAMMA) * 255 + 0.5).astype(np.uint8)
 
 
 def heat(values: ArrayLike, top: float) -> Floats:
-    """Colours (N, 3) of errors (N,): light grey at zero, then orange, red and purple at `top` and above.
+    """Return colours (N, 3) of errors (N,): light grey at zero, then orange, red, and purple from `top` on.
 
     Lightness falls all the way and equal steps look about equal. What is not a number gets the colour of
     `top`: a failure must not look like a success.
@@ -185,29 +174,26 @@ def montage(
     rows: Sequence[Sequence[Image | None]],
     labels: Sequence[str] = (),
     titles: Sequence[str] = (),
-    *,
-    heading: str = "",
     scale: tuple[str, float] | None = None,
-    gap: int = 8,
 ) -> Image:
-    """One captioned page (H, W, 3) uint8 of many pictures, in cells that hold the largest of them.
+    """Return one captioned page (H, W, 3) uint8 of many pictures, in cells that hold the largest of them.
 
     Parameters
     ----------
     rows : rows of (H, W, 3) uint8 pictures; None leaves a cell empty, and rows may differ in length
-    labels, titles, heading : at the left of each row, above each column, above everything
+    labels, titles : at the left of each row, above each column
     scale : caption and top of the key to the colours of `heat`, below everything
-    gap : pixels between pictures
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    gap = 8
     cells = [(r, c, x) for r, row in enumerate(rows) for c, x in enumerate(row) if x is not None]
     high, wide = (max((image.shape[k] for *_, image in cells), default=64) for k in (0, 1))
     font = min(max(wide / 22, 11.0), 28.0)
     line = round(1.4 * font)
     heads = [textwrap.fill(title, max(int(wide / font / 0.6), 8)) for title in titles]
-    above = gap + 2 * line * bool(heading) + line * max((head.count("\n") + 1 for head in heads), default=0)
+    above = gap + line * max((head.count("\n") + 1 for head in heads), default=0)
     left = gap + line * any(labels)
     bottom = above + len(rows) * (high + gap)
     width = left + max((len(row) for row in rows), default=1) * (wide + gap)
@@ -215,15 +201,14 @@ def montage(
     page = np.full((height, width, 3), 255, dtype=np.uint8)
     figure = Figure(figsize=(width / 128, height / 128), dpi=128)  # a power of two: whole pixels, exactly
 
-    def write(text: str, x: float, y: float, size: float = font, **style: Any) -> None:
-        style |= {"ha": "center", "va": "center", "color": "0.15", "fontsize": size * 72 / 128}
+    def write(text: str, x: float, y: float, **style: Any) -> None:
+        style |= {"ha": "center", "va": "center", "color": "0.15", "fontsize": font * 72 / 128}
         figure.text(x / width, 1 - y / height, text, **style)
 
     for r, c, image in cells:
         y = above + r * (high + gap) + (high - image.shape[0]) // 2
         x = left + c * (wide + gap) + (wide - image.shape[1]) // 2
         page[y : y + image.shape[0], x : x + image.shape[1]] = image
-    write(heading, width / 2, gap + 0.8 * line, 1.25 * font)
     for c, head in enumerate(heads):
         write(head, left + c * (wide + gap) + wide / 2, above - gap / 2 - line * (head.count("\n") + 1) / 2)
     for r, label in enumerate(labels):
@@ -247,32 +232,20 @@ def save_png(path: str | Path, image: ArrayLike) -> None:
         imsave(temporary, np.asarray(image), format="png")
 
 
-def _usable(points: Floats) -> NDArray[np.bool_]:
-    """Which points (..., 3) are finite, and not so far away that products of coordinates overflow."""
-    return np.asarray((np.abs(points) < 1e60).all(axis=-1))
-
-
-def _usable_mesh(points: ArrayLike, triangles: ArrayLike) -> Mesh:
-    """The mesh without the triangles of unusable points, which are put at zero."""
-    vertices = np.asarray(points, dtype=np.float64)
-    vertices = _per_point("points", vertices, len(vertices))
+def _drawable(points: ArrayLike, triangles: ArrayLike) -> Mesh:
+    """The mesh without the triangles of points that are not finite or absurdly far; these go to zero."""
+    array = np.asarray(points, dtype=np.float64)
+    usable = np.abs(array) < _FAR
+    vertices = check.floats("points", np.where(usable, array, 0), ("N", 3))
     faces = check.indices("triangles", triangles, ("T", 3), below=len(vertices))
-    usable = _usable(vertices)
-    return Mesh(np.where(usable[:, None], vertices, 0), faces[usable[faces].all(axis=1)])
-
-
-def _per_point(name: str, values: ArrayLike, count: int) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (count, 3):
-        raise InputError(f"{name}: expected shape ({count}, 3), got {array.shape}")
-    return array
+    return Mesh(vertices, faces[usable[faces].all(axis=(1, 2))])
 
 
 def _linear(name: str, color: ArrayLike, count: int) -> Floats:
-    """Linear light (count, 3) of one sRGB colour or one a point: light can be added up, sRGB cannot."""
-    array = np.asarray(color, dtype=np.float64)
-    array = np.broadcast_to(array, (count, 3)) if array.shape == (3,) else _per_point(name, array, count)
-    return np.asarray(np.nan_to_num(np.clip(array, 0, 1)) ** _GAMMA)
+    """Linear light of one sRGB colour (3,) or one a point (count, 3): light adds up, sRGB does not."""
+    array = np.nan_to_num(np.asarray(color, dtype=np.float64))
+    shape = (3,) if array.ndim == 1 else (count, 3)
+    return np.asarray(np.clip(check.floats(name, array, shape), 0, 1) ** _GAMMA)
 
 
 def _unit(vectors: Floats) -> Floats:
@@ -288,11 +261,11 @@ def _lit_sides(corners: Floats, bends: Floats) -> Floats:
     # Turned by the triangle as a whole: near an outline, single normals may point away on the side seen.
     away = np.einsum("tkc,tc->t", bends, front) < 0
     # A trace of the triangle's own normal stands in where none was given.
-    return np.where(away[:, None, None], -bends, bends) + 1e-6 * front[:, None]
+    return np.asarray(np.where(away[:, None, None], -bends, bends) + 1e-6 * front[:, None])
 
 
 def _spots(reach: float) -> NDArray[np.int64]:
-    """Where to look for occluders (48, 2), in samples: the seeds of a sunflower."""
+    """Where to look for occluders (48, 2), in samples: a sunflower, its seeds numbered from the middle."""
     index = np.arange(48)
     radius, angle = reach * np.sqrt((index + 0.5) / 48), index * math.pi * (3 - math.sqrt(5))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).astype(np.int64)
@@ -328,57 +301,49 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
 
 
 @njit(cache=True)
-def _shade(hits: Any, sides: Floats, albedo: Floats, background: Floats, spots: Any) -> Floats:
-    """The picture (H, W, 3) in linear light: the mean of four samples a pixel, lit or background."""
-    depth, owner, weights = hits
+def _shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
+    """The picture (H, W, 3) in linear light, from the samples that `_rasterise` finds, four a pixel."""
     picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 3))
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
-            t = owner[row, column]
-            a, b, c = weights[row, column]
-            light = 0.0
-            if t >= 0:
-                x = a * sides[t, 0, 0] + b * sides[t, 1, 0] + c * sides[t, 2, 0]
-                y = a * sides[t, 0, 1] + b * sides[t, 1, 1] + c * sides[t, 2, 1]
-                z = a * sides[t, 0, 2] + b * sides[t, 1, 2] + c * sides[t, 2, 2]
+            light = 1.0
+            if depth[row, column] > -np.inf:
+                x, y, z = surface[row, column, :3]
                 z = max(z, 0.0)  # smoothing may turn a normal away just inside an outline
                 length = math.sqrt(x * x + y * y + z * z) + 1e-30
                 normal = (x / length, y / length, z / length)
                 light = _light(*normal) * _openness(depth, row, column, normal, spots)
             for k in range(3):
-                color = background[k]
-                if t >= 0:
-                    color = light * (a * albedo[t, 0, k] + b * albedo[t, 1, k] + c * albedo[t, 2, k])
-                picture[row // 2, column // 2, k] += min(color, 1.0) / 4
+                picture[row // 2, column // 2, k] += min(light * surface[row, column, 3 + k], 1.0) / 4
     return picture
 
 
 @njit(cache=True)
-def _rasterise(corners: Floats, rows: int, columns: int) -> tuple[Floats, Any, Floats]:
-    """Find the nearest triangle at the centre of each sample.
+def _rasterise(corners: Floats, rows: int, columns: int, background: Floats) -> tuple[Floats, Floats]:
+    """Find what is nearest to the viewer at the centre of each sample.
 
-    `corners` (T, 3, 3) are in samples: right, down, towards the viewer. Returns, per sample, the depth
-    (-inf if empty), the triangle (-1 if empty) and the weights (3) of its corners.
+    `corners` (T, 3, 9) hold position, normal and colour. Returns the depth (rows, columns), -inf where there
+    is nothing, and the surface (rows, columns, 6): normal and colour.
     """
     depth = np.full((rows, columns), -np.inf)
-    owner = np.full((rows, columns), -1, dtype=np.int64)
-    weights = np.zeros((rows, columns, 3))
-    for t in range(len(corners)):
-        (x0, y0, z0), (x1, y1, z1), (x2, y2, z2) = corners[t]
-        area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
-        if abs(area) < 1e-12:
+    surface = np.zeros((rows, columns, 6), dtype=np.float32)
+    surface[:, :, 3:] = background
+    for a, b, c in corners:
+        area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
+        if not 1e-12 < abs(area) < np.inf:
             continue
-        # Clamped as floats: far away coordinates do not survive the cast to an integer.
-        left, right = max(np.ceil(min(x0, x1, x2) - 0.5), 0), min(max(x0, x1, x2) + 0.5, columns)
-        top, bottom = max(np.ceil(min(y0, y1, y2) - 0.5), 0), min(max(y0, y1, y2) + 0.5, rows)
-        for row in range(int(min(top, rows)), int(max(bottom, 0))):
-            for column in range(int(min(left, columns)), int(max(right, 0))):
-                x, y = column + 0.5 - x0, row + 0.5 - y0
-                w1 = (x * (y2 - y0) - (x2 - x0) * y) / area
-                w2 = ((x1 - x0) * y - x * (y1 - y0)) / area
-                z = z0 + w1 * (z1 - z0) + w2 * (z2 - z0)
+        # Clamped as floats: coordinates far outside do not survive the cast to an integer.
+        left, right = max(min(a[0], b[0], c[0]) - 0.5, 0.0), min(max(a[0], b[0], c[0]) + 0.5, columns)
+        top, bottom = max(min(a[1], b[1], c[1]) - 0.5, 0.0), min(max(a[1], b[1], c[1]) + 0.5, rows)
+        for row in range(math.ceil(min(top, rows)), int(max(bottom, 0.0))):
+            for column in range(math.ceil(min(left, columns)), int(max(right, 0.0))):
+                x, y = column + 0.5 - a[0], row + 0.5 - a[1]
+                v = (x * (c[1] - a[1]) - (c[0] - a[0]) * y) / area
+                w = ((b[0] - a[0]) * y - x * (b[1] - a[1])) / area
+                z = a[2] + v * (b[2] - a[2]) + w * (c[2] - a[2])
                 # The tolerance closes the gaps between neighbours that round a shared edge differently.
-                if min(w1, w2, 1 - w1 - w2) > -1e-9 and z > depth[row, column]:
-                    depth[row, column], owner[row, column] = z, t
-                    weights[row, column] = (1 - w1 - w2, w1, w2)
-    return depth, owner, weights
+                if min(v, w, 1 - v - w) > -1e-9 and z > depth[row, column]:
+                    depth[row, column] = z
+                    for k in range(6):
+                        surface[row, column, k] = (1 - v - w) * a[3 + k] + v * b[3 + k] + w * c[3 + k]
+    return depth, surface

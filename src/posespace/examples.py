@@ -1,0 +1,103 @@
+"""Examples: a rig, poses and the observed shape at each pose. The only thing a fit reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.pose import Motion, Pose
+from posespace.rig import Rig
+
+
+class Shapes(Protocol):
+    """Observed shapes by number: an array (P, N, 3), or a store that maps each one when it is asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Floats: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Observed shapes of one rig, with their poses.
+
+    Parameters
+    ----------
+    rig : the rig, whose mesh is the rest shape
+    motion : P poses
+    shapes : P observed shapes (N, 3) in posed space
+    """
+
+    rig: Rig
+    motion: Motion
+    shapes: Shapes
+
+    def __post_init__(self) -> None:
+        if len(self.shapes) != len(self.motion):
+            raise InputError(f"examples: expected {len(self.motion)} shapes, one a pose, got {len(self.shapes)}")
+        if self.motion.rotations.shape[1] != len(self.rig.skeleton):
+            have = self.motion.rotations.shape[1]
+            raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {have}")
+
+    @classmethod
+    def from_shapes(cls, rig: Rig, motion: Motion, shapes: ArrayLike | Sequence[ArrayLike]) -> Examples:
+        """Examples in memory; `shapes` is (P, N, 3), or P arrays (N, 3)."""
+        expected = rig.mesh.points.shape
+        if isinstance(shapes, np.ndarray):
+            return cls(rig, motion, check.floats("example shapes", shapes, (len(motion), *expected)))
+        named = zip(shapes, motion.names, strict=False)  # type: ignore[arg-type]
+        found = [check.floats(f"shape of pose {name!r}", shape, expected) for shape, name in named]
+        return cls(rig, motion, np.stack(found) if found else np.zeros((0, *expected)))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Examples:
+        """The finished examples of a store; shapes are mapped when they are asked for."""
+        from posespace.formats.examplefile import ExampleStore
+
+        store = ExampleStore.open(path)
+        finished = np.flatnonzero(store.finished())
+        return cls(store.rig, store.motion[finished], _StoredShapes(store.shape, finished))
+
+    def save(self, path: str | Path) -> None:
+        """Write all examples to a new store."""
+        from posespace.formats.examplefile import ExampleStore
+
+        store = ExampleStore.create(path, self.rig, self.motion)
+        for index in range(len(self)):
+            store.write(index, self.shapes[index])
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def __iter__(self) -> Iterator[tuple[Pose, Floats]]:
+        return ((self.motion[k], self.shapes[k]) for k in range(len(self)))
+
+    def subset(self, chosen: Sequence[int] | NDArray[np.integer]) -> Examples:
+        """Some of the examples, by number."""
+        numbers = np.arange(len(self))[np.asarray(chosen)]
+        return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
+
+    def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped."""
+        return self.rig.residual(self.motion[index], self.shapes[index])
+
+
+class _StoredShapes:
+    """Some shapes of a source, by number, fetched one at a time."""
+
+    def __init__(self, fetch: Callable[[int], Floats], numbers: NDArray[np.integer]) -> None:
+        self._fetch, self._numbers = fetch, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: int, /) -> Floats:
+        return self._fetch(int(self._numbers[index]))

@@ -1,0 +1,1 @@
+"""Offline: Examples in, Skin out. One method a file; nothing here is needed to play a skin."""

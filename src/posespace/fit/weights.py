@@ -1,0 +1,109 @@
+"""Skinning weights for rigs that have none: a smooth function of each vertex's distance to the bones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.mesh import Mesh
+from posespace.skeleton import Skeleton
+
+
+def distance_weights(
+    mesh: Mesh, skeleton: Skeleton, influences: int = 4, power: float = 4.0, smoothing: int = 3
+) -> tuple[Ints, Floats]:
+    """Weights that fall with the distance to the bones in the rest shape.
+
+    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: its weight has come down
+    to zero, with its slope, at the edge of its influence, so no seam shows where the set of bones changes. A few
+    rounds of averaging over the surface then take out the kinks between bones.
+
+    Parameters
+    ----------
+    mesh : the rest shape
+    skeleton : its joints; a bone runs from its joint to each child, or in its parent's direction at a tip
+    influences : most joints that move a vertex, 1 to 8
+    power : how fast the weights fall, above 0
+    smoothing : rounds of averaging with neighbouring vertices
+
+    Returns
+    -------
+    influences : (N, K) int32 joints, strongest first
+    weights : (N, K) float64, each row sums to one
+    """
+    if not 1 <= influences <= 8:
+        raise InputError(f"influences: expected 1 to 8, got {influences}")
+    if not power > 0 or smoothing < 0:
+        raise InputError(f"power and smoothing: expected above 0 and at least 0, got {power} and {smoothing}")
+    keep = min(influences, len(skeleton))
+    points = np.asarray(mesh.points, dtype=np.float64)
+    distance = bone_distances(points, skeleton)
+    dense = _falling(distance, keep, power, mesh.diagonal)
+    for _ in range(smoothing):
+        dense = _averaged(mesh, dense)
+    order = np.argsort(-dense, axis=1, kind="stable")
+    if keep < dense.shape[1]:
+        # Averaging spread weights to more joints: bring the first one left out to zero again.
+        dense = np.maximum(dense - np.take_along_axis(dense, order[:, keep : keep + 1], axis=1), 0)
+    order = order[:, :keep].astype(np.int32)
+    packed = np.take_along_axis(dense, order, axis=1)
+    return order, packed / packed.sum(axis=1, keepdims=True)
+
+
+def bone_distances(points: Floats, skeleton: Skeleton) -> Floats:
+    """Return the distance (N, J) from each point (N, 3) to each joint's bone in the rest pose."""
+    origins = skeleton.rest_world[:, :3, 3]
+    distance = np.full((len(points), len(skeleton)), np.inf)
+    for joint, children in enumerate(skeleton.children):
+        for end in _bone_ends(origins, joint, children, int(skeleton.parents[joint])):
+            distance[:, joint] = np.minimum(distance[:, joint], _segment_distance(points, origins[joint], end))
+    return distance
+
+
+def _bone_ends(origins: Floats, joint: int, children: tuple[int, ...], parent: int) -> list[Floats]:
+    if children:
+        return [origins[child] for child in children]
+    if parent < 0:
+        return [origins[joint]]
+    return [origins[joint] + 0.6 * (origins[joint] - origins[parent])]
+
+
+def _segment_distance(points: Floats, start: Floats, end: Floats) -> Floats:
+    along = end - start
+    length = float(along @ along)
+    t = np.clip((points - start) @ along / length, 0, 1) if length > 0 else np.zeros(len(points))
+    gap: Floats = np.linalg.norm(points - start - t[:, None] * along, axis=1)
+    return gap
+
+
+def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
+    near = np.maximum(distance, 1e-9 * max(scale, 1e-30))
+    if keep < near.shape[1]:
+        edge = np.partition(near, keep, axis=1)[:, keep : keep + 1]
+    else:
+        edge = np.full((len(near), 1), np.inf)
+    # Relative to the nearest bone, so that no power overflows; a tie of all leaves the nearest ones equal.
+    nearest = near.min(axis=1, keepdims=True)
+    raw = np.maximum(nearest / near - nearest / edge, 0) ** power
+    total = raw.sum(axis=1, keepdims=True)
+    tied = (near <= nearest).astype(np.float64)
+    dense: Floats = np.where(total > 0, raw, tied)
+    return dense / dense.sum(axis=1, keepdims=True)
+
+
+def _averaged(mesh: Mesh, dense: Floats) -> Floats:
+    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one."""
+    groups, count = mesh.weld.groups, len(mesh.weld.first)
+    corners = groups[mesh.triangles]
+    a = np.concatenate([corners[:, 0], corners[:, 1], corners[:, 2]])
+    b = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
+    welded = mesh.weld.gather(dense)
+    total, degree = np.zeros_like(welded), np.zeros(count)
+    for here, there in ((a, b), (b, a)):
+        np.add.at(total, here, welded[there])
+        degree += np.bincount(here, minlength=count)
+    alone = degree == 0
+    total[alone], degree[alone] = welded[alone], 1
+    mixed = 0.5 * welded + 0.5 * total / degree[:, None]
+    return mesh.weld.scatter(mixed)

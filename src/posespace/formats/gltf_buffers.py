@@ -1,0 +1,374 @@
+"""The outside of a glTF file: its container, its checked JSON, and its accessors as NumPy arrays.
+
+What the arrays mean (nodes, meshes, skins, animation) is in the other `gltf` files.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections import Counter
+from contextlib import suppress
+from math import prod
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, unquote_to_bytes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import FileError, InputError
+from posespace.formats import files
+
+_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_SHAPES = {"SCALAR": (1, 1), "VEC2": (1, 2), "VEC3": (1, 3), "VEC4": (1, 4)} | {f"MAT{n}": (n, n) for n in (2, 3, 4)}
+"""Columns and rows of an element; a vector is one column."""
+
+_COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
+_HARMLESS = ("KHR_mesh_quantization",)
+_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+
+_NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
+"""How many numbers a file may make us hold. Zeros, sparse accessors and shared ones let a few bytes ask for billions."""
+
+
+class Fields:
+    """One JSON object of the file; each value is checked as it is taken.
+
+    Parameters
+    ----------
+    value : what the JSON holds, of any type
+    where : what it is, for the message: "accessor 5"
+    """
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: expected an object, got {_shown(value)}")
+        self._values: dict[str, object] = value
+        self.where = where
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def integer(self, key: str, default: int | None = None, below: int = 2**53) -> int:
+        """Return a whole number of at least 0; without a `default` it must be there."""
+        if key not in self._values:
+            if default is None:
+                raise InputError(f"{self.where}: {key} is missing")
+            return default
+        return self._whole(key, self._values[key], below)
+
+    def reference(self, key: str, below: int) -> int | None:
+        """Return the number of another object of the file, or None where there is none."""
+        return self.integer(key, below=below) if key in self._values else None
+
+    def integers(self, key: str, below: int) -> list[int]:
+        """Return a list of whole numbers from 0 to `below` - 1; empty where there is none."""
+        return [self._whole(key, entry, below) for entry in self._list(key)]
+
+    def references(self, key: str, below: int) -> dict[str, int]:
+        """Return an object whose values are all whole numbers; empty where there is none."""
+        inner = self.object(key)
+        return {} if inner is None else {name: inner.integer(name, below=below) for name in inner._values}
+
+    def numbers(self, key: str, count: int | None = None) -> list[float] | None:
+        """Return a list of `count` numbers that single precision can hold, or None where there is none."""
+        if key not in self._values:
+            return None
+        found: list[float] = []
+        for entry in self._list(key):
+            # Written so that NaN fails too; huge integers compare without overflow.
+            if isinstance(entry, bool) or not isinstance(entry, int | float) or not abs(entry) <= 3.4e38:
+                raise InputError(f"{self.where}: {key}: expected finite numbers, got {_shown(entry)}")
+            found.append(float(entry))
+        if count is not None and len(found) != count:
+            raise InputError(f"{self.where}: {key}: expected {count} numbers, got {len(found)}")
+        return found
+
+    def text(self, key: str) -> str:
+        """Return a string; an empty one where there is none."""
+        return self._string(key, self._values.get(key, ""))
+
+    def texts(self, key: str) -> list[str]:
+        """Return a list of strings; empty where there is none."""
+        return [self._string(key, entry) for entry in self._list(key)]
+
+    def extra_texts(self, key: str) -> list[str]:
+        """Return a list of strings from the extras, where any JSON is allowed: what is no string becomes empty."""
+        extras = self._values.get("extras")
+        found = extras.get(key) if isinstance(extras, dict) else None
+        entries = found if isinstance(found, list) else []
+        return [self._string(key, entry) if isinstance(entry, str) else "" for entry in entries]
+
+    def flag(self, key: str) -> bool:
+        """Return true or false; false where there is none."""
+        value = self._values.get(key, False)
+        if not isinstance(value, bool):
+            raise InputError(f"{self.where}: {key}: expected true or false, got {_shown(value)}")
+        return value
+
+    def object(self, key: str) -> Fields | None:
+        """Return the object under `key`, or None where there is none."""
+        return Fields(self._values[key], f"{self.where}: {key}") if key in self._values else None
+
+    def objects(self, key: str, each: str) -> list[Fields]:
+        """Return a list of objects, called `each` 0, `each` 1, ... in messages; empty where there is none."""
+        return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key))]
+
+    def _list(self, key: str) -> list[object]:
+        value = self._values.get(key, [])
+        if not isinstance(value, list):
+            raise InputError(f"{self.where}: {key}: expected a list, got {_shown(value)}")
+        return value
+
+    def _whole(self, key: str, value: object, below: int) -> int:
+        # JSON has one kind of number: 5.0 is as good as 5.
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InputError(f"{self.where}: {key}: expected a whole number, got {_shown(value)}")
+        if not 0 <= value < below:
+            allowed = f"from 0 to {below - 1}" if below else "of something in the file, which has none"
+            raise InputError(f"{self.where}: {key}: expected a number {allowed}, got {_shown(value)}")
+        return value
+
+    def _string(self, key: str, value: object) -> str:
+        if not isinstance(value, str):
+            raise InputError(f"{self.where}: {key}: expected a string, got {_shown(value)}")
+        # JSON can spell half a surrogate pair, which no terminal can print.
+        return value.encode("utf-8", "replace").decode()
+
+
+class Document:
+    """An opened glTF file: its JSON, its buffers, and notes about what was left out.
+
+    Parameters
+    ----------
+    path : the file
+    """
+
+    def __init__(self, path: Path) -> None:
+        data = files.read_bytes(path)
+        text, self._binary = _unpack(data)
+        self.path = path
+        self.root = Fields(files.parse_json(path, text), "the file")
+        self._left = _NUMBERS_ANY_FILE + _NUMBERS_A_BYTE * len(data)
+        self._notes: Counter[str] = Counter()
+        self._loaded: dict[int | Path, memoryview] = {}
+        self._check_version()
+        self._accessors = self.root.objects("accessors", "accessor")
+        self._views = self.root.objects("bufferViews", "buffer view")
+        self._buffers = self.root.objects("buffers", "buffer")
+
+    @property
+    def accessor_count(self) -> int:
+        """How many accessors the file has."""
+        return len(self._accessors)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line each about what was repaired or left out."""
+        return tuple(text if times == 1 else f"{text} ({times} times)" for text, times in self._notes.items())
+
+    def note(self, text: str) -> None:
+        """Remember something that was repaired or left out; the same text is counted."""
+        self._notes[text] += 1
+
+    def take(self, numbers: int, what: str) -> None:
+        """Account for `numbers` about to be held for `what`; more than the file's size can explain is refused."""
+        self._left -= numbers
+        if self._left < 0:
+            raise InputError(f"{what}: asks for more numbers than a file of this size can need; is it damaged?")
+
+    def count(self, index: int) -> int:
+        """Return how many elements an accessor has, without reading it."""
+        return self._accessors[index].integer("count")
+
+    def floats(self, index: int, kind: str, what: str, count: int | None = None) -> Floats:
+        """Return an accessor as (count, components) float32; normalised integers are brought to [-1, 1].
+
+        Parameters
+        ----------
+        index : number of the accessor
+        kind : the type it must have: "VEC3", ...; a matrix comes column by column, as the file has it
+        what : what it is for, for messages
+        count : the number of elements it must have; None for any
+        """
+        values = self._read(index, kind, what, count)
+        result: Floats = values.astype(np.float32)
+        if self._accessors[index].flag("normalized") and values.dtype.kind in "iu":
+            if values.dtype.itemsize > 2:
+                raise InputError(f"accessor {index}: 32-bit integers cannot be normalised")
+            result = np.maximum(result / np.float32(np.iinfo(values.dtype).max), np.float32(-1))
+        return check.floats(f"{what}: accessor {index}", result, ("N", "C"))
+
+    def integers(self, index: int, kind: str, what: str, count: int | None = None) -> NDArray[np.int64]:
+        """Return an accessor of unsigned integers as (count, components); the arguments of `floats`."""
+        values = self._read(index, kind, what, count)
+        if values.dtype.kind != "u":
+            raise InputError(f"{what}: accessor {index}: expected unsigned integers, got {values.dtype.name}")
+        return values.astype(np.int64)
+
+    def _check_version(self) -> None:
+        asset = self.root.object("asset")
+        version = "" if asset is None else asset.text("version")
+        if not version.startswith("2."):
+            raise InputError(f"expected glTF 2, got {f'version {version!r}' if version else 'no asset version'}")
+        for extension in self.root.texts("extensionsRequired"):
+            if extension in _COMPRESSIONS:
+                raise InputError(f"is compressed by {extension}, which is not read; export it without compression")
+            if extension not in _HARMLESS:
+                self.note(f"the file requires the extension {_shown(extension)}, which is left out")
+
+    def _read(self, index: int, kind: str, what: str, count: int | None) -> NDArray[Any]:
+        """Return the raw components (count, components) of an accessor in their own type."""
+        accessor = self._accessors[index]
+        found, size = accessor.text("type"), accessor.integer("count")
+        if found != kind:
+            raise InputError(f"{what}: accessor {index}: expected type {kind}, got {_shown(found)}")
+        if count is not None and size != count:
+            raise InputError(f"{what}: accessor {index}: expected {count} elements, got {size}")
+        dtype, components = _component(accessor), prod(_SHAPES[kind])
+        if "bufferView" in accessor:
+            values = self._elements(accessor, accessor.where, size, dtype, kind)
+        else:
+            self.take(size * components, accessor.where)
+            values = np.zeros((size, components), dtype)
+        if (sparse := accessor.object("sparse")) is not None:
+            self._overwrite(values, sparse, accessor, kind)
+        return values
+
+    def _overwrite(self, values: NDArray[Any], sparse: Fields, accessor: Fields, kind: str) -> None:
+        """Put the sparse entries of an accessor in their places."""
+        count = sparse.integer("count", below=len(values) + 1)
+        at, new = sparse.object("indices"), sparse.object("values")
+        if at is None or new is None:
+            raise InputError(f"{sparse.where}: indices or values are missing")
+        places = self._elements(at, at.where, count, _component(at), "SCALAR")[:, 0]
+        if places.dtype.kind != "u":
+            raise InputError(f"{at.where}: expected unsigned integers, got {places.dtype.name}")
+        steps = np.diff(places.astype(np.int64), prepend=-1, append=len(values))
+        if (steps <= 0).any():
+            raise InputError(f"{at.where}: expected increasing numbers below {len(values)}")
+        values[places] = self._elements(new, new.where, count, _component(accessor), kind)
+
+    def _elements(self, fields: Fields, where: str, count: int, dtype: np.dtype[Any], kind: str) -> NDArray[Any]:
+        """Return `count` elements (count, components) of the buffer view that `fields` names, bounds checked."""
+        columns, rows = _SHAPES[kind]
+        view = fields.integer("bufferView", below=len(self._views))
+        data = self._view(view)
+        # Each column of a matrix starts at a multiple of four bytes.
+        column = rows * dtype.itemsize if columns == 1 else -(-rows * dtype.itemsize // 4) * 4
+        element = columns * column
+        stride = self._views[view].integer("byteStride", default=element)
+        if stride < element:
+            raise InputError(f"buffer view {view}: byteStride: expected at least {element}, got {stride}")
+        offset = fields.integer("byteOffset", default=0)
+        needed = offset + stride * (count - 1) + (columns - 1) * column + rows * dtype.itemsize if count else 0
+        if needed > len(data):
+            raise InputError(f"{where} needs {needed} bytes, its buffer view holds {len(data)}")
+        self.take(count * columns * rows, where)
+        if not count:
+            return np.zeros((0, columns * rows), dtype)
+        strides = (stride, column, dtype.itemsize)
+        values: NDArray[Any] = np.ndarray((count, columns, rows), dtype, data, offset, strides)
+        return values.copy().reshape(count, columns * rows)
+
+    def _view(self, index: int) -> memoryview:
+        fields = self._views[index]
+        buffer = fields.integer("buffer", below=len(self._buffers))
+        data = self._buffer(buffer)
+        start, length = fields.integer("byteOffset", default=0), fields.integer("byteLength")
+        if start + length > len(data):
+            raise InputError(f"{fields.where} ends at byte {start + length}, its buffer holds {len(data)}")
+        return data[start : start + length]
+
+    def _buffer(self, index: int) -> memoryview:
+        """Return the bytes of a buffer, loaded when first asked for."""
+        if index not in self._loaded:
+            fields = self._buffers[index]
+            data, length = self._load(fields, index), fields.integer("byteLength")
+            if len(data) < length:
+                raise InputError(f"{fields.where} needs {length} bytes, found {len(data)}")
+            self._loaded[index] = data[:length]
+        return self._loaded[index]
+
+    def _load(self, fields: Fields, index: int) -> memoryview:
+        if "uri" not in fields:
+            if index or self._binary is None:
+                raise InputError(f"{fields.where}: has no uri, and the file no binary part for it")
+            return self._binary
+        uri = fields.text("uri")
+        if uri.startswith("data:"):
+            return _decode(uri, fields.where)
+        place = _beside(self.path, uri, fields.where)
+        if place not in self._loaded:
+            self._loaded[place] = memoryview(files.read_bytes(place))
+            self._left += _NUMBERS_A_BYTE * len(self._loaded[place])
+        return self._loaded[place]
+
+
+def _component(fields: Fields) -> np.dtype[Any]:
+    code = fields.integer("componentType")
+    if code not in _COMPONENTS:
+        raise InputError(f"{fields.where}: componentType: expected one of {', '.join(map(str, _COMPONENTS))}, got {code}")
+    return np.dtype(_COMPONENTS[code])
+
+
+def _unpack(data: bytes) -> tuple[bytes, memoryview | None]:
+    """Return the JSON text and the binary part of a file; a .gltf is all text."""
+    if data[:4] != b"glTF":
+        return data, None
+    if len(data) < 12:
+        raise InputError(f"is cut short: a GLB header is 12 bytes, found {len(data)}")
+    version, length = struct.unpack_from("<II", data, 4)
+    if version != 2:
+        raise InputError(f"expected GLB version 2, got {version}")
+    if length > len(data):
+        raise InputError(f"is cut short: its header says {length} bytes, found {len(data)}")
+    chunks: list[tuple[int, memoryview]] = []
+    start = 12
+    while start + 8 <= length and len(chunks) < 2:
+        size, kind = struct.unpack_from("<II", data, start)
+        if start + 8 + size > length:
+            raise InputError(f"is cut short: chunk {len(chunks)} needs {size} bytes, found {length - start - 8}")
+        chunks.append((kind, memoryview(data)[start + 8 : start + 8 + size]))
+        start += 8 + size
+    if not chunks or chunks[0][0] != _JSON_CHUNK:
+        raise InputError("expected JSON as the first chunk of a GLB file")
+    binary = chunks[1][1] if len(chunks) == 2 and chunks[1][0] == _BINARY_CHUNK else None
+    return bytes(chunks[0][1]), binary
+
+
+def _decode(uri: str, where: str) -> memoryview:
+    head, comma, body = uri.partition(",")
+    if not comma or not head.endswith(";base64"):
+        raise InputError(f"{where}: uri: expected base64 data")
+    try:
+        return memoryview(base64.b64decode(unquote_to_bytes(body), validate=True))
+    except ValueError as error:
+        raise InputError(f"{where}: uri: is not valid base64 ({error})") from error
+
+
+def _beside(path: Path, uri: str, where: str) -> Path:
+    """Return the file that a relative URI names; one outside the folder of `path` is refused."""
+    name = unquote(uri)
+    inside = not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\]", name) and not set(re.split(r"[/\\]", name)) & {"..", ""}
+    if inside and "\0" not in name:
+        # Resolved, because a link in the folder may lead out of it. A loop of links never ends: RuntimeError.
+        with suppress(OSError, RuntimeError):
+            place = (path.parent / name).resolve()
+            if place.is_relative_to(path.parent.resolve()):
+                return place
+    raise FileError(path, f"{where}: uri: expected a file in the same folder, got {_shown(uri)}")
+
+
+def _shown(value: object) -> str:
+    """Return a value as a message can show it: short and on one line."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = "null" if value is None else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,168 @@
+"""The nodes of a glTF file: their tree, their rest transforms, and the skeleton that some of them make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from posespace import rotations
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.formats.gltf_buffers import Document, Fields
+from posespace.skeleton import Skeleton
+
+_ROUNDING = 1e-6
+"""A stretch this close to none is a scale of one, written in single precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """All nodes of a file, in its order. A node's transform to its parent is ``Translate(T) · R · stretch``.
+
+    Parameters
+    ----------
+    names : n names, empty where the file gives none
+    parents : n numbers of nodes, -1 for a root
+    order : the nodes sorted so that parents stand before their children
+    translations : (n, 3)
+    rotations : (n, 4) unit quaternions x y z w
+    stretches : (n, 3, 3)
+    meshes, skins : n numbers, None for none
+    weights : n lists of morph weights, None where the node has no weights of its own
+    """
+
+    names: list[str]
+    parents: list[int]
+    order: list[int]
+    translations: Floats
+    rotations: Floats
+    stretches: Floats
+    meshes: list[int | None]
+    skins: list[int | None]
+    weights: list[list[float] | None]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def local(self) -> Floats:
+        """(n, 4, 4) each node's transform to its parent."""
+        local = np.tile(np.eye(4), (len(self), 1, 1))
+        local[:, :3, :3] = rotations.matrices(self.rotations) @ self.stretches
+        local[:, :3, 3] = self.translations
+        return local
+
+    @cached_property
+    def world(self) -> Floats:
+        """(n, 4, 4) each node's transform to the world."""
+        world = self.local.copy()
+        for node in self.order:
+            if self.parents[node] >= 0:
+                world[node] = world[self.parents[node]] @ world[node]
+        return world
+
+    def skeleton(self, document: Document, joints: Sequence[int]) -> Skeleton:
+        """Make a skeleton of the nodes `joints`, in that order.
+
+        Nodes that are no joints, between joints or above a root, do not move: they become part of the frames.
+        """
+        document.take(32 * len(self), f"the skeleton of node {joints[0]}")
+        number = {node: k for k, node in enumerate(joints)}
+        above = np.tile(np.eye(4), (len(self), 1, 1))
+        parent_joint = [-1] * len(self)
+        for node in self.order:
+            parent = self.parents[node]
+            if parent in number:
+                parent_joint[node] = number[parent]
+            elif parent >= 0:
+                parent_joint[node] = parent_joint[parent]
+                above[node] = above[parent] @ self.local[parent]
+        chosen = np.array(joints)
+        frames = above[chosen]
+        shift = np.tile(np.eye(4), (len(joints), 1, 1))
+        shift[:, :3, 3] = self.translations[chosen]
+        stretches = self.stretches[chosen]
+        rigid = np.abs(stretches - np.eye(3)).max() < _ROUNDING
+        return Skeleton(
+            tuple(unique((self.names[node] for node in joints), "joint")),
+            np.array([parent_joint[node] for node in joints], np.int32),
+            frames @ shift,
+            self.rotations[chosen],
+            None if rigid else stretches,
+        )
+
+
+def read_nodes(document: Document) -> Nodes:
+    """Read the nodes; a graph that is no forest is refused."""
+    fields = document.root.objects("nodes", "node")
+    mesh_count = len(document.root.objects("meshes", "mesh"))
+    skin_count = len(document.root.objects("skins", "skin"))
+    parents, order = _tree(fields)
+    places = [_place(node) for node in fields]
+    turn = np.array([place[1] for place in places]).reshape(-1, 4)
+    return Nodes(
+        names=[node.text("name") for node in fields],
+        parents=parents,
+        order=order,
+        translations=np.array([place[0] for place in places]).reshape(-1, 3),
+        rotations=turn,
+        stretches=np.array([place[2] for place in places]).reshape(-1, 3, 3),
+        meshes=[node.reference("mesh", mesh_count) for node in fields],
+        skins=[node.reference("skin", skin_count) for node in fields],
+        weights=[node.numbers("weights") for node in fields],
+    )
+
+
+def unique(names: Iterable[str], what: str) -> list[str]:
+    """Return the names made distinct: the second "arm" becomes "arm#2", a nameless one "`what` 5"."""
+    found: dict[str, None] = {}
+    repeats: dict[str, int] = {}
+    for k, name in enumerate(names):
+        base = name or f"{what} {k}"
+        candidate = base
+        while candidate in found:
+            repeats[base] = repeats.get(base, 1) + 1
+            candidate = f"{base}#{repeats[base]}"
+        found[candidate] = None
+    return list(found)
+
+
+def affine(columns: Floats, what: str) -> Floats:
+    """Return matrices (..., 4, 4) from the file's column-major numbers (..., 16); one that is not affine raises."""
+    matrices = np.swapaxes(columns.astype(np.float64).reshape(*columns.shape[:-1], 4, 4), -1, -2)
+    if np.abs(matrices[..., 3, :] - (0, 0, 0, 1)).max(initial=0.0) > 1e-4:
+        raise InputError(f"{what}: expected a matrix whose last row is 0 0 0 1")
+    matrices[..., 3, :] = (0, 0, 0, 1)
+    return matrices
+
+
+def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
+    parents = [-1] * len(fields)
+    children = [node.integers("children", len(fields)) for node in fields]
+    for node, below in enumerate(children):
+        for child in below:
+            if parents[child] >= 0:
+                raise InputError(f"node {child}: expected one parent, got nodes {parents[child]} and {node}")
+            parents[child] = node
+    order = [node for node, parent in enumerate(parents) if parent < 0]
+    for node in order:
+        order.extend(children[node])
+    if len(order) < len(fields):
+        looped = min(set(range(len(fields))) - set(order))
+        raise InputError(f"node {looped}: expected a tree of nodes, got a cycle")
+    return parents, order
+
+
+def _place(node: Fields) -> tuple[Floats, Floats, Floats]:
+    """Return a node's translation (3,), rotation (4,) and stretch (3, 3)."""
+    given = node.numbers("matrix", 16)
+    if given is not None:
+        matrix = affine(np.array(given), f"{node.where}: matrix")
+        turn, stretch = rotations.polar(matrix[:3, :3])
+        return matrix[:3, 3], turn, stretch
+    shift = node.numbers("translation", 3) or [0.0] * 3
+    rotation = rotations.normalize(node.numbers("rotation", 4) or rotations.IDENTITY, f"{node.where}: rotation")
+    return np.array(shift), rotation, np.diag(node.numbers("scale", 3) or [1.0] * 3)

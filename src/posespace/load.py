@@ -1,0 +1,84 @@
+"""Files by their ending: what reads which, and the nouns a caller asks for."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TypeVar
+
+from posespace import carry
+from posespace.errors import FileError
+from posespace.formats.contents import Contents
+from posespace.mesh import Mesh
+from posespace.pose import Motion
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+
+READERS = {
+    ".glb": "gltf",
+    ".gltf": "gltf",
+    ".obj": "obj",
+    ".ply": "ply",
+    ".bvh": "bvh",
+    ".usd": "usd",
+    ".usda": "usd",
+    ".usdc": "usd",
+    ".usdz": "usd",
+}
+POSE_FILES = (".json",)
+
+T = TypeVar("T")
+
+
+def read(path: str | Path) -> Contents:
+    """Return all that a rig, mesh or motion file holds."""
+    file = Path(path)
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise FileError(file, f"cannot be read as a rig, mesh or motion; known endings are {' '.join(READERS)}")
+    contents: Contents = importlib.import_module(f"posespace.formats.{reader}").read(file)
+    return contents
+
+
+def load_rig(path: str | Path, name: str | None = None) -> Rig:
+    """Return the rig of a file: the one called `name`, or the one with most vertices."""
+    contents = read(path)
+    return _chosen(contents.path, "rig", contents.rigs, name)
+
+
+def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
+    """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first; of a rig, its rest."""
+    contents = read(path)
+    meshes = {key: rig.mesh for key, rig in contents.rigs.items()} | contents.meshes
+    return _chosen(contents.path, "mesh", meshes, name)
+
+
+def load_motion(path: str | Path, skeleton: Skeleton | None = None, name: str | None = None) -> Motion:
+    """Return the motion of a file: the clip called `name`, or the first.
+
+    With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
+    Pose files (JSON) name joints of a skeleton, so they need one.
+    """
+    file = Path(path)
+    if file.suffix.lower() in POSE_FILES:
+        from posespace.formats import posejson
+
+        if skeleton is None:
+            raise FileError(file, "names joints only; load it with the skeleton of its rig")
+        return posejson.read(file).motion(skeleton)
+    contents = read(file)
+    motion = _chosen(file, "motion", contents.motions, name)
+    own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+    if skeleton is None or own is None or own.same_as(skeleton):
+        return motion
+    return carry.onto(motion, own, skeleton)
+
+
+def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
+    if not found:
+        raise FileError(path, f"holds no {what}")
+    if name is None:
+        return next(iter(found.values()))
+    if name not in found:
+        raise FileError(path, f"holds no {what} {name!r}; it holds {', '.join(found)}")
+    return found[name]

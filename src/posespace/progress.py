@@ -1,0 +1,20 @@
+"""Progress of long work on a terminal; silent anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def track(items: Sequence[T], label: str) -> Iterator[T]:
+    """Iterate over `items` with a progress bar and the time left on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track as rich_track
+
+    yield from rich_track(items, description=label, console=Console(stderr=True), transient=True)
