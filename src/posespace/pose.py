@@ -65,7 +65,7 @@ class Motion:
     ----------
     rotations : (P, J, 4) unit quaternions x y z w
     translations : (P, J, 3) shifts of the joints in their frames from rest, or None for none
-    times : (P,) seconds, not decreasing, or None for thirty poses a second
+    times : (P,) seconds, in any order, or None for thirty poses a second
     names : P names of the poses, or None for "0", "1", ...
     controls : (P, C) values of the named controls
     control_names : C names
@@ -87,8 +87,6 @@ class Motion:
         put(self, "translations", check.floats("motion translations", shift, (count, joints, 3)))
         times = np.arange(count) / 30.0 if self.times is None else self.times
         put(self, "times", check.floats("motion times", times, (count,)))
-        if (np.diff(self.times) < 0).any():
-            raise InputError("motion times: expected times that do not decrease")
         put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
         put(self, "control_names", check.names("control names", self.control_names, len(self.control_names)))
         values = np.zeros((count, 0)) if self.controls is None else self.controls

@@ -42,13 +42,14 @@ def distance_weights(
     dense = _falling(distance, keep, power, mesh.diagonal)
     for _ in range(smoothing):
         dense = _averaged(mesh, dense)
-    order = np.argsort(-dense, axis=1, kind="stable")
-    if keep < dense.shape[1]:
-        # Averaging spread weights to more joints: bring the first one left out to zero again.
-        dense = np.maximum(dense - np.take_along_axis(dense, order[:, keep : keep + 1], axis=1), 0)
-    order = order[:, :keep].astype(np.int32)
+    order = np.argsort(-dense, axis=1, kind="stable").astype(np.int32)
     packed = np.take_along_axis(dense, order, axis=1)
-    return order, packed / packed.sum(axis=1, keepdims=True)
+    if keep < packed.shape[1]:
+        # Averaging spread weights to more joints: bring the first one left out to zero again, ties apart.
+        lowered = np.maximum(packed - packed[:, keep : keep + 1], 0)
+        packed = np.where(lowered[:, :1] > 0, lowered, packed)
+    packed = packed[:, :keep]
+    return order[:, :keep], packed / packed.sum(axis=1, keepdims=True)
 
 
 def bone_distances(points: Floats, skeleton: Skeleton) -> Floats:

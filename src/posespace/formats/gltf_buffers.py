@@ -32,7 +32,7 @@ _HARMLESS = ("KHR_mesh_quantization",)
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 _NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
-"""How many numbers a file may make us hold. Zeros, sparse accessors and shared ones let a few bytes ask for billions."""
+"""How many numbers a file may make us hold: zeros, sparse and shared accessors let a few bytes ask for billions."""
 
 
 class Fields:
@@ -71,7 +71,7 @@ class Fields:
 
     def references(self, key: str, below: int) -> dict[str, int]:
         """Return an object whose values are all whole numbers; empty where there is none."""
-        inner = self.object(key)
+        inner = self.part(key)
         return {} if inner is None else {name: inner.integer(name, below=below) for name in inner._values}
 
     def numbers(self, key: str, count: int | None = None) -> list[float] | None:
@@ -110,11 +110,11 @@ class Fields:
             raise InputError(f"{self.where}: {key}: expected true or false, got {_shown(value)}")
         return value
 
-    def object(self, key: str) -> Fields | None:
+    def part(self, key: str) -> Fields | None:
         """Return the object under `key`, or None where there is none."""
         return Fields(self._values[key], f"{self.where}: {key}") if key in self._values else None
 
-    def objects(self, key: str, each: str) -> list[Fields]:
+    def parts(self, key: str, each: str) -> list[Fields]:
         """Return a list of objects, called `each` 0, `each` 1, ... in messages; empty where there is none."""
         return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key))]
 
@@ -159,9 +159,9 @@ class Document:
         self._notes: Counter[str] = Counter()
         self._loaded: dict[int | Path, memoryview] = {}
         self._check_version()
-        self._accessors = self.root.objects("accessors", "accessor")
-        self._views = self.root.objects("bufferViews", "buffer view")
-        self._buffers = self.root.objects("buffers", "buffer")
+        self._accessors = self.root.parts("accessors", "accessor")
+        self._views = self.root.parts("bufferViews", "buffer view")
+        self._buffers = self.root.parts("buffers", "buffer")
 
     @property
     def accessor_count(self) -> int:
@@ -213,7 +213,7 @@ class Document:
         return values.astype(np.int64)
 
     def _check_version(self) -> None:
-        asset = self.root.object("asset")
+        asset = self.root.part("asset")
         version = "" if asset is None else asset.text("version")
         if not version.startswith("2."):
             raise InputError(f"expected glTF 2, got {f'version {version!r}' if version else 'no asset version'}")
@@ -237,14 +237,14 @@ class Document:
         else:
             self.take(size * components, accessor.where)
             values = np.zeros((size, components), dtype)
-        if (sparse := accessor.object("sparse")) is not None:
+        if (sparse := accessor.part("sparse")) is not None:
             self._overwrite(values, sparse, accessor, kind)
         return values
 
     def _overwrite(self, values: NDArray[Any], sparse: Fields, accessor: Fields, kind: str) -> None:
         """Put the sparse entries of an accessor in their places."""
         count = sparse.integer("count", below=len(values) + 1)
-        at, new = sparse.object("indices"), sparse.object("values")
+        at, new = sparse.part("indices"), sparse.part("values")
         if at is None or new is None:
             raise InputError(f"{sparse.where}: indices or values are missing")
         places = self._elements(at, at.where, count, _component(at), "SCALAR")[:, 0]
@@ -314,7 +314,9 @@ class Document:
 def _component(fields: Fields) -> np.dtype[Any]:
     code = fields.integer("componentType")
     if code not in _COMPONENTS:
-        raise InputError(f"{fields.where}: componentType: expected one of {', '.join(map(str, _COMPONENTS))}, got {code}")
+        raise InputError(
+            f"{fields.where}: componentType: expected one of {', '.join(map(str, _COMPONENTS))}, got {code}"
+        )
     return np.dtype(_COMPONENTS[code])
 
 

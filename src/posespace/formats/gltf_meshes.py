@@ -116,7 +116,7 @@ def read_surface(document: Document, mesh: Fields) -> Surface | None:
     start: dict[tuple[Any, ...], int] = {}
     triangles: list[_Ints] = []
     end = 0
-    for primitive in mesh.objects("primitives", f"{mesh.where} primitive"):
+    for primitive in mesh.parts("primitives", f"{mesh.where} primitive"):
         attributes = primitive.references("attributes", document.accessor_count)
         mode = primitive.integer("mode", default=_TRIANGLES)
         if mode not in (_TRIANGLES, _STRIP, _FAN) or "POSITION" not in attributes:
@@ -124,7 +124,7 @@ def read_surface(document: Document, mesh: Fields) -> Surface | None:
             document.note(f"{mesh.where} has a primitive without {lack}: it is left out")
             continue
         used = {name: at for name, at in attributes.items() if name.startswith(("POSITION", "JOINTS_", "WEIGHTS_"))}
-        targets = primitive.objects("targets", f"{primitive.where} target")
+        targets = primitive.parts("targets", f"{primitive.where} target")
         moves = tuple(target.reference("POSITION", document.accessor_count) for target in targets)
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
@@ -163,19 +163,20 @@ def influences(document: Document, parts: Sequence[Part], joints: Sequence[int])
     The strongest stands first; slots that no vertex needs are left out.
     """
     number = {node: k for k, node in enumerate(joints)}
-    skinned = [(part, primitive) for part in parts for primitive in part.surface.primitives]
-    slots = max(1, *(primitive.weights.shape[1] for _, primitive in skinned))
-    count = sum(len(primitive.points) for _, primitive in skinned)
-    document.take(2 * count * slots, "the joints and weights of a rig")
+    slots = max(1, *(primitive.weights.shape[1] for part in parts for primitive in part.surface.primitives))
+    count = sum(part.surface.size for part in parts)
+    document.take(2 * count * slots + sum(len(part.joints) for part in parts), "the joints and weights of a rig")
     where, weights = np.zeros((count, slots), np.int64), np.zeros((count, slots), np.float32)
     start = 0
-    for part, primitive in skinned:
-        rows, own = slice(start, start + len(primitive.points)), primitive.weights.shape[1]
-        if not own:
-            document.note(f"{primitive.where} is skinned, but has no joints and weights: it is bound to the root")
-        where[rows, :own] = np.array([number[node] for node in part.joints])[primitive.bound(len(part.joints))]
-        weights[rows, :own] = primitive.weights
-        start = rows.stop
+    for part in parts:
+        numbers = np.array([number[node] for node in part.joints])
+        for primitive in part.surface.primitives:
+            rows, own = slice(start, start + len(primitive.points)), primitive.weights.shape[1]
+            if not own:
+                document.note(f"{primitive.where} is skinned, but has no joints and weights: it is bound to the root")
+            where[rows, :own] = numbers[primitive.bound(len(numbers))]
+            weights[rows, :own] = primitive.weights
+            start = rows.stop
     order = np.argsort(-weights, axis=1, kind="stable")
     where, weights = np.take_along_axis(where, order, axis=1), np.take_along_axis(weights, order, axis=1)
     needed = max(1, int(np.flatnonzero((weights != 0).any(axis=0)).max(initial=0)) + 1)

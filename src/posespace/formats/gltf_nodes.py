@@ -97,9 +97,9 @@ class Nodes:
 
 def read_nodes(document: Document) -> Nodes:
     """Read the nodes; a graph that is no forest is refused."""
-    fields = document.root.objects("nodes", "node")
-    mesh_count = len(document.root.objects("meshes", "mesh"))
-    skin_count = len(document.root.objects("skins", "skin"))
+    fields = document.root.parts("nodes", "node")
+    mesh_count = len(document.root.parts("meshes", "mesh"))
+    skin_count = len(document.root.parts("skins", "skin"))
     parents, order = _tree(fields)
     places = [_place(node) for node in fields]
     turn = np.array([place[1] for place in places]).reshape(-1, 4)

@@ -303,7 +303,7 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
 @njit(cache=True)
 def _shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
     """The picture (H, W, 3) in linear light, from the samples that `_rasterise` finds, four a pixel."""
-    picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 3))
+    picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 3), dtype=np.float32)
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
             light = 1.0

@@ -1,0 +1,187 @@
+"""glTF 2.0 (.gltf and .glb): read rigs, meshes, morphs and animation.
+
+All nodes of the file are read, whichever scene they are in. Materials, textures, cameras and lights are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.formats import files
+from posespace.formats.contents import Contents
+from posespace.formats.gltf_animation import Actor, read_motions
+from posespace.formats.gltf_buffers import Document, Fields
+from posespace.formats.gltf_meshes import Morphs, Part, influences, join, read_morphs, read_surface
+from posespace.formats.gltf_nodes import Nodes, affine, read_nodes, unique
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+
+_SAME_BIND = 1e-4
+"""Two skins are one rig if their inverse bind matrices agree to this part of their size."""
+
+
+@dataclass(eq=False)
+class _Binding:
+    """Skins that are one rig.
+
+    Parameters
+    ----------
+    inverse_bind : (4, 4) of each joint node, from the first skin's mesh space
+    parts : the surfaces they move
+    """
+
+    inverse_bind: dict[int, Floats]
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many vertices it has."""
+        return sum(part.surface.size for part in self.parts)
+
+
+def read(path: Path) -> Contents:
+    """Read a glTF file. Skins that share joints and agree on how they are bound become one rig."""
+    # A number that overflows on its way becomes infinite, and the nouns refuse it by name.
+    with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
+        document = Document(path)
+        nodes = read_nodes(document)
+        bindings, loose = _parts(document, nodes)
+        rigs = [_rig(document, nodes, binding) for binding in bindings]
+        meshes = [join(document, [part]) for part in loose]
+        owners = bindings[0].parts if bindings else loose[:1]
+        morphs = read_morphs(document, nodes, owners)
+        _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
+        actor = _actor(document, nodes, bindings, rigs, morphs)
+        return Contents(
+            path,
+            "glTF",
+            dict(zip(unique((_name(nodes, part) for part in loose), "mesh"), meshes, strict=True)),
+            dict(zip(unique((_name(nodes, binding.parts[0]) for binding in bindings), "rig"), rigs, strict=True)),
+            actor.skeleton if actor.joints and not rigs else None,
+            read_motions(document, nodes, actor),
+            morphs.displacements,
+            document.notes,
+        )
+
+
+def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[Part]]:
+    """Return the skins that move a surface, joined where they are one rig; and the unskinned surfaces."""
+    meshes = document.root.parts("meshes", "mesh")
+    surfaces = {mesh: read_surface(document, meshes[mesh]) for mesh in dict.fromkeys(nodes.meshes) if mesh is not None}
+    if len(surfaces) < len(meshes):
+        document.note(f"{len(meshes) - len(surfaces)} meshes that no node shows are left out")
+    skins = document.root.parts("skins", "skin")
+    bound: dict[int, tuple[_Binding, Floats, tuple[int, ...]]] = {}
+    bindings: list[_Binding] = []
+    loose: list[Part] = []
+    for node, (mesh, skin) in enumerate(zip(nodes.meshes, nodes.skins, strict=True)):
+        surface = None if mesh is None else surfaces[mesh]
+        if mesh is None or surface is None:
+            continue
+        if skin is None:
+            loose.append(Part(node, mesh, surface, nodes.world[node]))
+            continue
+        if skin not in bound:
+            bound[skin] = _bind(document, bindings, skins[skin], nodes)
+        binding, move, joints = bound[skin]
+        binding.parts.append(Part(node, mesh, surface, move, joints))
+    return sorted(bindings, key=lambda binding: -binding.size), loose
+
+
+def _bind(
+    document: Document, bindings: list[_Binding], skin: Fields, nodes: Nodes
+) -> tuple[_Binding, Floats, tuple[int, ...]]:
+    """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints."""
+    joints = _joints(skin, nodes)
+    own = _inverse_bind(document, skin, joints)
+    for binding in bindings:
+        document.take(16 * len(joints), skin.where)
+        move = _common_move(binding.inverse_bind, joints, own)
+        if move is not None:
+            back = np.linalg.inv(move)
+            for joint, matrix in zip(joints, own, strict=True):
+                binding.inverse_bind.setdefault(joint, matrix @ back)
+            return binding, move, joints
+    bindings.append(_Binding(dict(zip(joints, own, strict=True))))
+    return bindings[-1], np.eye(4), joints
+
+
+def _joints(skin: Fields, nodes: Nodes) -> tuple[int, ...]:
+    joints = tuple(skin.integers("joints", len(nodes)))
+    if not joints or len(set(joints)) < len(joints):
+        raise InputError(f"{skin.where}: joints: expected a list of nodes, each once")
+    return joints
+
+
+def _inverse_bind(document: Document, skin: Fields, joints: Sequence[int]) -> Floats:
+    """Return a skin's inverse bind matrices (J, 4, 4)."""
+    accessor = skin.reference("inverseBindMatrices", document.accessor_count)
+    if accessor is None:
+        return np.tile(np.eye(4), (len(joints), 1, 1))
+    what = f"{skin.where} inverseBindMatrices"
+    if document.count(accessor) < len(joints):
+        raise InputError(f"{what}: expected {len(joints)} matrices, got {document.count(accessor)}")
+    matrices = affine(document.floats(accessor, "MAT4", what)[: len(joints)], what)
+    flat = np.linalg.matrix_rank(matrices[:, :3, :3]) < 3
+    if flat.any():
+        raise InputError(f"{what}: expected invertible matrices, got a flat one for joint {int(flat.argmax())}")
+    return matrices
+
+
+def _common_move(bound: dict[int, Floats], joints: Sequence[int], own: Floats) -> Floats | None:
+    """Return X (4, 4) with own = bound · X for all shared joints; None where there is none or they share no joint."""
+    shared = [k for k, joint in enumerate(joints) if joint in bound]
+    if not shared:
+        return None
+    theirs, ours = np.stack([bound[joints[k]] for k in shared]), own[shared]
+    if np.array_equal(theirs, ours):
+        return np.eye(4)
+    move: Floats = np.linalg.lstsq(theirs.reshape(-1, 4), ours.reshape(-1, 4))[0]
+    move[3] = (0, 0, 0, 1)
+    off = np.abs(theirs @ move - ours)
+    size = np.abs(ours)
+    turned = off[..., :3].max() <= _SAME_BIND * size[..., :3].max()
+    shifted = off[..., 3].max() <= _SAME_BIND * max(size[..., 3].max(), np.abs(theirs[..., 3]).max())
+    return move if turned and shifted and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
+
+
+def _rig(document: Document, nodes: Nodes, binding: _Binding) -> Rig:
+    joints = list(binding.inverse_bind)
+    mesh = join(document, binding.parts)
+    where, weights = influences(document, binding.parts, joints)
+    skeleton = nodes.skeleton(document, joints)
+    return Rig(mesh, skeleton, where.astype(np.int32), weights, np.stack(list(binding.inverse_bind.values())))
+
+
+def _actor(
+    document: Document, nodes: Nodes, bindings: Sequence[_Binding], rigs: Sequence[Rig], morphs: Morphs
+) -> Actor:
+    """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
+    if rigs:
+        return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)
+    skins = document.root.parts("skins", "skin")
+    if skins and not morphs.displacements:
+        joints = _joints(skins[0], nodes)
+        return Actor(joints, nodes.skeleton(document, joints), morphs)
+    return Actor([], Skeleton.from_world(["root"], [-1], np.eye(4)[None]), morphs)
+
+
+def _note_morphs(document: Document, parts: Sequence[Part], owners: Sequence[Part], morphs: Morphs) -> None:
+    """Say which morphs are left out, and which ones the file does not show at rest."""
+    owned = {part.node for part in owners}
+    others = sum(bool(part.surface.target_names) for part in parts if part.node not in owned)
+    if others:
+        document.note(f"the morphs of {others} further meshes are left out")
+    shown = [name for name, weight in morphs.defaults.items() if weight]
+    if shown:
+        document.note(f"the file shows {len(shown)} morphs from the start; the mesh is read without them")
+
+
+def _name(nodes: Nodes, part: Part) -> str:
+    return nodes.names[part.node] or part.surface.name
