@@ -16,7 +16,10 @@ from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
 from posespace.subdivision import fine_vertex_count, levels_of
 
-TETRAHEDRON = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float), [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]
+TETRAHEDRON = (
+    np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float),
+    [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]],
+)
 
 
 def test_a_mesh_knows_its_box_seams_and_whether_it_is_closed() -> None:

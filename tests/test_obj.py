@@ -15,6 +15,11 @@ from posespace.formats import obj
 from posespace.mesh import Mesh
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("obj")
+
+
 def parse(folder: Path, text: str | bytes, name: str = "shape.obj") -> Mesh:
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -152,8 +157,8 @@ def meshes(draw):
 
 
 @given(mesh=meshes())
-def test_writing_and_reading_gives_the_mesh_back(tmp_path_factory, mesh):
-    path = tmp_path_factory.mktemp("obj") / "m.obj"
+def test_writing_and_reading_gives_the_mesh_back(folder, mesh):
+    path = folder / "m.obj"
     obj.write(path, mesh)
     back = obj.read(path).meshes["m"]
     # Nine digits hold a float32 exactly.
@@ -169,7 +174,7 @@ def test_another_shape_of_the_mesh_can_be_written(tmp_path):
     mesh = parse(tmp_path, QUAD + "f 1 2 3 4\n")
     obj.write(tmp_path / "moved.obj", mesh, mesh.points + 1 / 3)
     moved = obj.read(tmp_path / "moved.obj").meshes["moved"]
-    assert np.abs(moved.points - mesh.points - 1 / 3).max() < 1e-9
+    assert np.abs(moved.points - mesh.points - 1 / 3).max() < 5e-9
     with pytest.raises(InputError, match="points"):
         obj.write(tmp_path / "moved.obj", mesh, mesh.points[:2])
 
@@ -182,9 +187,9 @@ def test_writing_where_one_cannot_leaves_no_trace(tmp_path):
 
 @settings(max_examples=300)
 @given(junk=st.binary(max_size=30), where=st.integers(0, 80), drop=st.integers(0, 30))
-def test_no_damage_gives_anything_but_one_line(tmp_path_factory, junk, where, drop):
+def test_no_damage_gives_anything_but_one_line(folder, junk, where, drop):
     good = (QUAD + "f 1/1 2/2 3/3 4/4\nf -1 -2 -3 # end\n").encode()
-    path = tmp_path_factory.mktemp("obj") / "m.obj"
+    path = folder / "m.obj"
     path.write_bytes(good[:where] + junk + good[where + drop :])
     try:
         obj.read(path)

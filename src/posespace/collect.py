@@ -97,13 +97,15 @@ def _matched(shapes: list[Shape], motion: Motion, poses_file: Path) -> list[tupl
     if not any(shape.name in known for shape in shapes):
         if len(shapes) != len(motion):
             raise InputError(
-                f"shapes: {len(shapes)} shapes and {len(motion)} poses in {poses_file}, and no shape is named as a pose "
+                f"shapes: {len(shapes)} shapes for {len(motion)} poses in {poses_file}, and none is named as a pose "
                 f"(shapes {shapes[0].name}, ...; poses {', '.join(motion.names[:4])}, ...)"
             )
         return list(enumerate(shapes))
     for shape in shapes:
         if shape.name not in known:
-            raise FileError(shape.source, f"no pose is called {shape.name!r} in {poses_file}; rename it or leave it out")
+            raise FileError(
+                shape.source, f"no pose is called {shape.name!r} in {poses_file}; rename it or leave it out"
+            )
     return sorted(((known[shape.name], shape) for shape in shapes), key=lambda pair: pair[0])
 
 

@@ -48,7 +48,7 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def picture(path: Path, skin: Skin, validation: Examples, plain: Score, fitted: Score) -> None:
-    """Render truth, plain skinning and the fitted skin, with error heat, at plain skinning's worst pose and two more."""
+    """Render truth, plain skinning and the fitted skin, with error heat, at the worst pose and two others."""
     order = np.argsort(plain.per_vertex.max(axis=1))[::-1]
     mesh = skin.rig.mesh
     top = float(np.percentile(plain.per_vertex[order[0]], 99))
@@ -61,10 +61,10 @@ def picture(path: Path, skin: Skin, validation: Examples, plain: Score, fitted: 
             (skin.rig.skin(pose), heat(plain.per_vertex[index], top)),
             (skin.pose(pose)[0], heat(fitted.per_vertex[index], top)),
         ]
-        rows.append([render(points, mesh.triangles, camera, (420, 360), colors) for points, colors in shapes])
+        rows.append([render(points, mesh.triangles, camera, (420, 360), colors=colors) for points, colors in shapes])
         labels.append(validation.motion.names[index].split(" #")[0])
     titles = ["truth", "plain skinning", "fitted skin"]
-    save_png(path, montage(rows, row_labels=labels, titles=titles))
+    save_png(path, montage(rows, labels, titles, scale=("distance from the truth, metres", top)))
 
 
 def _figures(score: Score) -> dict[str, float]:

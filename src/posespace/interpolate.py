@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posespace.check import choice, floats
-from posespace.distance import Array, Radius, axis_count, blocks, closest, distances, radius_per_axis
+from posespace.distance import Array, Radius, axis_count, closest, distances, radius_per_axis
 from posespace.errors import InputError
-
-TAILS = ("none", "constant", "linear")
+from posespace.interpolant import KERNELS, RBFInterpolant, ShepardInterpolant, tail_columns
 
 # Samples nearer than this part of the largest distance between samples count as one place.
 _COINCIDENT = 1e-9
@@ -32,59 +31,6 @@ _FLAT = 1e-6
 
 class SingularError(InputError):
     """The samples do not determine an interpolant; the message names them and the remedy."""
-
-
-class Kernel(NamedTuple):
-    """A radial function, the sign that makes it (conditionally) positive definite, and its usual tail."""
-
-    value: Callable[[Array], Array]
-    sign: float
-    tail: str
-    scale_free: bool
-
-
-KERNELS = {
-    "gaussian": Kernel(lambda r: np.exp(-0.5 * r * r), 1.0, "none", scale_free=False),
-    "exponential": Kernel(lambda r: np.exp(-r), 1.0, "none", scale_free=False),
-    "multiquadric": Kernel(lambda r: np.sqrt(1.0 + r * r), -1.0, "constant", scale_free=False),
-    "thin_plate": Kernel(lambda r: r * r * np.log(np.where(r > 0.0, r, 1.0)), 1.0, "linear", scale_free=True),
-    "linear": Kernel(lambda r: r.copy(), -1.0, "constant", scale_free=True),
-    "cubic": Kernel(lambda r: r * r * r, 1.0, "linear", scale_free=True),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class ShepardInterpolant:
-    """Inverse-distance weighting of samples; made by `Shepard.fit`.
-
-    Attributes
-    ----------
-    metric, power : as given
-    reach : distance up to which a query takes the value of its nearest sample
-    centres : (M, D) float64, the samples
-    values : (M, C) or (M,) float64
-    """
-
-    metric: str
-    power: float
-    reach: float
-    centres: Array
-    values: Array
-
-    def __call__(self, x: ArrayLike) -> Array:
-        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
-        points = floats("x", x, ("Q", self.centres.shape[1]))
-        out = np.empty((len(points), *self.values.shape[1:]))
-        for rows in blocks(len(points), len(self.centres)):
-            gaps = distances(points[rows], self.centres, self.metric)
-            nearest = np.argmin(gaps, axis=1)
-            least = np.take_along_axis(gaps, nearest[:, None], axis=1)
-            # Ratios to the nearest distance lie in [0, 1], so that no power overflows.
-            weights = np.divide(least, gaps, out=np.ones_like(gaps), where=gaps > 0.0) ** self.power
-            close = least[:, 0] <= self.reach
-            weights[close] = np.arange(len(self.centres)) == nearest[close, None]
-            out[rows] = (weights / weights.sum(axis=1, keepdims=True)) @ self.values
-        return out
 
 
 @dataclass(frozen=True)
@@ -116,39 +62,6 @@ class Shepard:
         data.refuse_coincident(gaps)
         reach = float(self.epsilon * gaps.max())
         return ShepardInterpolant(metric, float(self.power), reach, data.points, data.as_given(data.values))
-
-
-@dataclass(frozen=True, eq=False)
-class RBFInterpolant:
-    """A sum of radial functions around the samples plus a polynomial; made by `RBF.fit`.
-
-    Attributes
-    ----------
-    kernel, metric : as given
-    tail : "none", "constant" or "linear"
-    radius : (A,) float64, one an axis: A = D, or the D/4 joints of the metric "rotation"
-    centres : (M, D) float64, the samples
-    weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
-        each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
-    """
-
-    kernel: str
-    metric: str
-    tail: str
-    radius: Array
-    centres: Array
-    weights: Array
-
-    def __call__(self, x: ArrayLike) -> Array:
-        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
-        points = np.asarray(floats("x", x, ("Q", self.centres.shape[1])), dtype=np.float64)
-        out = np.empty((len(points), *self.weights.shape[1:]))
-        count = len(self.centres)
-        for rows in blocks(len(points), len(self.weights)):
-            gaps = distances(points[rows], self.centres, self.metric, self.radius)
-            out[rows] = KERNELS[self.kernel].value(gaps) @ self.weights[:count]
-            out[rows] += _tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
-        return out
 
 
 @dataclass(frozen=True)
@@ -327,20 +240,9 @@ def _singular_message(settings: RBF, data: _Samples, gaps: Array, radius: Array,
     )
 
 
-def _tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
-    """Terms (Q, T) of the tail at the points (Q, D): none, ones, or ones and the coordinates from `origin` (D,)."""
-    if tail != "linear":
-        return np.ones((len(points), TAILS.index(tail)))
-    if metric == "rotation":
-        quaternions = points.reshape(len(points), -1, 4)
-        agree = np.einsum("qki,ki->qk", quaternions, origin.reshape(-1, 4))
-        points = np.where(agree[..., None] < 0.0, -quaternions, quaternions).reshape(points.shape)
-    return np.column_stack([np.ones(len(points)), points - origin])
-
-
 def _scaled_tail(data: _Samples, tail: str) -> tuple[Array, Array]:
     """Columns (M, T) of the tail at the samples, each with largest entry 1, and what divided them (T,)."""
-    columns = _tail_columns(data.points, data.points[0], tail, data.metric)
+    columns = tail_columns(data.points, data.points[0], tail, data.metric)
     extents = np.abs(columns).max(axis=0)
     extents[extents == 0.0] = 1.0
     return columns / extents, extents

@@ -47,7 +47,7 @@ def load_rig(path: str | Path, name: str | None = None) -> Rig:
 
 
 def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
-    """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first; of a rig, its rest."""
+    """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first (rigs' rest first)."""
     contents = read(path)
     meshes = {key: rig.mesh for key, rig in contents.rigs.items()} | contents.meshes
     return _chosen(contents.path, "mesh", meshes, name)

@@ -16,7 +16,7 @@ import numpy as np
 from posespace import check, skinning
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.interpolate import RBFInterpolant, ShepardInterpolant
+from posespace.interpolant import RBFInterpolant, ShepardInterpolant
 from posespace.mesh import Mesh
 from posespace.pose import Pose
 from posespace.rig import BLENDINGS, Rig
@@ -46,7 +46,7 @@ class Driver:
     @property
     def columns(self) -> int:
         """How many coordinates it gives."""
-        return int(self.interpolant.columns)
+        return self.interpolant.columns
 
     def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
         """Return the coordinates (C,) of a pose."""

@@ -57,7 +57,7 @@ def true_shape(points: Floats, bend: float, twist: float) -> Floats:
     effort = 0.5 - 0.5 * np.cos(bend)
     radius = np.hypot(y, z)
     upward = np.clip(y / np.where(radius > 0, radius, 1), 0, None) ** 1.5
-    biceps = 1 + 0.55 * effort * upward * np.exp(-(((x + 0.55) / 0.2) ** 2))
+    biceps = 1 + 0.42 * effort * upward * np.exp(-(((x + 0.55) / 0.2) ** 2))
     y, z = y * biceps, z * (1 + 0.1 * effort * np.exp(-(((x + 0.55) / 0.2) ** 2)))
     return _bent(x, y, z, bend)
 
@@ -78,8 +78,8 @@ def _bent(x: Floats, y: Floats, z: Floats, bend: float) -> Floats:
 
 
 def _smooth(low: float, high: float, x: Floats) -> Floats:
-    t = np.clip((x - low) / (high - low), 0, 1)
-    return t * t * (3 - 2 * t)
+    t: Floats = np.clip((x - low) / (high - low), 0, 1)
+    return np.asarray(t * t * (3 - 2 * t))
 
 
 def _arm_mesh(rings: int, sides: int) -> Mesh:

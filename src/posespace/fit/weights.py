@@ -90,7 +90,8 @@ def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
     total = raw.sum(axis=1, keepdims=True)
     tied = (near <= nearest).astype(np.float64)
     dense: Floats = np.where(total > 0, raw, tied)
-    return dense / dense.sum(axis=1, keepdims=True)
+    dense /= dense.sum(axis=1, keepdims=True)
+    return dense
 
 
 def _averaged(mesh: Mesh, dense: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.errors import InputError
-from posespace.interpolate import RBFInterpolant, ShepardInterpolant
+from posespace.interpolant import RBFInterpolant, ShepardInterpolant
 from posespace.mesh import Mesh
 from posespace.pose import Motion
 from posespace.rig import Rig
