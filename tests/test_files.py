@@ -89,7 +89,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(FileError, match="a.skin: cannot be written .no space left"):
+    with pytest.raises(FileError, match=r"a\.skin: cannot be written .no space left"):
         skin.save(tmp_path / "a.skin")
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.skin"]
     assert (tmp_path / "a.skin").read_bytes() == before

@@ -82,7 +82,7 @@ def test_wrong_input_is_named(make: object, message: str) -> None:
 def test_bad_weights_name_the_vertex_and_missing_ones_bind_to_the_root() -> None:
     mesh = Mesh(np.eye(3), [[0, 1, 2]])
     skeleton = Skeleton.from_world(["child", "root"], [1, -1], np.tile(np.eye(4), (2, 1, 1)))
-    with pytest.raises(InputError, match="got -1.0 at vertex 1"):
+    with pytest.raises(InputError, match=r"got -1\.0 at vertex 1"):
         Rig(mesh, skeleton, np.zeros((3, 1), int), np.array([[1.0], [-1.0], [1.0]]))
     with pytest.raises(InputError, match="expected indices from 0 to 1, got 2"):
         Rig(mesh, skeleton, np.full((3, 1), 2), np.ones((3, 1)))
@@ -107,7 +107,7 @@ def test_a_scale_that_changes_has_no_pose_and_names_the_joint() -> None:
     skeleton = Skeleton.from_world(["a", "b"], [-1, 0], np.tile(np.eye(4), (2, 1, 1)))
     world = np.tile(np.eye(4), (1, 2, 1, 1))
     world[0, 1, :3, :3] *= 2
-    with pytest.raises(InputError, match="'b'.*scale that changes"):
+    with pytest.raises(InputError, match=r"'b'.*scale that changes"):
         Motion.from_world(skeleton, world)
 
 

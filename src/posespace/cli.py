@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.exceptions import TyperException
 
 from posespace.errors import InputError
 
@@ -24,15 +25,21 @@ app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
 
-@app.callback()
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         from posespace import __version__
 
         print(f"posespace {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """Take the options that stand before the command."""
 
 
 @app.command(epilog="Example: posespace info hand.glb clip.bvh hand.examples")
@@ -130,10 +137,15 @@ def _short(value: Any) -> str:
 def main() -> None:
     """Run the command line: exit code 2 and one line on standard error where the input is at fault."""
     try:
-        app()
-    except InputError as error:
-        print(f"posespace: {' '.join(str(error).split())}", file=sys.stderr)
+        # Without its standalone mode Typer raises usage errors, and returns the code where a command asked to stop.
+        sys.exit(app(prog_name="posespace", standalone_mode=False))
+    except (InputError, TyperException) as error:
+        message = error.format_message() if isinstance(error, TyperException) else str(error)
+        print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        print("posespace: stopped", file=sys.stderr)
+        sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone (`| head`): nothing is left to say, not even when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -95,7 +95,7 @@ def _motion(motion: Motion) -> Figures:
     turning = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0) < 1 - 1e-9
     return {
         "poses": len(motion),
-        "seconds": round(float(np.ptp(motion.times)), 6) if len(motion) else 0.0,
+        "seconds": round(float(motion.times.max(initial=0.0)), 6),
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turning.sum()),
         "controls": list(motion.control_names),

@@ -61,15 +61,18 @@ class PoseSpace:
         return turn.reshape(*turn.shape[:-2], -1)
 
     def _controls(self, pose: Pose | Motion) -> Floats:
-        wanted = self.names
-        if self.kind == "points":
+        values = (
+            pose.controls if isinstance(pose, Pose) else dict(zip(pose.control_names, pose.controls.T, strict=True))
+        )
+        if self.kind == "controls":
+            # A control that a pose does not name rests at zero.
+            wanted = self.names
+        else:
             wanted = tuple(f"{name}.{axis}" for name in self.names for axis in "xyz")
-        known = pose.controls if isinstance(pose, Pose) else dict.fromkeys(pose.control_names, 0.0)
-        for name in wanted:
-            if name not in known:
-                have = ", ".join(list(known)[:8]) or "none"
-                raise InputError(f"control {name!r}: not among the pose's controls, which are {have}")
+            for name in wanted:
+                if name not in values:
+                    raise InputError(f"control {name!r}: missing; a control point needs its .x, .y and .z in the pose")
         if isinstance(pose, Pose):
-            return np.array([pose.controls[name] for name in wanted])
-        columns = [pose.control_names.index(name) for name in wanted]
-        return pose.controls[:, columns].astype(np.float64)
+            return np.array([values.get(name, 0.0) for name in wanted], dtype=np.float64)
+        still = np.zeros(len(pose))
+        return np.stack([values.get(name, still) for name in wanted], axis=1).astype(np.float64)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -194,15 +195,16 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
     # Each number takes two characters. Where joints lack channels, only the second bound holds the frames.
     if 2 * count * channels > len(numbers) or count * len(joints) > max(_MOST_TURNS, len(numbers)):
         raise FileError(path, f"says it has {count} frames of {channels} channels, more than a file this long can hold")
-    words = numbers.split()
-    if len(words) != count * channels:
-        raise FileError(
-            path, f"expected {count} frames x {channels} channels = {count * channels} numbers, got {len(words)}"
-        )
+    # Line by line, so that the words of a large file are never all in memory.
+    words = chain.from_iterable(map(str.split, numbers.split("\n")))
     try:
-        values = np.fromiter(map(float, words), dtype=np.float64, count=len(words))
+        values = np.fromiter(map(float, words), dtype=np.float64)
     except ValueError as error:
         raise FileError(path, f"expected numbers in its frames ({str(error)[:80]})") from None
+    if len(values) != count * channels:
+        raise FileError(
+            path, f"expected {count} frames x {channels} channels = {count * channels} numbers, got {len(values)}"
+        )
     if not np.isfinite(values).all():
         frame = int((~np.isfinite(values)).argmax()) // channels
         raise FileError(path, f"frame {frame} holds a value that is not finite")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +179,10 @@ def _point_type(path: Path, elements: list[_Element]) -> type[np.float32] | type
 
 def _doubles(path: Path, body: bytes) -> bytes:
     """Return an ascii body as little-endian doubles: with that it is a binary body whose every type is double."""
-    words = body.split()
+    # Line by line, so that the words of a large file are never all in memory.
+    words = chain.from_iterable(map(bytes.split, body.splitlines()))
     try:
-        return np.fromiter(map(float, words), dtype="<f8", count=len(words)).tobytes()
+        return np.fromiter(map(float, words), dtype="<f8").tobytes()
     except ValueError as error:
         raise FileError(path, f"expected nothing but numbers after its header ({str(error)[:80]})") from None
 
@@ -235,7 +238,7 @@ def _uniform_rows(body: bytes | memoryview, at: int, element: _Element) -> NDArr
 def _ragged(path: Path, body: bytes | memoryview, at: int, element: _Element) -> tuple[_Columns, int]:
     """As `_table`, where lists differ in length: walk the rows, then gather each wanted column at once."""
     spans, tail = _spans(element)
-    starts, lengths = list[int](), list[float]()
+    starts, lengths = array("q"), array("d")
     end = at
     try:
         for _ in range(element.count):

@@ -1,0 +1,302 @@
+"""The part of the USD reader that calls the USD library, run as a process of its own by `usd.py`.
+
+On damaged files the library crashes, hangs or fills the memory; here it may. Out come plain arrays and JSON.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
+
+Record = dict[str, Any]
+
+_MEMORY, _MEMORY_PER_BYTE = 400_000_000, 40
+_SECONDS, _SECONDS_PER_BYTE = 6.0, 1e-6
+"""What reading may take: a fixed part and a part for the size of the files."""
+
+
+class Refusal(Exception):
+    """Something in the file that will not be read; the message is one line."""
+
+
+class Arrays:
+    """The arrays read so far. A record names each by its key."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, NDArray[Any]] = {}
+
+    def put(self, value: Any, where: str, kind: str, tail: tuple[int, ...]) -> str | None:
+        """Keep a value of the library and return its key; None if there is none.
+
+        Parameters
+        ----------
+        value : what an attribute holds
+        where : what to call it in messages
+        kind : "f" for floating-point or "i" for whole numbers
+        tail : shape of one element
+        """
+        if value is None:
+            return None
+        self.found[key := str(len(self.found))] = _plain(value, where, kind, tail)
+        return key
+
+    def attribute(self, attribute: Any, kind: str, tail: tuple[int, ...]) -> str | None:
+        """Keep an attribute's default value, or its first one in time where it has no other."""
+        value = attribute.Get()
+        if value is None:
+            value = attribute.Get(Usd.TimeCode.EarliestTime())
+        return self.put(value, str(attribute.GetPath()), kind, tail)
+
+    def samples(self, attribute: Any, times: list[float], tail: tuple[int, ...]) -> str | None:
+        """Keep an attribute's values at `times` (T,): (T, n, *tail), or (1, n, *tail) where it does not vary."""
+        where = str(attribute.GetPath())
+        codes = [Usd.TimeCode(time) for time in times] if attribute.GetNumTimeSamples() else [Usd.TimeCode.Default()]
+        values = [attribute.Get(code) for code in codes]
+        if values[0] is None:
+            return None
+        plain = [_plain(value, where, "f", tail) for value in values]
+        if len({len(value) for value in plain}) > 1:
+            raise Refusal(f"{where}: expected as many values at each time, got {min(map(len, plain))} at one of them")
+        return self.put(np.stack(plain), where, "f", plain[0].shape)
+
+
+def main(path: Path, out: BinaryIO) -> None:
+    """Read a file; write an .npz of its arrays and their description, or of the one line that says what is wrong."""
+    arrays = Arrays()
+    try:
+        description = _stage(open_stage(path), arrays)
+    except Refusal as refusal:
+        description = {"error": str(refusal)}
+    except MemoryError:
+        description = {"error": "is damaged or too large (reading it takes too much memory)"}
+    except Exception as error:  # whatever the library raises, the file is its cause
+        description = {"error": _one_line(error)}
+    if "error" in description:
+        arrays.found.clear()
+    text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+    np.savez(out, description=text, **arrays.found)
+
+
+def open_stage(path: Path) -> Any:
+    """Open a stage after a look at all files it draws on: they must lie in the file's own folder."""
+    folder = Path(os.path.realpath(path.parent))
+    # A path that is found nowhere else is looked for in the working folder.
+    os.chdir(folder)
+    root = str(folder / path.name)
+    size, seen, waiting = 0, {root}, [root]
+    while waiting:
+        name = waiting.pop()
+        size += Path(Ar.SplitPackageRelativePathOuter(name)[0]).stat().st_size
+        _limit(size)
+        layer = Sdf.Layer.FindOrOpen(name)
+        if layer is None:
+            raise Refusal(f"draws on {Path(name).name!r}, which is not USD")
+        layer.Traverse(Sdf.Path.absoluteRootPath, lambda spec, layer=layer: _refuse_clips(layer, spec))
+        for asset in layer.GetCompositionAssetDependencies():
+            found = _inside(folder, layer, asset)
+            if found is not None and found not in seen:
+                seen.add(found)
+                waiting.append(found)
+    return Usd.Stage.Open(root, Usd.Stage.LoadAll)
+
+
+def _inside(folder: Path, layer: Any, asset: str) -> str | None:
+    """Return where a layer's asset lies, None if it is missing; one outside of `folder` is refused."""
+    plain, _ = Sdf.Layer.SplitIdentifier(asset)
+    # Backquotes make an expression, which can become any path.
+    if "`" in plain or ":" in plain or plain.startswith(("/", "\\")):
+        raise Refusal(f"draws on {asset!r}; only files in its own folder, by relative paths, are read")
+    found = Sdf.ComputeAssetPathRelativeToLayer(layer, plain)
+    outer = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(found)[0]))
+    if not outer.is_relative_to(folder):
+        raise Refusal(f"draws on {asset!r}, which lies outside of its own folder")
+    return found if outer.is_file() else None
+
+
+def _refuse_clips(layer: Any, path: Any) -> None:
+    """Refuse value clips: the library opens their files unasked."""
+    is_prim = path.IsPrimPath() or path.IsPrimVariantSelectionPath()
+    if is_prim and layer.GetPrimAtPath(path).HasInfo("clips"):
+        raise Refusal(f"draws on value clips at {path}, which are not read")
+
+
+def _limit(size: int) -> None:
+    """Bound this process's memory and computing time for files of `size` bytes together."""
+    try:
+        import resource
+    except ImportError:  # Windows: the parent's clock is all there is
+        return
+    seconds = int(_SECONDS + _SECONDS_PER_BYTE * size)
+    wanted = {"RLIMIT_DATA": _MEMORY + _MEMORY_PER_BYTE * size, "RLIMIT_CPU": seconds, "RLIMIT_CORE": 0}
+    for name, most in wanted.items():
+        hard = resource.getrlimit(kind := getattr(resource, name))[1]
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most if hard < 0 else min(most, hard), hard))
+
+
+def _stage(stage: Any, arrays: Arrays) -> Record:
+    every = Usd.TraverseInstanceProxies()
+    bound = _bindings(stage, every)
+    places = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
+    meshes: list[Record] = []
+    skeletons: dict[str, Record] = {}
+    animations: dict[str, Record] = {}
+    others = 0
+    for prim in stage.Traverse(every):
+        if prim.IsA(UsdGeom.Mesh):
+            record = _mesh(prim, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
+            if prim.GetPath() in bound:
+                record |= _binding(*bound[prim.GetPath()], arrays)
+            meshes.append(record)
+        elif prim.IsA(UsdSkel.Skeleton):
+            record = _skeleton(prim, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
+            skeletons[str(prim.GetPath())] = record
+        elif prim.IsA(UsdSkel.Animation):
+            animations[str(prim.GetPath())] = _animation(prim, arrays)
+        elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
+            others += 1
+    rate = stage.GetTimeCodesPerSecond()
+    return {"meshes": meshes, "skeletons": skeletons, "animations": animations, "others": others, "rate": rate}
+
+
+def _bindings(stage: Any, every: Any) -> dict[Any, tuple[Any, Any]]:
+    """Return the skeleton and the skinning query of each prim that a skeleton moves, by the prim's path."""
+    cache = UsdSkel.Cache()
+    found: dict[Any, tuple[Any, Any]] = {}
+    for prim in stage.Traverse(every):
+        if prim.IsA(UsdSkel.Root):
+            root = UsdSkel.Root(prim)
+            cache.Populate(root, every)
+            for binding in cache.ComputeSkelBindings(root, every):
+                for query in binding.GetSkinningTargets():
+                    found[query.GetPrim().GetPath()] = (binding.GetSkeleton().GetPrim(), query)
+    return found
+
+
+def _mesh(prim: Any, arrays: Arrays) -> Record:
+    mesh = UsdGeom.Mesh(prim)
+    return {
+        "name": prim.GetName(),
+        "path": str(prim.GetPath()),
+        "points": arrays.attribute(mesh.GetPointsAttr(), "f", (3,)),
+        "sizes": arrays.attribute(mesh.GetFaceVertexCountsAttr(), "i", ()),
+        "corners": arrays.attribute(mesh.GetFaceVertexIndicesAttr(), "i", ()),
+        "left_handed": mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded,
+        "weighted": UsdSkel.BindingAPI(prim).GetJointIndicesAttr().HasAuthoredValue(),
+    }
+
+
+def _binding(skeleton: Any, query: Any, arrays: Arrays) -> Record:
+    """Return how a skeleton moves a mesh: by joints, by blend shapes, or both."""
+    prim = query.GetPrim()
+    record: Record = {"skeleton": str(skeleton.GetPath()), "root": UsdSkel.Root.Find(prim).GetPrim().GetName()}
+    if query.HasBlendShapes():
+        record["shapes"] = _shapes(query, arrays)
+    if not query.HasJointInfluences():
+        return record
+    where, order = str(prim.GetPath()), query.GetJointOrder()
+    indices, weights = query.GetJointIndicesPrimvar(), query.GetJointWeightsPrimvar()
+    return record | {
+        "indices": arrays.put(indices.ComputeFlattened(), f"{where} joint indices", "i", ()),
+        "weights": arrays.put(weights.ComputeFlattened(), f"{where} joint weights", "f", ()),
+        "width": query.GetNumInfluencesPerComponent(),
+        "constant": query.IsRigidlyDeformed(),
+        "joints": None if order is None else _texts(order),
+        "bind": _rows(query.GetGeomBindTransform()),
+        "blending": "dual_quaternion" if query.GetSkinningMethod() == UsdSkel.Tokens.dualQuaternion else "linear",
+    }
+
+
+def _shapes(query: Any, arrays: Arrays) -> list[Record]:
+    prim = query.GetPrim()
+    names, targets = _texts(query.GetBlendShapeOrder()), query.GetBlendShapeTargetsRel().GetTargets()
+    if len(names) != len(targets):
+        raise Refusal(f"{prim.GetPath()}: expected a target for each blend shape, got {len(targets)} for {len(names)}")
+    records: list[Record] = []
+    for name, target in zip(names, targets, strict=True):
+        found = prim.GetStage().GetPrimAtPath(target)
+        if not found or not found.IsA(UsdSkel.BlendShape):
+            raise Refusal(f"{prim.GetPath()}: blend shape {name!r} is missing")
+        shape = UsdSkel.BlendShape(found)
+        record: Record = {"name": name, "path": str(target), "between": len(shape.GetInbetweens())}
+        record["offsets"] = arrays.attribute(shape.GetOffsetsAttr(), "f", (3,))
+        record["points"] = arrays.attribute(shape.GetPointIndicesAttr(), "i", ())
+        records.append(record)
+    return records
+
+
+def _skeleton(prim: Any, arrays: Arrays) -> Record:
+    skeleton = UsdSkel.Skeleton(prim)
+    source = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
+    return {
+        "joints": _texts(skeleton.GetJointsAttr().Get()),
+        "bind": arrays.attribute(skeleton.GetBindTransformsAttr(), "f", (4, 4)),
+        "rest": arrays.attribute(skeleton.GetRestTransformsAttr(), "f", (4, 4)),
+        "animation": str(source.GetPath()) if source else None,
+    }
+
+
+def _animation(prim: Any, arrays: Arrays) -> Record:
+    animation = UsdSkel.Animation(prim)
+    moving = {
+        "rotations": (animation.GetRotationsAttr(), (4,)),
+        "translations": (animation.GetTranslationsAttr(), (3,)),
+        "scales": (animation.GetScalesAttr(), (3,)),
+        "weights": (animation.GetBlendShapeWeightsAttr(), ()),
+    }
+    times = sorted({time for attribute, _ in moving.values() for time in attribute.GetTimeSamples()})
+    record: Record = {name: arrays.samples(*parts[:1], times, parts[1]) for name, parts in moving.items()}
+    record |= {"name": prim.GetName(), "times": times}
+    record["joints"] = _texts(animation.GetJointsAttr().Get())
+    record["shapes"] = _texts(animation.GetBlendShapesAttr().Get())
+    return record
+
+
+def _plain(value: Any, where: str, kind: str, tail: tuple[int, ...]) -> NDArray[Any]:
+    array = np.array(value)
+    if array.dtype.kind != kind or array.ndim != 1 + len(tail) or array.shape[1:] != tail:
+        # An empty array of the library has no shape.
+        if array.size == 0:
+            return np.zeros((0, *tail), np.float32 if kind == "f" else np.int32)
+        what = "floating-point" if kind == "f" else "whole"
+        raise Refusal(f"{where}: expected {what} numbers, {'x'.join(map(str, tail)) or 1} an element")
+    return array.astype(np.float32) if array.dtype == np.float16 else array
+
+
+def _texts(tokens: Iterable[Any] | None) -> list[str]:
+    return [] if tokens is None else [str(token) for token in tokens]
+
+
+def _rows(matrix: Any) -> list[list[float]]:
+    """Return a matrix as the library has it: for row vectors."""
+    rows: list[list[float]] = np.array(matrix).tolist()
+    return rows
+
+
+def _one_line(error: Exception) -> str:
+    """Say in one line what the library found wrong."""
+    first = error.args[0] if error.args else ""
+    text = str(first.commentary if isinstance(error, Tf.ErrorException) else first).strip()
+    line = re.search(r":(\d+):\d+: |on line (\d+)", text)
+    if line:
+        return f"is not valid USD text (line {line[1] or line[2]})"
+    head = text.splitlines()[0][:160] if text else type(error).__name__
+    kind = "" if isinstance(error, Tf.ErrorException) else f"{type(error).__name__}: "
+    return f"is damaged or not USD ({kind}{head})"
+
+
+if __name__ == "__main__":
+    # The library prints what it finds wrong; standard output is for the arrays alone.
+    with os.fdopen(os.dup(1), "wb") as stream:
+        os.dup2(2, 1)
+        main(Path(sys.argv[1]), stream)
