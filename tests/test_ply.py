@@ -146,9 +146,12 @@ def test_large_files_are_read_fast(tmp_path, sizes):
     random = np.random.default_rng(0)
     mesh = Mesh.from_polygons(random.normal(size=(50_000, 3)), random.integers(0, 50_000, sizes.sum()), sizes)
     ply.write(tmp_path / "m.ply", mesh)
-    start = time.perf_counter()
-    back = ply.read(tmp_path / "m.ply").meshes["m"]
-    assert time.perf_counter() - start < 0.5
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        back = ply.read(tmp_path / "m.ply").meshes["m"]
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.5
     assert np.array_equal(back.triangles, mesh.triangles)
 
 

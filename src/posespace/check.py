@@ -34,7 +34,10 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
             raise InputError(f"{name}: expected numbers, got dtype {array.dtype}")
         array = array.astype(np.float64)
     _check_shape(name, array, shape)
-    if array.size and not np.isfinite(array.sum(dtype=np.float64)) and not np.isfinite(array).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One fast pass in the usual case: a sum is finite unless an entry is not, or it overflows.
+        suspect = not np.isfinite(array.sum())
+    if suspect and not np.isfinite(array).all():
         where = np.argwhere(~np.isfinite(array))[0]
         raise InputError(f"{name}: expected finite numbers, got {array[tuple(where)]} at {where.tolist()}")
     return _read_only(array)

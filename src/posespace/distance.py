@@ -41,7 +41,7 @@ def distances(a: ArrayLike, b: ArrayLike, metric: str = "euclidean", radius: Rad
     second: Array = np.asarray(floats("b", b, ("M", first.shape[1])), dtype=np.float64)
     radii = radius_per_axis(radius, axis_count(first.shape[1], metric))
     if metric == "rotation":
-        first, second = _unit_quaternions(first), _unit_quaternions(second)
+        first, second = unit_quaternions(first), unit_quaternions(second)
     out = np.empty((len(first), len(second)))
     for rows in blocks(len(first), second.size):
         steps = _angles(first[rows], second) if metric == "rotation" else first[rows, None] - second
@@ -82,9 +82,9 @@ def blocks(rows: int, width: int) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-def _unit_quaternions(points: Array) -> Array:
+def unit_quaternions(points: Array) -> Array:
     """Rows of k quaternions (N, 4k) as (N, k, 4), normalised: float32 rounding must not pass for an angle."""
-    quaternions = points.reshape(len(points), -1, 4)
+    quaternions = points.reshape(len(points), axis_count(points.shape[1], "rotation"), 4)
     lengths = np.linalg.norm(quaternions, axis=2, keepdims=True)
     off = np.abs(lengths - 1.0)
     if (off > 1e-3).any():

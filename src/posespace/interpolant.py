@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posespace.check import choice, floats
-from posespace.distance import Array, axis_count, blocks, distances, radius_per_axis
+from posespace.distance import METRICS, Array, axis_count, blocks, distances, radius_per_axis, unit_quaternions
 from posespace.errors import InputError
 
 TAILS = ("none", "constant", "linear")
@@ -149,6 +149,7 @@ def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLik
     found = floats("interpolant centres", centres, ("M", "D"))
     if not found.size:
         raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
-    axis_count(found.shape[1], metric)
+    if choice("metric", metric, METRICS) == "rotation":
+        unit_quaternions(found.astype(np.float64))
     object.__setattr__(interpolant, "centres", found)
     return len(found)

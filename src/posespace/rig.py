@@ -51,6 +51,8 @@ class Rig:
         put(self, "influences", influences)
         put(self, "inverse_bind", check.floats("rig inverse_bind", bind, (joints, 4, 4)))
         check.choice("rig blending", self.blending, tuple(BLENDINGS))
+        if not np.isfinite(self.transforms(self.rest)).all():
+            raise InputError("rig: expected transforms of ordinary size, got some that overflow in the rest pose")
 
     @classmethod
     def from_arrays(

@@ -107,6 +107,8 @@ def polar(linear: Floats) -> tuple[Floats, Floats]:
 
     The rotation is proper; where L reflects, S reflects.
     """
+    if not np.isfinite(linear).all():
+        raise InputError("transforms: expected numbers of ordinary size, got some that overflow")
     u, _, vt = np.linalg.svd(linear)
     flip = np.ones(linear.shape[:-1])
     flip[..., 2] = np.sign(np.linalg.det(u @ vt))

@@ -1,6 +1,6 @@
 """BVH: a skeleton of joints at rest and one clip of motion.
 
-Angles are degrees about the parent's axes, composed in the order of the channels: R = R_first · R_second · R_third.
+Angles are degrees, composed in the order of the channels: R = R_first · R_second · R_third.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read(path: Path) -> Contents:
     (MakeHuman's poses) write them relative to it, as zeros: see `_replaces_offset` for how the two are told apart.
     """
     text = files.read_text(path).replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff \t\n")
-    if not text[:9].lower() == "hierarchy":
+    if text[:9].lower() != "hierarchy":
         raise FileError(path, "is not a BVH file: it does not start with HIERARCHY")
     middle = _MOTION.search(text)
     if middle is None:

@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +26,8 @@ from posespace.rig import Rig
 
 VERSION = 1
 _MARKED = 1 << 32
+# A process may hold only so many maps (65,530 on Linux).
+_MOST_MAPS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,7 @@ class ExampleStore:
     path: Path
     rig: Rig
     motion: Motion
+    _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
     def create(cls, path: str | Path, rig: Rig, motion: Motion) -> ExampleStore:
@@ -109,18 +112,28 @@ class ExampleStore:
         name = f"shape of pose {self.motion.names[index]!r}"
         shape = check.floats(name, points, self.rig.mesh.points.shape)
         chunk = np.ascontiguousarray(check.floats(name, shape.astype("<f4"), shape.shape)).tobytes()
+        self._mapped.pop(index, None)
         self._replace(self._chunk(index), chunk)
         self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
 
     def shape(self, index: int) -> Floats:
-        """Return the finished shape (N, 3) of pose `index`: a read-only view of its mapped file, checksum verified."""
+        """Return the finished shape (N, 3) of pose `index`: a read-only view of its mapped file.
+
+        Its checksum is verified the first time; the map is kept for the next.
+        """
+        if index not in self._mapped:
+            if len(self._mapped) >= _MOST_MAPS:
+                self._mapped.clear()
+            self._mapped[index] = self._map(index)
+        return self._mapped[index]
+
+    def _map(self, index: int) -> Floats:
         mark, name = self._mark(index), self.motion.names[index]
         if mark is None:
             raise FileError(self.path, f"pose {name!r} is not finished")
-        expected = self.rig.mesh.points.shape
         path = self._chunk(index)
         try:
-            mapped: Floats = np.memmap(path, dtype="<f4", mode="r", shape=expected)
+            mapped: Floats = np.memmap(path, dtype="<f4", mode="r", shape=self.rig.mesh.points.shape)
             whole = path.stat().st_size == mapped.nbytes
         except (OSError, ValueError) as error:
             raise FileError(path, f"the shape of pose {name!r} is missing or cut short") from error

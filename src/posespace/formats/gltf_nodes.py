@@ -101,15 +101,14 @@ def read_nodes(document: Document) -> Nodes:
     mesh_count = len(document.root.parts("meshes", "mesh"))
     skin_count = len(document.root.parts("skins", "skin"))
     parents, order = _tree(fields)
-    places = [_place(node) for node in fields]
-    turn = np.array([place[1] for place in places]).reshape(-1, 4)
+    shift, turn, stretches = _transforms(fields)
     return Nodes(
         names=[node.text("name") for node in fields],
         parents=parents,
         order=order,
-        translations=np.array([place[0] for place in places]).reshape(-1, 3),
+        translations=shift,
         rotations=turn,
-        stretches=np.array([place[2] for place in places]).reshape(-1, 3, 3),
+        stretches=stretches,
         meshes=[node.reference("mesh", mesh_count) for node in fields],
         skins=[node.reference("skin", skin_count) for node in fields],
         weights=[node.numbers("weights") for node in fields],
@@ -156,13 +155,19 @@ def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
     return parents, order
 
 
-def _place(node: Fields) -> tuple[Floats, Floats, Floats]:
-    """Return a node's translation (3,), rotation (4,) and stretch (3, 3)."""
-    given = node.numbers("matrix", 16)
-    if given is not None:
-        matrix = affine(np.array(given), f"{node.where}: matrix")
-        turn, stretch = rotations.polar(matrix[:3, :3])
-        return matrix[:3, 3], turn, stretch
-    shift = node.numbers("translation", 3) or [0.0] * 3
-    rotation = rotations.normalize(node.numbers("rotation", 4) or rotations.IDENTITY, f"{node.where}: rotation")
-    return np.array(shift), rotation, np.diag(node.numbers("scale", 3) or [1.0] * 3)
+def _transforms(fields: list[Fields]) -> tuple[Floats, Floats, Floats]:
+    """Return the nodes' translations (n, 3), rotations (n, 4) and stretches (n, 3, 3)."""
+    shift = np.array([node.numbers("translation", 3) or (0, 0, 0) for node in fields], float).reshape(-1, 3)
+    turn = np.array([node.numbers("rotation", 4) or (0, 0, 0, 1) for node in fields], float).reshape(-1, 4)
+    scale = np.array([node.numbers("scale", 3) or (1, 1, 1) for node in fields], float).reshape(-1, 3)
+    if not turn.any(axis=1).all():
+        raise InputError(f"node {turn.any(axis=1).argmin()}: rotation: expected a quaternion of nonzero length")
+    turn = rotations.normalize(turn, "node rotations")
+    stretches = scale[:, :, None] * np.eye(3)
+    for k, node in enumerate(fields):
+        given = node.numbers("matrix", 16)
+        if given is not None:
+            matrix = affine(np.array(given), f"{node.where}: matrix")
+            shift[k] = matrix[:3, 3]
+            turn[k], stretches[k] = rotations.polar(matrix[:3, :3])
+    return shift, turn, stretches

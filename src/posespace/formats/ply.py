@@ -105,21 +105,19 @@ def read(path: Path) -> Contents:
 def write(path: Path, mesh: Mesh) -> None:
     """Write the mesh as binary little-endian PLY, its points in their own precision."""
     corners, sizes = polygons(mesh)
-    length = np.dtype("u1" if sizes.max(initial=0) < 256 else "<i4")
+    small = bool(sizes.max(initial=0) < 256)
     header = [
         "ply",
         "format binary_little_endian 1.0",
         f"element vertex {len(mesh.points)}",
         *(f"property {'float' if mesh.points.dtype == np.float32 else 'double'} {axis}" for axis in "xyz"),
         f"element face {len(sizes)}",
-        f"property list {'uchar' if length.itemsize == 1 else 'int'} int vertex_indices",
+        f"property list {'uchar' if small else 'int'} int vertex_indices",
         "end_header\n",
     ]
-    row = length.itemsize + 4 * sizes
-    starts = np.cumsum(row) - row
-    faces = np.zeros(int(row.sum()), dtype=np.uint8)
-    faces[starts[:, None] + np.arange(length.itemsize)] = _bytes_of(sizes.astype(length))
-    faces[_items(starts + length.itemsize, sizes, 4)[:, None] + np.arange(4)] = _bytes_of(corners.astype("<i4"))
+    # Each polygon's size goes in front of its corners, as a byte where it fits.
+    starts, items = np.cumsum(sizes) - sizes, corners.astype("<i4")
+    faces = np.insert(items.view(np.uint8), 4 * starts, sizes) if small else np.insert(items, starts, sizes)
     points = mesh.points.astype(mesh.points.dtype.newbyteorder("<"), copy=False)
     with files.atomic_write(path) as temporary:
         temporary.write_bytes("\n".join(header).encode("ascii") + points.tobytes() + faces.tobytes())
@@ -275,9 +273,9 @@ def _spans(element: _Element) -> tuple[list[tuple[int, struct.Struct, int]], int
 
 def _gathered(body: NDArray[np.uint8], element: _Element, starts: Any, sizes: Any) -> _Columns:
     """Return the wanted columns, given where each list of each row starts and its size, both (rows, lists)."""
-    spans, _ = _spans(element)
+    skip, length, _ = _spans(element)[0][0]
     columns = _Columns()
-    where = starts[:, 0] - spans[0][0] - spans[0][1].size
+    where = starts[:, 0] - skip - length.size
     seen = 0
     for entry in element.properties:
         if entry.length is None:
@@ -306,27 +304,23 @@ def _items(starts: NDArray[np.int64], sizes: NDArray[np.int64], width: int) -> N
     return where
 
 
-def _bytes_of(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return (n, itemsize) the bytes of `values` (n,)."""
-    return np.frombuffer(values.tobytes(), dtype=np.uint8).reshape(len(values), values.itemsize)
-
-
 def _mesh(path: Path, points: Floats, tables: dict[str, _Columns]) -> tuple[Mesh, list[str]]:
+    """Return the mesh of the faces, or else of the strips, or else of the points alone; and notes about it."""
     for element in ("face", "tristrips"):
         lists = tables.get(element, _Columns()).lists
         found = next((lists[name] for name in _CORNERS if name in lists), None)
-        if found is None:
-            continue
+        if found is not None:
+            break
+    corners, sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if found is not None:
         corners, sizes = _whole(path, found.values), found.sizes
-        with files.naming(path):
-            if element == "tristrips":
-                return Mesh(points, _strip_triangles(corners, sizes)), []
-            polygon = sizes >= 3
-            mesh = Mesh.from_polygons(points, corners[np.repeat(polygon, sizes)], sizes[polygon])
-        dropped = int((~polygon).sum())
-        return mesh, [f"{dropped} faces of fewer than 3 corners left out"] if dropped else []
     with files.naming(path):
-        return Mesh(points, np.zeros((0, 3), np.int32)), []
+        if element == "tristrips":
+            return Mesh(points, _strip_triangles(corners, sizes)), []
+        polygon = sizes >= 3
+        mesh = Mesh.from_polygons(points, corners[np.repeat(polygon, sizes)], sizes[polygon])
+    dropped = int((~polygon).sum())
+    return mesh, [f"{dropped} faces of fewer than 3 corners left out"] if dropped else []
 
 
 def _whole(path: Path, values: NDArray[Any]) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ _SECONDS, _SECONDS_PER_BYTE = 6.0, 1e-6
 """What reading may take: a fixed part and a part for the size of the files."""
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """Something in the file that will not be read; the message is one line."""
 
 
@@ -66,7 +66,9 @@ class Arrays:
             return None
         plain = [_plain(value, where, "f", tail) for value in values]
         if len({len(value) for value in plain}) > 1:
-            raise Refusal(f"{where}: expected as many values at each time, got {min(map(len, plain))} at one of them")
+            raise RefusedError(
+                f"{where}: expected as many values at each time, got {min(map(len, plain))} at one of them"
+            )
         return self.put(np.stack(plain), where, "f", plain[0].shape)
 
 
@@ -75,7 +77,7 @@ def main(path: Path, out: BinaryIO) -> None:
     arrays = Arrays()
     try:
         description = _stage(open_stage(path), arrays)
-    except Refusal as refusal:
+    except RefusedError as refusal:
         description = {"error": str(refusal)}
     except MemoryError:
         description = {"error": "is damaged or too large (reading it takes too much memory)"}
@@ -84,7 +86,7 @@ def main(path: Path, out: BinaryIO) -> None:
     if "error" in description:
         arrays.found.clear()
     text = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
-    np.savez(out, description=text, **arrays.found)
+    np.savez(out, **(arrays.found | {"description": text}))  # type: ignore[arg-type]
 
 
 def open_stage(path: Path) -> Any:
@@ -98,9 +100,7 @@ def open_stage(path: Path) -> Any:
         name = waiting.pop()
         size += Path(Ar.SplitPackageRelativePathOuter(name)[0]).stat().st_size
         _limit(size)
-        layer = Sdf.Layer.FindOrOpen(name)
-        if layer is None:
-            raise Refusal(f"draws on {Path(name).name!r}, which is not USD")
+        layer = _open(name, name == root)
         layer.Traverse(Sdf.Path.absoluteRootPath, lambda spec, layer=layer: _refuse_clips(layer, spec))
         for asset in layer.GetCompositionAssetDependencies():
             found = _inside(folder, layer, asset)
@@ -110,16 +110,27 @@ def open_stage(path: Path) -> Any:
     return Usd.Stage.Open(root, Usd.Stage.LoadAll)
 
 
+def _open(name: str, is_root: bool) -> Any:
+    try:
+        layer = Sdf.Layer.FindOrOpen(name)
+        problem = "is not USD"
+    except Tf.ErrorException as error:
+        layer, problem = None, _one_line(error)
+    if layer is None:
+        raise RefusedError(problem if is_root else f"draws on {Path(name).name!r}, which {problem}")
+    return layer
+
+
 def _inside(folder: Path, layer: Any, asset: str) -> str | None:
     """Return where a layer's asset lies, None if it is missing; one outside of `folder` is refused."""
     plain, _ = Sdf.Layer.SplitIdentifier(asset)
     # Backquotes make an expression, which can become any path.
     if "`" in plain or ":" in plain or plain.startswith(("/", "\\")):
-        raise Refusal(f"draws on {asset!r}; only files in its own folder, by relative paths, are read")
+        raise RefusedError(f"draws on {asset!r}; only files in its own folder, by relative paths, are read")
     found = Sdf.ComputeAssetPathRelativeToLayer(layer, plain)
     outer = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(found)[0]))
     if not outer.is_relative_to(folder):
-        raise Refusal(f"draws on {asset!r}, which lies outside of its own folder")
+        raise RefusedError(f"draws on {asset!r}, which lies outside of its own folder")
     return found if outer.is_file() else None
 
 
@@ -127,7 +138,7 @@ def _refuse_clips(layer: Any, path: Any) -> None:
     """Refuse value clips: the library opens their files unasked."""
     is_prim = path.IsPrimPath() or path.IsPrimVariantSelectionPath()
     if is_prim and layer.GetPrimAtPath(path).HasInfo("clips"):
-        raise Refusal(f"draws on value clips at {path}, which are not read")
+        raise RefusedError(f"draws on value clips at {path}, which are not read")
 
 
 def _limit(size: int) -> None:
@@ -221,12 +232,14 @@ def _shapes(query: Any, arrays: Arrays) -> list[Record]:
     prim = query.GetPrim()
     names, targets = _texts(query.GetBlendShapeOrder()), query.GetBlendShapeTargetsRel().GetTargets()
     if len(names) != len(targets):
-        raise Refusal(f"{prim.GetPath()}: expected a target for each blend shape, got {len(targets)} for {len(names)}")
+        raise RefusedError(
+            f"{prim.GetPath()}: expected a target for each blend shape, got {len(targets)} for {len(names)}"
+        )
     records: list[Record] = []
     for name, target in zip(names, targets, strict=True):
         found = prim.GetStage().GetPrimAtPath(target)
         if not found or not found.IsA(UsdSkel.BlendShape):
-            raise Refusal(f"{prim.GetPath()}: blend shape {name!r} is missing")
+            raise RefusedError(f"{prim.GetPath()}: blend shape {name!r} is missing")
         shape = UsdSkel.BlendShape(found)
         record: Record = {"name": name, "path": str(target), "between": len(shape.GetInbetweens())}
         record["offsets"] = arrays.attribute(shape.GetOffsetsAttr(), "f", (3,))
@@ -269,7 +282,7 @@ def _plain(value: Any, where: str, kind: str, tail: tuple[int, ...]) -> NDArray[
         if array.size == 0:
             return np.zeros((0, *tail), np.float32 if kind == "f" else np.int32)
         what = "floating-point" if kind == "f" else "whole"
-        raise Refusal(f"{where}: expected {what} numbers, {'x'.join(map(str, tail)) or 1} an element")
+        raise RefusedError(f"{where}: expected {what} numbers, {'x'.join(map(str, tail)) or 1} an element")
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
@@ -285,7 +298,7 @@ def _rows(matrix: Any) -> list[list[float]]:
 
 def _one_line(error: Exception) -> str:
     """Say in one line what the library found wrong."""
-    first = error.args[0] if error.args else ""
+    first: Any = error.args[0] if error.args else ""
     text = str(first.commentary if isinstance(error, Tf.ErrorException) else first).strip()
     line = re.search(r":(\d+):\d+: |on line (\d+)", text)
     if line:

@@ -1,0 +1,110 @@
+"""USD (.usda .usdc .usd .usdz): read rigs, meshes, blend shapes and animation as UsdSkel lays them out.
+
+Curves, instancers, materials, cameras and lights are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from posespace.errors import FileError, require
+from posespace.formats import files
+from posespace.formats.contents import Contents
+from posespace.formats.gltf_nodes import unique
+from posespace.formats.usd_meshes import Part, influences, join, read_morphs, read_parts
+from posespace.formats.usd_process import Found, extract
+from posespace.formats.usd_skeleton import read_inverse_bind, read_motion, read_skeleton
+from posespace.pose import Motion
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+
+
+def read(path: Path) -> Contents:
+    """Read a USD file: one rig a skeleton with all meshes it moves, in its space; other meshes in the world's.
+
+    The files it draws on must lie in its own folder.
+    """
+    require("pxr", "usd", "reading USD")
+    found = extract(path)
+    # A number that overflows on its way becomes infinite, and the nouns refuse it by name.
+    with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
+        try:
+            return _contents(path, found)
+        except np.linalg.LinAlgError:
+            raise FileError(path, "holds a transform with numbers that are too large") from None
+
+
+def _contents(path: Path, found: Found) -> Contents:
+    parts = read_parts(found)
+    skinned: dict[str, list[Part]] = {}
+    for part in parts:
+        if part.is_skinned:
+            skinned.setdefault(part.record["skeleton"], []).append(part)
+    order = sorted(skinned, key=lambda skeleton: -sum(part.size for part in skinned[skeleton]))
+    rigs = [_rig(found, skeleton, skinned[skeleton]) for skeleton in order]
+    # Morphs are those of the first rig or else of the first mesh, so a mesh that has some goes first.
+    loose = sorted((part for part in parts if not part.is_skinned), key=lambda part: not part.shapes)
+    owners = skinned[order[0]] if order else loose[:1]
+    morphs = read_morphs(found, owners)
+    skeleton, motions = _motions(found, order, rigs, owners)
+    _note_left_out(found, parts, owners, motions)
+    meshes = [part.mesh for part in loose]
+    return Contents(
+        path,
+        "USD",
+        dict(zip(unique((part.record["name"] for part in loose), "mesh"), meshes, strict=True)),
+        dict(zip(unique((skinned[key][0].record["root"] for key in order), "rig"), rigs, strict=True)),
+        None if rigs else skeleton,
+        motions,
+        morphs,
+        tuple(found.notes),
+    )
+
+
+def _rig(found: Found, path: str, parts: Sequence[Part]) -> Rig:
+    """Return the rig of the skeleton at `path` and the meshes it moves."""
+    record = found.description["skeletons"][path]
+    if record["world"] != np.eye(4).tolist():
+        found.notes.append(f"the place of {path} in the scene is left out: its rig is in the skeleton's own space")
+    if len({part.record["blending"] for part in parts}) > 1:
+        found.notes.append(f"the meshes of {path} blend in two ways: that of the largest is used for all")
+    blending = max(parts, key=lambda part: part.size).record["blending"]
+    skeleton = read_skeleton(found, path)
+    bound, weights = influences(found, parts, record["joints"])
+    mesh = join([part.mesh for part in parts])
+    return Rig(mesh, skeleton, bound, weights, read_inverse_bind(found, path), blending)  # type: ignore[arg-type]
+
+
+def _motions(
+    found: Found, order: Sequence[str], rigs: Sequence[Rig], owners: Sequence[Part]
+) -> tuple[Skeleton | None, dict[str, Motion]]:
+    """Return the joints that are animated, and how: the first rig's, or none but the morphs, or a bare skeleton's."""
+    skeletons = found.description["skeletons"]
+    path: str | None
+    joints: Skeleton | None = None
+    if rigs:
+        path, joints = order[0], rigs[0].skeleton
+    elif owners and owners[0].shapes:
+        path = owners[0].record["skeleton"]
+    else:
+        path = next((path for path, record in skeletons.items() if record["joints"]), None)
+        joints = None if path is None else read_skeleton(found, path)
+    animation = found.description["animations"].get(skeletons[path]["animation"]) if path in skeletons else None
+    if animation is None:
+        return joints, {}
+    if joints is None:
+        root = Skeleton.from_world(["root"], [-1], np.eye(4)[None])
+        return None, {animation["name"]: read_motion(found, animation, root, ())}
+    return joints, {animation["name"]: read_motion(found, animation, joints, skeletons[path]["joints"])}
+
+
+def _note_left_out(found: Found, parts: Sequence[Part], owners: Sequence[Part], motions: dict[str, Motion]) -> None:
+    """Say what the file has beyond what is read."""
+    found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
+    shaped = sum(bool(part.shapes) for part in parts) - sum(bool(part.shapes) for part in owners)
+    found.note(shaped, "further meshes have blend shapes: they are left out")
+    further = len(found.description["animations"]) - len(motions)
+    found.note(further, "animations that do not move the first rig are left out")

@@ -1,0 +1,172 @@
+"""The meshes of a USD file: their polygons, the joints that move them, their blend shapes, and meshes joined to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.formats.usd_process import Found, Record, affine, afford
+from posespace.mesh import Mesh
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A mesh of the file where it stands: in its skeleton's space if joints move it, else in the world.
+
+    Parameters
+    ----------
+    record : what the file says of it
+    move : (4, 4) from its own space
+    mesh : moved
+    """
+
+    record: Record
+    move: Floats
+    mesh: Mesh
+
+    @property
+    def size(self) -> int:
+        """How many vertices it has."""
+        return len(self.mesh.points)
+
+    @property
+    def is_skinned(self) -> bool:
+        """Whether joints move it."""
+        return "weights" in self.record
+
+    @property
+    def shapes(self) -> list[Record]:
+        """Its blend shapes."""
+        found: list[Record] = self.record.get("shapes", [])
+        return found
+
+
+def read_parts(found: Found) -> list[Part]:
+    """Return the meshes that have points, in the file's order."""
+    parts: list[Part] = []
+    faces = bare = unbound = 0
+    for record in found.description["meshes"]:
+        path, points, is_skinned = record["path"], found.array(record["points"]), "weights" in record
+        if points is None or not len(points):
+            bare += 1
+            continue
+        if record["weighted"] and not is_skinned:
+            if "skeleton" in record:
+                raise InputError(f"{path}: its joint indices and joint weights do not fit each other")
+            unbound += 1
+        move = affine(f"{path} transform", [record["bind" if is_skinned else "world"]], 1)[0]
+        mesh, dropped = _surface(found, record, points, move)
+        faces += dropped
+        parts.append(Part(record, move, mesh))
+    found.note(bare, "meshes without points are left out")
+    found.note(faces, "faces of fewer than 3 corners are left out")
+    found.note(unbound, "meshes have joint weights but no skeleton: they are read as unrigged")
+    return parts
+
+
+def _surface(found: Found, record: Record, points: Floats, move: Floats) -> tuple[Mesh, int]:
+    """Return a mesh's polygons, moved and facing outwards, and how many faces of fewer than 3 corners it has."""
+    path = record["path"]
+    sizes = check.indices(f"{path} faceVertexCounts", _or_empty(found, record["sizes"]), ("F",), below=2**31)
+    corners = check.indices(f"{path} faceVertexIndices", _or_empty(found, record["corners"]), ("C",), len(points))
+    if int(sizes.sum(dtype=np.int64)) != len(corners):
+        raise InputError(f"{path}: its faces have {sizes.sum(dtype=np.int64)} corners, got {len(corners)} indices")
+    polygon = sizes >= 3
+    corners, sizes = corners[np.repeat(polygon, sizes)], sizes[polygon]
+    # A reflection turns the surface inside out.
+    if record["left_handed"] != bool(np.linalg.det(move[:3, :3]) < 0):
+        first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        corners = corners[first + (first - np.arange(len(corners))) % np.repeat(sizes, sizes)]
+    if not np.array_equal(move, np.eye(4)):
+        points = points @ move[:3, :3].T + move[:3, 3]
+    return Mesh.from_polygons(points.astype(np.float32), corners, sizes), int((~polygon).sum())
+
+
+def _or_empty(found: Found, key: str | None) -> NDArray[np.int32]:
+    array = found.array(key)
+    return np.zeros(0, np.int32) if array is None else array
+
+
+def join(meshes: Sequence[Mesh]) -> Mesh:
+    """Return one mesh of several, in their order."""
+    starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes[:-1])])
+    triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)])
+    sizes = [np.full(len(mesh.triangles), 3) if mesh.face_sizes is None else mesh.face_sizes for mesh in meshes]
+    mixed = any(mesh.face_sizes is not None for mesh in meshes)
+    return Mesh(np.concatenate([mesh.points for mesh in meshes]), triangles, np.concatenate(sizes) if mixed else None)
+
+
+def influences(found: Found, parts: Sequence[Part], joints: Sequence[str]) -> tuple[Ints, Floats]:
+    """Return which of a skeleton's `joints`, given by their paths, move each vertex of the joined parts.
+
+    Returns
+    -------
+    influences : (N, K) numbers of joints, strongest first
+    weights : (N, K) float32
+    """
+    number = {joint: k for k, joint in enumerate(joints)}
+    pairs = [_own_influences(found, part, number) for part in parts]
+    count, width = sum(part.size for part in parts), max(weights.shape[1] for _, weights in pairs)
+    afford(2 * count * width, "joint weights")
+    bound, weights = np.zeros((count, width), np.int32), np.zeros((count, width), np.float32)
+    start = 0
+    for part, (own_bound, own_weights) in zip(parts, pairs, strict=True):
+        rows = slice(start, start := start + part.size)
+        # Where all vertices are moved alike there is one row for all.
+        bound[rows, : own_bound.shape[1]], weights[rows, : own_bound.shape[1]] = own_bound, own_weights
+    return bound, weights
+
+
+def _own_influences(found: Found, part: Part, number: dict[str, int]) -> tuple[Ints, Floats]:
+    """Return joints (N, K) and weights (N, K) of one part, (1, K) where all its vertices are moved alike."""
+    record, path = part.record, part.record["path"]
+    order, width, rows = record["joints"], record["width"], 1 if record["constant"] else part.size
+    missing = next((joint for joint in order or () if joint not in number), None)
+    if missing is not None:
+        raise InputError(f"{path}: joint {missing!r} is not in its skeleton")
+    own = np.array([number[joint] for joint in (number if order is None else order)], np.int32)
+    indices, given = found.arrays[record["indices"]], found.arrays[record["weights"]]
+    if not len(given) == len(indices) == rows * width:
+        got = f"{len(indices)} indices and {len(given)} weights"
+        raise InputError(f"{path}: expected {rows} x {width} joint indices and weights, got {got}")
+    bound = own[check.indices(f"{path} joint indices", indices, ("C",), below=len(own))].reshape(rows, width)
+    weights = check.floats(f"{path} joint weights", given, ("C",)).reshape(rows, width)
+    slots = max(1, int((weights != 0).sum(axis=1).max(initial=0)))
+    strongest = np.argsort(-weights, axis=1, kind="stable")[:, :slots]
+    return np.take_along_axis(bound, strongest, axis=1), np.take_along_axis(weights, strongest, axis=1)
+
+
+def read_morphs(found: Found, parts: Sequence[Part]) -> dict[str, Floats]:
+    """Return the displacements (N, 3) of the joined parts by the names of their blend shapes."""
+    count = sum(part.size for part in parts)
+    names = dict.fromkeys(shape["name"] for part in parts for shape in part.shapes)
+    afford(3 * count * len(names), "blend shapes")
+    total = {name: np.zeros((count, 3), np.float32) for name in names}
+    between: dict[str, None] = {}
+    start = 0
+    for part in parts:
+        rows = slice(start, start := start + part.size)
+        for shape in part.shapes:
+            points, offsets = _offsets(found, shape, part.size)
+            np.add.at(total[shape["name"]][rows], points, offsets @ part.move[:3, :3].T)
+            if shape["between"]:
+                between[shape["name"]] = None
+    if between:
+        found.notes.append(f"in-between shapes are left out: {', '.join(between)} move in a straight line")
+    return {name: check.floats(f"blend shape {name!r}", move, (count, 3)) for name, move in total.items()}
+
+
+def _offsets(found: Found, shape: Record, count: int) -> tuple[Ints, Floats]:
+    """Return which of a mesh's `count` points a blend shape moves (C,), and how far (C, 3)."""
+    offsets, points = found.array(shape["offsets"]), found.array(shape["points"])
+    if offsets is None:
+        return np.zeros(0, np.int32), np.zeros((0, 3))
+    where = np.arange(count) if points is None or not len(points) else points
+    where = check.indices(f"{shape['path']} pointIndices", where, ("C",), below=count)
+    return where, check.floats(f"{shape['path']} offsets", offsets, (len(where), 3))

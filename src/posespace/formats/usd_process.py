@@ -1,0 +1,101 @@
+"""Runs the USD library in a child process (`usd_child`) and holds what it found: plain arrays and their description."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import FileError, InputError
+from posespace.formats import files
+
+_MOST_NUMBERS = 2**27
+"""Sparse or repeated parts of a file grow when they are spread out; more numbers than this in one part is refused."""
+_SECONDS, _SECONDS_PER_BYTE = 60.0, 1e-5
+"""How long the child may live; it bounds its own computing time far below that."""
+
+Record = dict[str, Any]
+
+
+@dataclass(eq=False)
+class Found:
+    """What is in a file.
+
+    Parameters
+    ----------
+    description : the records of its prims, as `usd_child` writes them; matrices are for row vectors
+    arrays : by the keys that records use
+    notes : one line each, for the user
+    """
+
+    description: Record
+    arrays: dict[str, NDArray[Any]]
+    notes: list[str] = field(default_factory=list)
+
+    def array(self, key: str | None) -> NDArray[Any] | None:
+        """Return the array of that key; None where the file has none."""
+        return None if key is None else self.arrays[key]
+
+    def note(self, count: int, what: str) -> None:
+        """Note what happened `count` times, if it did."""
+        if count:
+            self.notes.append(f"{count} {what}")
+
+
+def extract(path: Path) -> Found:
+    """Read a file in a child process; its death, or what it says is wrong, raises one line."""
+    seconds = _SECONDS + _SECONDS_PER_BYTE * files.size_of(path)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry),
+        "PXR_AR_DEFAULT_SEARCH_PATH": "",  # no other folders
+        "PXR_WORK_THREAD_LIMIT": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    # Without -P Python would look for modules in the working folder too.
+    command = [sys.executable, "-P", "-m", "posespace.formats.usd_child", os.path.abspath(path)]
+    quiet = subprocess.DEVNULL
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise FileError(path, f"is damaged or too large (the USD library takes more than {seconds:.0f} s)") from None
+    except OSError as error:
+        raise FileError(path, f"cannot be read: Python for the USD library does not start ({error})") from error
+    if done.returncode:
+        code = done.returncode
+        reason = f"exit code {code}" if code > 0 else signal.Signals(-code).name
+        raise FileError(path, f"is damaged or too large (the USD library stopped: {reason})")
+    with np.load(io.BytesIO(done.stdout), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    description = json.loads(arrays.pop("description").tobytes())
+    if "error" in description:
+        raise FileError(path, description["error"])
+    return Found(description, arrays)
+
+
+def affine(name: str, rows: Any, count: int) -> Floats:
+    """Return `count` transforms (count, 4, 4) for column vectors from the file's, which are for row vectors."""
+    given = check.floats(name, rows, (count, 4, 4))
+    matrices: Floats = np.swapaxes(given, 1, 2).astype(np.float64)
+    if np.abs(matrices[:, 3] - (0, 0, 0, 1)).max(initial=0.0) > 1e-4:
+        raise InputError(f"{name}: expected transforms whose last column is 0 0 0 1")
+    matrices[:, 3] = (0, 0, 0, 1)
+    return matrices
+
+
+def afford(count: int, what: str) -> None:
+    """Raise if a part of a file asks for absurdly many numbers."""
+    if count > _MOST_NUMBERS:
+        raise InputError(f"{what}: asks for {count} numbers, at most {_MOST_NUMBERS} are read")

@@ -1,0 +1,169 @@
+"""Damage to files: cut short, flipped, absurd numbers, missing entries. The same seed gives the same damage."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ABSURD: list[Any] = [
+    None, True, -1, 0, 1, 255, 65536, 2**31 - 1, 2**31, 2**32, 2**63, 10**30, -(2**31), 0.5, -1.5, 1e308, 1e-320,
+    float("nan"), float("inf"), float("-inf"), "", "x", "../../etc/passwd", "file:///etc/passwd", "\n\x00", [], {}, [[]],
+    [0], [1, 2, 3], ["a"], {"a": 1}, [0] * 1000,
+]  # fmt: skip
+WORDS = [
+    "nan",
+    "inf",
+    "-1",
+    "0",
+    "99999999999",
+    "2147483648",
+    "4294967296",
+    "1e999",
+    "x",
+    "",
+    "-",
+    "1/1/1",
+    "{",
+    "}",
+    "#",
+]
+Damage = Callable[[random.Random, bytes], bytes]
+
+
+def cut(rng: random.Random, content: bytes) -> bytes:
+    return content[: rng.randrange(len(content) or 1)]
+
+
+def flip(rng: random.Random, content: bytes) -> bytes:
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 8, 64])):
+        if changed:
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def overwrite(rng: random.Random, content: bytes) -> bytes:
+    """A stretch of zeros, of ones, of NaNs, of the largest 32-bit numbers, or of noise."""
+    start, length = rng.randrange(len(content) or 1), rng.choice([1, 4, 8, 16, 256])
+    fill = rng.choice([b"\x00", b"\xff", struct.pack("<f", float("nan")), struct.pack("<I", 2**31), rng.randbytes(7)])
+    return content[:start] + (fill * length)[:length] + content[start + length :]
+
+
+def splice(rng: random.Random, content: bytes) -> bytes:
+    """A piece of the file repeated somewhere else, or taken out."""
+    a, b, c = sorted(rng.randrange(len(content) + 1) for _ in range(3))
+    return rng.choice([content[:b] + content[a:b] + content[b:], content[:a] + content[b:], content[:c] + content[a:]])
+
+
+def word(rng: random.Random, content: bytes) -> bytes:
+    """A number or word of a text file made absurd."""
+    found = list(re.finditer(rb"[^\s,:\[\]{}]+", content))
+    if not found:
+        return content
+    for match in sorted(rng.sample(found, min(len(found), rng.choice([1, 1, 3]))), key=lambda m: -m.start()):
+        content = content[: match.start()] + rng.choice(WORDS).encode() + content[match.end() :]
+    return content
+
+
+def lines(rng: random.Random, content: bytes) -> bytes:
+    """Lines of a text file taken out, repeated or swapped."""
+    rows = content.split(b"\n")
+    a, b = rng.randrange(len(rows)), rng.randrange(len(rows))
+    kind = rng.randrange(3)
+    if kind == 0:
+        del rows[a : a + rng.choice([1, 1, 5])]
+    elif kind == 1:
+        rows[a:a] = [rows[b]] * rng.choice([1, 2, 50])
+    else:
+        rows[a], rows[b] = rows[b], rows[a]
+    return b"\n".join(rows)
+
+
+def tree(rng: random.Random, content: bytes) -> bytes:
+    """Some values of a JSON text replaced by absurd ones, taken out or swapped with others."""
+    value = json.loads(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        value = _replaced(rng, value)
+    return json.dumps(value).encode()
+
+
+def _replaced(rng: random.Random, value: Any) -> Any:
+    places = _places(value)
+    if not places:
+        return copy.deepcopy(rng.choice(ABSURD))
+    holder, key = rng.choice(places)
+    kind = rng.randrange(4)
+    if kind == 0:
+        del holder[key]
+    elif kind == 1:
+        other, source = rng.choice(places)
+        holder[key] = copy.deepcopy(other[source])
+    else:
+        holder[key] = copy.deepcopy(rng.choice(ABSURD))
+    return value
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    waiting = [value]
+    while waiting:
+        holder = waiting.pop()
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else []
+        # A few of a long list stand for all, so that structure is hit as often as numbers.
+        for key in list(keys)[:12]:
+            found.append((holder, key))
+            waiting.append(holder[key])
+    return found
+
+
+BYTES: list[Damage] = [cut, flip, overwrite, splice]
+TEXT: list[Damage] = [*BYTES, word, word, word, lines, lines]
+
+
+def glb_tree(rng: random.Random, content: bytes) -> bytes:
+    """The JSON chunk of a GLB damaged, its lengths made right again."""
+    length = struct.unpack("<I", content[12:16])[0]
+    text = tree(rng, content[20 : 20 + length])
+    text += b" " * (-len(text) % 4)
+    rest = content[20 + length :]
+    return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A) + text + rest
+
+
+def skin_tree(rng: random.Random, content: bytes) -> bytes:
+    """The header of a skin file damaged, or the description inside it, its length made right again."""
+    length = struct.unpack("<Q", content[:8])[0]
+    header, data = content[8 : 8 + length], content[8 + length :]
+    if rng.random() < 0.5:
+        header = tree(rng, header)
+    else:
+        outer = json.loads(header)
+        outer["__metadata__"]["posespace"] = tree(rng, outer["__metadata__"]["posespace"].encode()).decode()
+        header = json.dumps(outer).encode()
+    return struct.pack("<Q", len(header)) + header + data
+
+
+def folder(rng: random.Random, files: dict[Path, bytes]) -> dict[Path, bytes]:
+    """One file of a store damaged or taken out."""
+    path = rng.choice(sorted(files))
+    if rng.random() < 0.1:
+        return {key: content for key, content in files.items() if key != path}
+    damage = rng.choice([tree, tree, *BYTES] if path.name == "zarr.json" else BYTES)
+    return files | {path: damage(rng, files[path])}
+
+
+KINDS: dict[str, list[Damage]] = {
+    ".gltf": [tree, tree, tree, *BYTES, word],
+    ".glb": [glb_tree, glb_tree, glb_tree, *BYTES],
+    ".obj": TEXT,
+    ".ply": TEXT,
+    ".bvh": TEXT,
+    ".json": [tree, tree, *TEXT],
+    ".skin": [skin_tree, skin_tree, *BYTES],
+    ".usda": TEXT,
+}
