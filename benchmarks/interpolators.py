@@ -5,6 +5,8 @@ Run: uv run python benchmarks/interpolators.py
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.interpolate import RBFInterpolator
 from timing import report, take_turns, wants_json

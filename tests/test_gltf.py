@@ -646,6 +646,12 @@ def test_compression_is_refused_with_a_remedy(tmp_path: Path, extension: str) ->
     assert "without compression" in message
 
 
+def test_other_required_extensions_are_noted(tmp_path: Path) -> None:
+    made = skinned()
+    made.json["extensionsRequired"] = ["KHR_texture_transform"]
+    assert made.read(tmp_path).notes == ("the file requires the extension 'KHR_texture_transform', which is left out",)
+
+
 def test_accessors_stay_in_their_views_and_views_in_their_buffers(tmp_path: Path) -> None:
     made = skinned()
     made.json["accessors"][0]["count"] = 100
@@ -758,7 +764,7 @@ def test_damaged_bytes_are_read_or_refused_in_one_line(tmp_path: Path, glb: bool
     [
         (b"", "is not valid JSON"),
         (b"[]", "the file: expected an object, got a list"),
-        (b'{"asset": {"version": "1.0"}}', "expected glTF 2, got version '1.0'"),
+        (b'{"asset": {"version": "1.0"}}', "expected glTF version 2, got '1.0'"),
         (b"[" * 10**5, "is not valid JSON"),
         (b"glTF\1\0\0\0\20\0\0\0", "expected GLB version 2, got 1"),
         (b"glTF\2\0\0\0\20\0\0\0", "is cut short: its header says 16 bytes, found 12"),

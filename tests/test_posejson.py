@@ -225,7 +225,7 @@ TINY = [*column_major(np.diag([1e-300, 1e-300, 1e-300, 1]))[:12], 1e300, 0, 0, 1
             "column",
         ),
         ({"fist": {"root": column_major(np.diag([2.0, 2, 2, 1]))}}, "scale that changes"),
-        ({"fist": {"root": TINY}}, "scale that changes|too large or too small"),
+        ({"fist": {"root": TINY}}, "scale that changes|too large or too small|ordinary size"),
         ({"": {"root": [0, 0, 0, 1]}}, "non-empty"),
         ({"posespace": "poses", "version": 2, "poses": {}}, "version '2' of the form; expected 1"),
         ({"posespace": "poses", "poses": {}}, "version 'None'"),

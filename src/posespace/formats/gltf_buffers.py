@@ -10,7 +10,6 @@ import re
 import struct
 from collections import Counter
 from contextlib import suppress
-from math import prod
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
@@ -24,8 +23,8 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_SHAPES = {"SCALAR": (1, 1), "VEC2": (1, 2), "VEC3": (1, 3), "VEC4": (1, 4)} | {f"MAT{n}": (n, n) for n in (2, 3, 4)}
-"""Columns and rows of an element; a vector is one column."""
+_WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+"""Components of an element, of the types that have a use here."""
 
 _COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 _HARMLESS = ("KHR_mesh_quantization",)
@@ -216,7 +215,7 @@ class Document:
         asset = self.root.part("asset")
         version = "" if asset is None else asset.text("version")
         if not version.startswith("2."):
-            raise InputError(f"expected glTF 2, got {f'version {version!r}' if version else 'no asset version'}")
+            raise InputError(f"expected glTF version 2, got {_shown(version)}")
         for extension in self.root.texts("extensionsRequired"):
             if extension in _COMPRESSIONS:
                 raise InputError(f"is compressed by {extension}, which is not read; export it without compression")
@@ -231,51 +230,47 @@ class Document:
             raise InputError(f"{what}: accessor {index}: expected type {kind}, got {_shown(found)}")
         if count is not None and size != count:
             raise InputError(f"{what}: accessor {index}: expected {count} elements, got {size}")
-        dtype, components = _component(accessor), prod(_SHAPES[kind])
+        dtype, width = _component(accessor), _WIDTHS[kind]
         if "bufferView" in accessor:
-            values = self._elements(accessor, accessor.where, size, dtype, kind)
+            values = self._elements(accessor, size, dtype, width)
         else:
-            self.take(size * components, accessor.where)
-            values = np.zeros((size, components), dtype)
+            self.take(size * width, accessor.where)
+            values = np.zeros((size, width), dtype)
         if (sparse := accessor.part("sparse")) is not None:
-            self._overwrite(values, sparse, accessor, kind)
+            self._overwrite(values, sparse)
         return values
 
-    def _overwrite(self, values: NDArray[Any], sparse: Fields, accessor: Fields, kind: str) -> None:
+    def _overwrite(self, values: NDArray[Any], sparse: Fields) -> None:
         """Put the sparse entries of an accessor in their places."""
         count = sparse.integer("count", below=len(values) + 1)
         at, new = sparse.part("indices"), sparse.part("values")
         if at is None or new is None:
             raise InputError(f"{sparse.where}: indices or values are missing")
-        places = self._elements(at, at.where, count, _component(at), "SCALAR")[:, 0]
+        places = self._elements(at, count, _component(at), 1)[:, 0]
         if places.dtype.kind != "u":
             raise InputError(f"{at.where}: expected unsigned integers, got {places.dtype.name}")
         steps = np.diff(places.astype(np.int64), prepend=-1, append=len(values))
         if (steps <= 0).any():
             raise InputError(f"{at.where}: expected increasing numbers below {len(values)}")
-        values[places] = self._elements(new, new.where, count, _component(accessor), kind)
+        values[places] = self._elements(new, count, values.dtype, values.shape[1])
 
-    def _elements(self, fields: Fields, where: str, count: int, dtype: np.dtype[Any], kind: str) -> NDArray[Any]:
-        """Return `count` elements (count, components) of the buffer view that `fields` names, bounds checked."""
-        columns, rows = _SHAPES[kind]
+    def _elements(self, fields: Fields, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
+        """Return `count` elements (count, width) of the buffer view that `fields` names, bounds checked."""
         view = fields.integer("bufferView", below=len(self._views))
         data = self._view(view)
-        # Each column of a matrix starts at a multiple of four bytes.
-        column = rows * dtype.itemsize if columns == 1 else -(-rows * dtype.itemsize // 4) * 4
-        element = columns * column
+        element = width * dtype.itemsize
         stride = self._views[view].integer("byteStride", default=element)
         if stride < element:
             raise InputError(f"buffer view {view}: byteStride: expected at least {element}, got {stride}")
         offset = fields.integer("byteOffset", default=0)
-        needed = offset + stride * (count - 1) + (columns - 1) * column + rows * dtype.itemsize if count else 0
+        needed = offset + stride * (count - 1) + element if count else 0
         if needed > len(data):
-            raise InputError(f"{where} needs {needed} bytes, its buffer view holds {len(data)}")
-        self.take(count * columns * rows, where)
+            raise InputError(f"{fields.where} needs {needed} bytes, its buffer view holds {len(data)}")
+        self.take(count * width, fields.where)
         if not count:
-            return np.zeros((0, columns * rows), dtype)
-        strides = (stride, column, dtype.itemsize)
-        values: NDArray[Any] = np.ndarray((count, columns, rows), dtype, data, offset, strides)
-        return values.copy().reshape(count, columns * rows)
+            return np.zeros((0, width), dtype)
+        values: NDArray[Any] = np.ndarray((count, width), dtype, data, offset, (stride, dtype.itemsize))
+        return values.copy()
 
     def _view(self, index: int) -> memoryview:
         fields = self._views[index]
