@@ -74,7 +74,8 @@ def attempt(path: Path, skeleton: Skeleton | None) -> str | None:
         return None
     except InputError as error:
         line = str(error)
-        assert "\n" not in line and path.name in line, f"not one line that names the file: {line!r}"
+        if "\n" in line or path.name not in line:
+            raise AssertionError(f"not one line that names the file: {line!r}") from error
         return line
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)

@@ -13,8 +13,8 @@ from typing import Any
 
 ABSURD: list[Any] = [
     None, True, -1, 0, 1, 255, 65536, 2**31 - 1, 2**31, 2**32, 2**63, 10**30, -(2**31), 0.5, -1.5, 1e308, 1e-320,
-    float("nan"), float("inf"), float("-inf"), "", "x", "../../etc/passwd", "file:///etc/passwd", "\n\x00", [], {}, [[]],
-    [0], [1, 2, 3], ["a"], {"a": 1}, [0] * 1000,
+    float("nan"), float("inf"), float("-inf"), "", "x", "../../etc/passwd", "file:///etc/passwd", "\n\x00", [], {},
+    [[]], [0], [1, 2, 3], ["a"], {"a": 1}, [0] * 1000,
 ]  # fmt: skip
 WORDS = [
     "nan",

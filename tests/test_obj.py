@@ -165,7 +165,7 @@ def test_writing_and_reading_gives_the_mesh_back(folder, mesh):
     assert np.array_equal(back.points.astype(np.float32), mesh.points)
     assert np.array_equal(back.triangles, mesh.triangles)
     assert back.face_count == mesh.face_count
-    corners, sizes = obj.polygons(back)
+    corners, sizes = back.polygons()
     assert np.array_equal(Mesh.from_polygons(back.points, corners, sizes).triangles, mesh.triangles)
     assert list(path.parent.iterdir()) == [path]
 

@@ -51,6 +51,18 @@ class Mesh:
         triangles = np.stack([flat[fan], flat[fan + step + 1], flat[fan + step + 2]], axis=1)
         return cls(np.asarray(points), triangles, None if (counts == 3).all() else counts)
 
+    def polygons(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the polygons that `from_polygons` took: corners (sum of sizes,) and sizes (F,)."""
+        triangles = self.triangles.astype(np.int64)
+        if self.face_sizes is None:
+            return triangles.ravel(), np.full(len(triangles), 3)
+        sizes = self.face_sizes.astype(np.int64)
+        # A fan's first triangle gives three corners, each further one its last corner.
+        first = np.zeros(len(triangles), dtype=bool)
+        first[np.cumsum(sizes - 2) - (sizes - 2)] = True
+        keep = np.stack([first, first, np.ones_like(first)], axis=1)
+        return triangles[keep], sizes
+
     @property
     def face_count(self) -> int:
         """Polygons of the source file; triangles where all are triangles."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +20,13 @@ MOST_BYTES = 2**31
 def size_of(path: Path) -> int:
     """Return the size of an existing, ordinary file in bytes."""
     try:
-        if path.is_dir():
-            raise FileError(path, "expected a file, got a folder")
-        return path.stat().st_size
+        found = path.stat()
     except OSError as error:
         raise FileError(path, f"cannot be read ({_reason(error)})") from error
+    if not stat.S_ISREG(found.st_mode):
+        # A pipe would block and a device may never end.
+        raise FileError(path, "expected a file, got a folder" if path.is_dir() else "expected an ordinary file")
+    return found.st_size
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:

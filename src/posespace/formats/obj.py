@@ -40,25 +40,12 @@ def read(path: Path) -> Contents:
 def write(path: Path, mesh: Mesh, points: ArrayLike | None = None) -> None:
     """Write the mesh, 9 significant digits a number; `points` (N, 3) is another shape of it."""
     shape = mesh.points if points is None else check.floats("points", points, mesh.points.shape)
-    corners, sizes = polygons(mesh)
+    corners, sizes = mesh.polygons()
     vertex_lines = ("v %.9g %.9g %.9g\n" * len(shape)) % tuple(shape.ravel().tolist())
     patterns = {size: "f" + " %d" * size + "\n" for size in np.unique(sizes).tolist()}
     face_lines = "".join(map(patterns.__getitem__, sizes.tolist())) % tuple((corners + 1).tolist())
     with files.atomic_write(path) as temporary:
         temporary.write_text(vertex_lines + face_lines, encoding="ascii")
-
-
-def polygons(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the polygons that `Mesh.from_polygons` took: corners (sum of sizes,) and sizes (F,)."""
-    triangles = mesh.triangles.astype(np.int64)
-    if mesh.face_sizes is None:
-        return triangles.ravel(), np.full(len(triangles), 3)
-    sizes = mesh.face_sizes.astype(np.int64)
-    # A fan's first triangle gives three corners, each further one its last corner.
-    first = np.zeros(len(triangles), dtype=bool)
-    first[np.cumsum(sizes - 2) - (sizes - 2)] = True
-    keep = np.stack([first, first, np.ones_like(first)], axis=1)
-    return triangles[keep], sizes
 
 
 def _statements(data: bytes) -> list[bytes]:

@@ -20,7 +20,6 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
 from posespace.formats.contents import Contents
-from posespace.formats.obj import polygons
 from posespace.mesh import Mesh
 
 _TYPES = {
@@ -104,7 +103,7 @@ def read(path: Path) -> Contents:
 
 def write(path: Path, mesh: Mesh) -> None:
     """Write the mesh as binary little-endian PLY, its points in their own precision."""
-    corners, sizes = polygons(mesh)
+    corners, sizes = mesh.polygons()
     small = bool(sizes.max(initial=0) < 256)
     header = [
         "ply",

@@ -298,14 +298,12 @@ def _rows(matrix: Any) -> list[list[float]]:
 
 def _one_line(error: Exception) -> str:
     """Say in one line what the library found wrong."""
-    first: Any = error.args[0] if error.args else ""
-    text = str(first.commentary if isinstance(error, Tf.ErrorException) else first).strip()
-    line = re.search(r":(\d+):\d+: |on line (\d+)", text)
-    if line:
-        return f"is not valid USD text (line {line[1] or line[2]})"
-    head = text.splitlines()[0][:160] if text else type(error).__name__
-    kind = "" if isinstance(error, Tf.ErrorException) else f"{type(error).__name__}: "
-    return f"is damaged or not USD ({kind}{head})"
+    texts = [entry.commentary for entry in error.args] if isinstance(error, Tf.ErrorException) else [str(error)]
+    lines = [found for text in texts if (found := re.search(r":(\d+):\d+: |on line (\d+)", text))]
+    if lines:
+        return f"is not valid USD text (line {lines[0][1] or lines[0][2]})"
+    head = (texts[0].strip().splitlines() or [type(error).__name__])[0]
+    return f"is damaged or not USD ({head[:160]})"
 
 
 if __name__ == "__main__":
