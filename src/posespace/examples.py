@@ -86,8 +86,15 @@ class Examples:
         return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped."""
-        return self.rig.residual(self.motion[index], self.shapes[index])
+        """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.
+
+        Vertices that share a position at a seam get one common displacement, so that no crack opens there.
+        """
+        displacements, damped = self.rig.residual(self.motion[index], self.shapes[index])
+        weld = self.rig.mesh.weld
+        if len(weld.first) < len(displacements):
+            displacements = weld.scatter(weld.gather(displacements))
+        return displacements, damped
 
 
 class _StoredShapes:
