@@ -7,12 +7,12 @@ import pytest
 
 from posespace import datasets
 from posespace.errors import InputError
-from posespace.evaluate import evaluate
 from posespace.examples import Examples
 from posespace.fit.psd import PSD
 from posespace.mesh import Mesh
 from posespace.pose import Motion
 from posespace.rig import Rig
+from posespace.score import evaluate
 from posespace.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=24, sides=12)

@@ -63,6 +63,8 @@ def test_every_public_name_can_be_imported() -> None:
 
     for name in posespace.__all__:
         assert getattr(posespace, name) is not None
+        # A module of that name would take its place as soon as anything imported it.
+        assert name == "datasets" or not (SOURCE / f"{name}.py").exists()
     with pytest.raises(AttributeError):
         posespace.nothing  # noqa: B018
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from posespace.carry import onto as onto
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
-    from posespace.evaluate import evaluate as evaluate
     from posespace.examples import Examples as Examples
     from posespace.fit.psd import PSD as PSD
     from posespace.fit.weights import distance_weights as distance_weights
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from posespace.pose import Motion as Motion
     from posespace.pose import Pose as Pose
     from posespace.rig import Rig as Rig
+    from posespace.score import evaluate as evaluate
     from posespace.skeleton import Skeleton as Skeleton
     from posespace.skin import Detail as Detail
     from posespace.skin import Driver as Driver
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "posespace.carry": ("mirror", "onto"),
     "posespace.errors": ("FileError", "InputError"),
-    "posespace.evaluate": ("evaluate",),
+    "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),
     "posespace.fit.psd": ("PSD",),
     "posespace.fit.weights": ("distance_weights",),

@@ -10,11 +10,11 @@ import numpy as np
 
 from posespace import datasets
 from posespace.errors import FileError
-from posespace.evaluate import Score, evaluate
 from posespace.examples import Examples
 from posespace.fit.psd import PSD
 from posespace.formats import obj, posejson
 from posespace.report.render import Camera, heat, montage, render, save_png
+from posespace.score import Score, evaluate
 from posespace.skin import Skin
 
 
