@@ -47,7 +47,7 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
     if rest and not _has_rest(motion[[pose for pose, _ in pairs]], rig):
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
-    store = _store(out, rig, motion, resume)
+    store = ExampleStore.create(out, rig, motion, resume)
     pending = np.flatnonzero(~store.finished()).tolist()
     for index in track(pending, "reading shapes"):
         store.write(index, _points(pairs[index][1], rig))
@@ -126,20 +126,6 @@ def _with_rest(
     grown = Motion.from_poses(poses, [*motion.names, name], [*motion.times, motion.times[-1]])
     shape = Shape(name, rig_file, lambda: rig.mesh.points)
     return grown, [*pairs, (len(motion), shape)]
-
-
-def _store(out: Path, rig: Rig, motion: Motion, resume: bool) -> ExampleStore:
-    if not (resume and out.exists()):
-        return ExampleStore.create(out, rig, motion)
-    store = ExampleStore.open(out)
-    same = (
-        store.motion.names == motion.names
-        and np.array_equal(store.motion.rotations, motion.rotations)
-        and np.array_equal(store.rig.mesh.points, rig.mesh.points)
-    )
-    if not same:
-        raise FileError(out, "holds other poses or another rig; choose another output or remove it")
-    return store
 
 
 def _points(shape: Shape, rig: Rig) -> Floats:

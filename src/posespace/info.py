@@ -119,6 +119,7 @@ def _examples(folder: Path) -> Figures:
         "poses": len(store),
         "finished": int(done.sum()),
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
+        "failed": store.failures(),
         "rig": _rig(store.rig),
         "controls": list(store.motion.control_names),
     }

@@ -47,15 +47,19 @@ class ExampleStore:
     _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def create(cls, path: str | Path, rig: Rig, motion: Motion) -> ExampleStore:
-        """Make an empty store for the shapes of `motion`; it appears whole or not at all."""
+    def create(cls, path: str | Path, rig: Rig, motion: Motion, resume: bool = False) -> ExampleStore:
+        """Make an empty store for the shapes of `motion`; it appears whole or not at all.
+
+        With `resume`, a store of the same rig and poses that exists already is opened to go on.
+        """
         target = Path(path)
+        if resume and target.exists():
+            return cls.open(target)._same(rig, motion)
         if target.exists():
-            raise FileError(target, "exists already; remove it or open it to go on")
+            raise FileError(target, "exists already; remove it, or go on with it by --resume")
         if motion.rotations.shape[1] != len(rig.skeleton):
-            raise InputError(
-                f"motion: expected {len(rig.skeleton)} joints as in the rig, got {motion.rotations.shape[1]}"
-            )
+            have = motion.rotations.shape[1]
+            raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
         writer = records.Writer()
         about = {
             "kind": "examples",
@@ -98,6 +102,18 @@ class ExampleStore:
                 raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
         return cls(folder, rig, motion)
 
+    def _same(self, rig: Rig, motion: Motion) -> ExampleStore:
+        """Return this store if it is for that rig and those poses."""
+        same = (
+            self.motion.names == motion.names
+            and np.array_equal(self.motion.rotations, motion.rotations)
+            and np.array_equal(self.motion.controls, motion.controls)
+            and np.array_equal(self.rig.mesh.points, rig.mesh.points)
+        )
+        if not same:
+            raise FileError(self.path, "holds other poses or another rig; choose another output or remove it")
+        return self
+
     def __len__(self) -> int:
         return len(self.motion)
 
@@ -114,7 +130,21 @@ class ExampleStore:
         chunk = np.ascontiguousarray(check.floats(name, shape.astype("<f4"), shape.shape)).tobytes()
         self._mapped.pop(index, None)
         self._replace(self._chunk(index), chunk)
+        self._failure(index).unlink(missing_ok=True)
         self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
+
+    def fail(self, index: int, reason: str) -> None:
+        """Note why the shape of pose `index` could not be made; storing it takes the note away."""
+        self._replace(self._failure(index), reason.encode())
+
+    def failures(self) -> dict[str, str]:
+        """Return the reason by pose name of each pose that failed."""
+        found: dict[str, str] = {}
+        for index, name in enumerate(self.motion.names):
+            path = self._failure(index)
+            if path.is_file():
+                found[name] = files.read_text(path, 10_000)
+        return found
 
     def shape(self, index: int) -> Floats:
         """Return the finished shape (N, 3) of pose `index`: a read-only view of its mapped file.
@@ -143,6 +173,9 @@ class ExampleStore:
 
     def _chunk(self, index: int) -> Path:
         return self.path / "shapes" / "c" / str(index) / "0" / "0"
+
+    def _failure(self, index: int) -> Path:
+        return self.path / "failures" / f"{index}.txt"
 
     def _mark_file(self, index: int) -> Path:
         return self.path / "marks" / "c" / str(index)

@@ -1,0 +1,313 @@
+"""Questions asked of a closed triangle surface: the nearest point, inside or outside, and does it cross itself.
+
+A tree of boxes over the triangles answers them; it also holds what far triangles add to a winding number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+from posespace.check import Floats, Ints
+
+_LEAF = 4
+"""Triangles in a leaf of the tree."""
+
+_FAR = 2.2
+"""A box this many radii away adds to a winding number as one dipole."""
+
+
+class Surface:
+    """A triangle surface with a tree for fast queries.
+
+    Parameters
+    ----------
+    points : (N, 3)
+    triangles : (T, 3), at least one
+    """
+
+    def __init__(self, points: Floats, triangles: Ints) -> None:
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self.triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+        corners = self.points[self.triangles]
+        self.corners = corners
+        self.area_normals: Floats = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        length = np.linalg.norm(self.area_normals, axis=1, keepdims=True)
+        self.normals: Floats = self.area_normals / np.where(length > 0, length, 1.0)
+        self._order, self._boxes, self._moments = _tree(corners, self.area_normals)
+
+    @property
+    def volume(self) -> float:
+        """The enclosed volume, negative for an inside-out surface."""
+        a, b, c = self.corners[:, 0], self.corners[:, 1], self.corners[:, 2]
+        return float(np.einsum("ti,ti->", np.cross(a, b), c)) / 6
+
+    @property
+    def area(self) -> float:
+        """The sum of the triangles' areas."""
+        return float(np.linalg.norm(self.area_normals, axis=1).sum())
+
+    def closest(self, queries: Floats, facing: Floats | None = None) -> tuple[Floats, Ints]:
+        """Find the nearest point of the surface.
+
+        Parameters
+        ----------
+        queries : (Q, 3)
+        facing : (Q, 3) unit vectors or None; only triangles that face within about 80 degrees of it count,
+            so that a point on one finger never lands on the next. Where there is none, all count
+
+        Returns
+        -------
+        nearest : (Q, 3)
+        triangle : (Q,) int32, the triangle it lies on
+        """
+        places = np.ascontiguousarray(queries, dtype=np.float64)
+        toward = np.zeros_like(places) if facing is None else np.ascontiguousarray(facing, dtype=np.float64)
+        nearest, triangle = _closest(places, toward, self.corners, self.normals, self._order, self._boxes)
+        lost = np.flatnonzero(triangle < 0)
+        if len(lost):
+            nearest[lost], triangle[lost] = self.closest(places[lost])
+        return nearest, triangle
+
+    def signed_distance(self, queries: Floats) -> Floats:
+        """Return the distance (Q,) of `queries` (Q, 3) to the surface, negative inside."""
+        gap = np.linalg.norm(queries - self.closest(queries)[0], axis=1)
+        return np.where(self.winding(queries) > 0.5, -gap, gap)
+
+    def winding(self, queries: Floats) -> Floats:
+        """Return winding numbers (Q,) of `queries` (Q, 3): about 1 inside, 0 outside, also where there are holes."""
+        places = np.ascontiguousarray(queries, dtype=np.float64)
+        found: Floats = _winding(places, self.corners, self._order, self._boxes, self._moments)
+        return found
+
+    def crossings(self) -> Ints:
+        """Return the triangles (C,) that another triangle, not a neighbour, passes through."""
+        hit = _crossings(self.corners, self.triangles, self._order, self._boxes)
+        return np.flatnonzero(hit).astype(np.int32)
+
+
+def vertex_normals(points: Floats, triangles: Ints) -> Floats:
+    """Return unit normals (N, 3) of a welded surface, weighted by area."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    area = np.cross(b - a, c - a)
+    total = np.stack([np.bincount(triangles.ravel(), np.repeat(area[:, k], 3), len(points)) for k in range(3)], axis=1)
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    unit: Floats = total / np.where(length > 0, length, 1.0)
+    return unit
+
+
+def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
+    """Sort the triangles along a space-filling curve and put a complete binary tree of boxes over them.
+
+    Returns the order (L·_LEAF,), -1 where padded; boxes (M, 2, 3) of the M = 2L - 1 nodes, root first; and moments
+    (M, 7) of the nodes: summed area normal, area-weighted centre, squared radius about it.
+    """
+    centre = corners.mean(axis=1)
+    low = centre.min(axis=0)
+    cells = ((centre - low) / max(float(np.ptp(centre, axis=0).max()), 1e-300) * 1023).astype(np.int64)
+    code = np.zeros(len(cells), dtype=np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    leaves = 1 << max(0, math.ceil(math.log2(max(1, len(corners) / _LEAF))))
+    order = np.full(leaves * _LEAF, -1, dtype=np.int32)
+    order[: len(corners)] = np.argsort(code, kind="stable")
+    filled = order >= 0
+    low_corner, high_corner = np.full((len(order), 3), np.inf), np.full((len(order), 3), -np.inf)
+    low_corner[filled], high_corner[filled] = corners.min(axis=1)[order[filled]], corners.max(axis=1)[order[filled]]
+    area = np.linalg.norm(area_normals, axis=1)
+    sums = np.zeros((len(order), 7))
+    sums[filled, :3], sums[filled, 6] = area_normals[order[filled]], area[order[filled]]
+    sums[filled, 3:6] = (centre * area[:, None])[order[filled]]
+    width = _LEAF
+    levels = []
+    while True:
+        levels.append(
+            (
+                low_corner.reshape(-1, width, 3).min(axis=1),
+                high_corner.reshape(-1, width, 3).max(axis=1),
+                sums.reshape(-1, width, 7).sum(axis=1),
+            )
+        )
+        low_corner, high_corner, sums = levels[-1]
+        if len(sums) == 1:
+            break
+        width = 2
+    lows, highs, moments = (np.concatenate([level[k] for level in reversed(levels)]) for k in range(3))
+    middle = moments[:, 3:6] / np.where(moments[:, 6:] > 0, moments[:, 6:], 1)
+    reach = np.maximum(np.abs(lows - middle), np.abs(highs - middle))
+    with np.errstate(invalid="ignore"):
+        moments = np.hstack([moments[:, :3], middle, (reach**2).sum(axis=1)[:, None]])
+    return order, np.stack([lows, highs], axis=1), moments
+
+
+@njit(cache=True)
+def _nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+    """The point of a triangle nearest to p (Ericson, Real-Time Collision Detection, 5.1.5)."""
+    ab, ac, ap = b - a, c - a, p - a
+    d1, d2 = (ab * ap).sum(), (ac * ap).sum()
+    if d1 <= 0 and d2 <= 0:
+        return a
+    bp = p - b
+    d3, d4 = (ab * bp).sum(), (ac * bp).sum()
+    if d3 >= 0 and d4 <= d3:
+        return b
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0 and d1 >= 0 and d3 <= 0 and d1 - d3 > 0:
+        return a + ab * (d1 / (d1 - d3))
+    cp = p - c
+    d5, d6 = (ab * cp).sum(), (ac * cp).sum()
+    if d6 >= 0 and d5 <= d6:
+        return c
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0 and d2 >= 0 and d6 <= 0 and d2 - d6 > 0:
+        return a + ac * (d2 / (d2 - d6))
+    va = d3 * d6 - d5 * d4
+    if va <= 0 and d4 - d3 >= 0 and d5 - d6 >= 0 and (d4 - d3) + (d5 - d6) > 0:
+        return b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)))
+    total = va + vb + vc
+    return a + ab * (vb / total) + ac * (vc / total) if total != 0 else a
+
+
+@njit(cache=True)
+def _box_gap2(p: Any, box: Any) -> float:
+    """Squared distance from a point to a box."""
+    gap2 = 0.0
+    for k in range(3):
+        d = max(box[0, k] - p[k], p[k] - box[1, k], 0.0)
+        gap2 += d * d
+    return gap2
+
+
+@njit(cache=True, parallel=True)
+def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, order: Ints, boxes: Floats) -> Any:
+    nearest = np.zeros_like(queries)
+    triangle = np.full(len(queries), -1, dtype=np.int32)
+    first_leaf = len(boxes) // 2
+    for q in prange(len(queries)):
+        p, best = queries[q], np.inf
+        stack = np.empty(64, dtype=np.int64)
+        stack[0], top = 0, 1
+        while top:
+            top -= 1
+            node = stack[top]
+            if _box_gap2(p, boxes[node]) >= best:
+                continue
+            if node < first_leaf:
+                left, right = 2 * node + 1, 2 * node + 2
+                if _box_gap2(p, boxes[left]) < _box_gap2(p, boxes[right]):
+                    left, right = right, left
+                stack[top], stack[top + 1], top = left, right, top + 2
+                continue
+            for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
+                t = order[slot]
+                if t < 0 or (facing[q] != 0).any() and (normals[t] * facing[q]).sum() < 0.17:
+                    continue
+                place = _nearest_on_triangle(p, corners[t, 0], corners[t, 1], corners[t, 2])
+                gap2 = ((p - place) ** 2).sum()
+                if gap2 < best:
+                    best, nearest[q], triangle[q] = gap2, place, t
+    return nearest, triangle
+
+
+@njit(cache=True)
+def _solid_angle(p: Any, corners: Any) -> float:
+    """The solid angle of a triangle seen from p (van Oosterom and Strackee 1983)."""
+    a, b, c = corners[0] - p, corners[1] - p, corners[2] - p
+    la, lb, lc = math.sqrt((a * a).sum()), math.sqrt((b * b).sum()), math.sqrt((c * c).sum())
+    triple = (
+        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])
+    )
+    below = la * lb * lc + (a * b).sum() * lc + (b * c).sum() * la + (c * a).sum() * lb
+    return 2 * math.atan2(triple, below)
+
+
+@njit(cache=True, parallel=True)
+def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, moments: Floats) -> Any:
+    found = np.zeros(len(queries))
+    first_leaf = len(boxes) // 2
+    for q in prange(len(queries)):
+        p, angle = queries[q], 0.0
+        stack = np.empty(64, dtype=np.int64)
+        stack[0], top = 0, 1
+        while top:
+            top -= 1
+            node = stack[top]
+            if boxes[node, 0, 0] > boxes[node, 1, 0]:
+                continue
+            away = moments[node, 3:6] - p
+            gap2 = (away * away).sum()
+            if gap2 > _FAR * _FAR * moments[node, 6]:
+                angle += (moments[node, :3] * away).sum() / (gap2 * math.sqrt(gap2))
+            elif node < first_leaf:
+                stack[top], stack[top + 1], top = 2 * node + 1, 2 * node + 2, top + 2
+            else:
+                for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
+                    if order[slot] >= 0:
+                        angle += _solid_angle(p, corners[order[slot]])
+        found[q] = angle / (4 * math.pi)
+    return found
+
+
+@njit(cache=True)
+def _pierces(p: Any, q: Any, corners: Any) -> bool:
+    """Whether the segment from p to q passes through a triangle (Möller and Trumbore 1997)."""
+    a, e1, e2, d = corners[0], corners[1] - corners[0], corners[2] - corners[0], q - p
+    h = np.cross(d, e2)
+    det = (e1 * h).sum()
+    if det == 0:
+        return False
+    s = p - a
+    u = (s * h).sum() / det
+    if u < 0 or u > 1:
+        return False
+    g = np.cross(s, e1)
+    v = (d * g).sum() / det
+    t = (e2 * g).sum() / det
+    return bool(v >= 0 and u + v <= 1 and 0 <= t <= 1)
+
+
+@njit(cache=True)
+def _cross(t: int, u: int, corners: Floats, triangles: Ints) -> bool:
+    """Whether two triangles cross; those that share an edge never count, a shared corner does not either."""
+    shared = 0
+    for i in triangles[t]:
+        for j in triangles[u]:
+            shared += i == j
+    if shared >= 2:
+        return False
+    for one, other in ((t, u), (u, t)):
+        for k in range(3):
+            i, j = triangles[one, k], triangles[one, (k + 1) % 3]
+            touches = (triangles[other] == i).any() or (triangles[other] == j).any()
+            if not touches and _pierces(corners[one, k], corners[one, (k + 1) % 3], corners[other]):
+                return True
+    return False
+
+
+@njit(cache=True, parallel=True)
+def _crossings(corners: Floats, triangles: Ints, order: Ints, boxes: Floats) -> Any:
+    hit = np.zeros(len(triangles), dtype=np.bool_)
+    first_leaf = len(boxes) // 2
+    for t in prange(len(triangles)):
+        low = np.minimum(np.minimum(corners[t, 0], corners[t, 1]), corners[t, 2])
+        high = np.maximum(np.maximum(corners[t, 0], corners[t, 1]), corners[t, 2])
+        stack = np.empty(64, dtype=np.int64)
+        stack[0], top = 0, 1
+        while top and not hit[t]:
+            top -= 1
+            node = stack[top]
+            if (boxes[node, 0] > high).any() or (boxes[node, 1] < low).any():
+                continue
+            if node < first_leaf:
+                stack[top], stack[top + 1], top = 2 * node + 1, 2 * node + 2, top + 2
+                continue
+            for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
+                u = order[slot]
+                if u >= 0 and u != t and _cross(t, u, corners, triangles):
+                    hit[t] = True
+                    break
+    return hit
