@@ -22,7 +22,6 @@ from posespace.formats import files
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.simulate.bones import Bone
 from posespace.simulate.poses import PoseList
 from posespace.simulate.simulation import Simulation, Tissue
 from posespace.simulate.tetmesh import TetMesh
@@ -36,7 +35,6 @@ class Job:
     """What every worker needs to solve any pose of a body."""
 
     rig: Rig
-    bones: tuple[Bone, ...]
     mesh: TetMesh
     tissue: Tissue
     steps: int = 1
@@ -142,7 +140,7 @@ def _simulation(job: Job) -> Simulation:
     token = id(job)
     if token not in _READY:
         _READY.clear()
-        _READY[token] = job, Simulation(job.rig, job.bones, job.mesh, job.tissue)
+        _READY[token] = job, Simulation(job.rig, job.mesh, job.tissue)
     return _READY[token][1]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.rig import Rig
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,3 +39,19 @@ class Bone:
     def length(self) -> float:
         """Distance between the centres of its ends."""
         return float(np.linalg.norm(self.end - self.start))
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What the simulation starts from: a rig in millimetres and the bones inside its flesh.
+
+    Parameters
+    ----------
+    rig : the skin at rest, its joints and weights
+    bones : inside the skin and apart from each other
+    level : how often the coarsest skin was subdivided; each level's vertices are the first ones of the next
+    """
+
+    rig: Rig
+    bones: tuple[Bone, ...]
+    level: int = 0

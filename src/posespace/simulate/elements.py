@@ -22,7 +22,7 @@ EDGES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
 """Corners of the edge that each of a 10-node tetrahedron's nodes 4 … 9 lies on; the order of CalculiX's C3D10."""
 
 _CORNER_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-_FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
+_FAST = {"contract", "reassoc", "nsz", "arcp"}
 _CHUNK = 32  # Elements a thread takes at once: scratch arrays are made once a chunk.
 
 
@@ -115,7 +115,7 @@ def volumes(points: Floats, tets: Nodes) -> Floats:
     return volume
 
 
-@njit(cache=True, fastmath=_FAST, inline="always")
+@njit(cache=True, fastmath=_FAST)
 def _deformation(points: Floats, nodes: Nodes, gradients: Floats, f: Floats) -> None:
     """Write the deformation gradient F (3, 3) at one quadrature point, whose `gradients` are (3, nodes)."""
     for a in range(3):
@@ -126,30 +126,48 @@ def _deformation(points: Floats, nodes: Nodes, gradients: Floats, f: Floats) -> 
             f[a, b] = total
 
 
-@njit(cache=True, parallel=True, fastmath=_FAST)
+@njit(cache=True, parallel=True)
 def element_forces(
     points: Floats, tets: Nodes, gradients: Floats, weights: Floats, law: int, mu: float, volume: float
 ) -> tuple[Any, Any, Any]:
     """Return each element's energy (T,), force on its nodes ∂ψ/∂x (T, nodes, 3), and least J (T,)."""
     count, nodes = tets.shape
-    energy, least, force = np.zeros(count), np.full(count, np.inf), np.zeros((count, nodes, 3))
+    energy, least, force = np.empty(count), np.empty(count), np.empty((count, nodes, 3))
     for chunk in prange((count + _CHUNK - 1) // _CHUNK):
-        f, p = np.empty((3, 3)), np.empty((3, 3))
-        for t in range(chunk * _CHUNK, min(count, (chunk + 1) * _CHUNK)):
-            for q in range(weights.shape[1]):
-                grad = gradients[t, q]
-                _deformation(points, tets[t], grad, f)
-                psi, j = stress(law, mu, volume, f, p)
-                energy[t] += weights[t, q] * psi
-                least[t] = min(least[t], j)
-                for n in range(nodes):
-                    for a in range(3):
-                        pull = p[a, 0] * grad[0, n] + p[a, 1] * grad[1, n] + p[a, 2] * grad[2, n]
-                        force[t, n, a] += weights[t, q] * pull
+        _forces(chunk * _CHUNK, points, tets, gradients, weights, law, mu, volume, energy, force, least)
     return energy, force, least
 
 
-@njit(cache=True, parallel=True, fastmath=_FAST)
+@njit(cache=True, fastmath=_FAST)
+def _forces(
+    first: int,
+    points: Floats,
+    tets: Nodes,
+    gradients: Floats,
+    weights: Floats,
+    law: int,
+    mu: float,
+    volume: float,
+    energy: Floats,
+    force: Floats,
+    least: Floats,
+) -> None:
+    f, p = np.empty((3, 3)), np.empty((3, 3))
+    for t in range(first, min(first + _CHUNK, len(tets))):
+        energy[t], least[t], force[t] = 0.0, np.inf, 0.0
+        for q in range(weights.shape[1]):
+            grad = gradients[t, q]
+            _deformation(points, tets[t], grad, f)
+            psi, j = stress(law, mu, volume, f, p)
+            energy[t] += weights[t, q] * psi
+            least[t] = min(least[t], j)
+            for n in range(tets.shape[1]):
+                for a in range(3):
+                    pull = p[a, 0] * grad[0, n] + p[a, 1] * grad[1, n] + p[a, 2] * grad[2, n]
+                    force[t, n, a] += weights[t, q] * pull
+
+
+@njit(cache=True, parallel=True)
 def element_tangents(
     points: Floats,
     tets: Nodes,
@@ -161,33 +179,111 @@ def element_tangents(
     beta: float,
     blocks: Floats,
 ) -> None:
-    """Write each element's tangent ∂²ψ/∂x² into `blocks` (T, nodes (nodes + 1) / 2, 3, 3).
+    """Write each element's tangent ∂²ψ/∂x² into `blocks` (T, nodes (nodes + 1) / 2, 9).
 
     Block a (a + 1) / 2 + b is that of rows of node a and columns of node b ≤ a. `beta` damps negative eigenvalues.
     """
-    count, nodes = tets.shape
+    count = len(tets)
     for chunk in prange((count + _CHUNK - 1) // _CHUNK):
-        f, h, work = np.empty((3, 3)), np.empty((9, 9)), np.empty((9, 9))
-        half, total = np.empty(9 * 3), np.empty((nodes, 9, nodes))
-        for t in range(chunk * _CHUNK, min(count, (chunk + 1) * _CHUNK)):
-            total[:] = 0.0
-            for q in range(weights.shape[1]):
-                grad, weight = gradients[t, q], weights[t, q]
-                _deformation(points, tets[t], grad, f)
-                tangent(law, mu, volume, beta, f, h, work)
-                for a in range(nodes):
-                    g0, g1, g2 = weight * grad[0, a], weight * grad[1, a], weight * grad[2, a]
-                    for i in range(3):
-                        for p in range(9):
-                            half[9 * i + p] = g0 * h[3 * i, p] + g1 * h[3 * i + 1, p] + g2 * h[3 * i + 2, p]
-                    for ij in range(9):
-                        h0, h1, h2 = half[3 * ij], half[3 * ij + 1], half[3 * ij + 2]
-                        row = total[a, ij]
-                        # Twice the work of the blocks that are kept, but in full-width arithmetic.
-                        for b in range(nodes):
-                            row[b] += h0 * grad[0, b] + h1 * grad[1, b] + h2 * grad[2, b]
+        _tangents(chunk * _CHUNK, points, tets, gradients, weights, law, mu, volume, beta, blocks)
+
+
+@njit(cache=True, fastmath=_FAST)
+def _tangents(
+    first: int,
+    points: Floats,
+    tets: Nodes,
+    gradients: Floats,
+    weights: Floats,
+    law: int,
+    mu: float,
+    volume: float,
+    beta: float,
+    blocks: Floats,
+) -> None:
+    nodes = tets.shape[1]
+    f, h, work = np.empty((3, 3)), np.empty((9, 9)), np.empty((9, 9))
+    half, total = np.empty(27), np.empty((nodes, 9, nodes))
+    for t in range(first, min(first + _CHUNK, len(tets))):
+        total[:] = 0.0
+        for q in range(weights.shape[1]):
+            grad, weight = gradients[t, q], weights[t, q]
+            _deformation(points, tets[t], grad, f)
+            tangent(law, mu, volume, beta, f, h, work)
             for a in range(nodes):
-                for b in range(a + 1):
-                    out = blocks[t, a * (a + 1) // 2 + b]
-                    for ij in range(9):
-                        out[ij // 3, ij % 3] = total[a, ij, b]
+                g0, g1, g2 = weight * grad[0, a], weight * grad[1, a], weight * grad[2, a]
+                for i in range(3):
+                    for p in range(9):
+                        half[9 * i + p] = g0 * h[3 * i, p] + g1 * h[3 * i + 1, p] + g2 * h[3 * i + 2, p]
+                for ij in range(9):
+                    h0, h1, h2 = half[3 * ij], half[3 * ij + 1], half[3 * ij + 2]
+                    # Twice the work of the blocks that are kept, but in full-width arithmetic.
+                    for b in range(nodes):
+                        total[a, ij, b] += h0 * grad[0, b] + h1 * grad[1, b] + h2 * grad[2, b]
+        for a in range(nodes):
+            for b in range(a + 1):
+                for ij in range(9):
+                    blocks[t, a * (a + 1) // 2 + b, ij] = total[a, ij, b]
+
+
+@njit(cache=True)
+def nodal_forces(force: Floats, tets: Nodes, count: int) -> Any:
+    """Return the sum (count, 3) at each node of the elements' forces (T, nodes, 3)."""
+    total = np.zeros((count, 3))
+    for t in range(tets.shape[0]):
+        for n in range(tets.shape[1]):
+            for a in range(3):
+                total[tets[t, n], a] += force[t, n, a]
+    return total
+
+
+class Pattern:
+    """Where the blocks of the elements' tangents go in the tangent of the whole, kept at free nodes only.
+
+    Parameters
+    ----------
+    tets : (T, 4) or (T, 10)
+    number : (N,) number of each free node among the free ones, -1 at fixed nodes
+    """
+
+    def __init__(self, tets: Nodes, number: Nodes) -> None:
+        nodes = tets.shape[1]
+        first, second = np.tril_indices(nodes)
+        row, column = number[tets[:, first]].ravel(), number[tets[:, second]].ravel()
+        kept = np.flatnonzero((row >= 0) & (column >= 0))
+        row, column = row[kept], column[kept]
+        turned = row < column
+        keys = np.maximum(row, column) * len(number) + np.minimum(row, column)
+        order = np.argsort(keys, kind="stable")
+        distinct, starts = np.unique(keys[order], return_index=True)
+        self.rows: Nodes = distinct // len(number)
+        self.columns: Nodes = distinct % len(number)
+        self.diagonal: Nodes = np.flatnonzero(self.rows == self.columns)
+        self._starts = np.append(starts, len(keys))
+        self._sources = (2 * kept + turned)[order]
+        self._parts = np.empty((len(tets), len(first), 9))
+
+    def tangent(
+        self, points: Floats, tets: Nodes, rest: tuple[Floats, Floats], constants: tuple[int, float, float], beta: float
+    ) -> Floats:
+        """Return the blocks (B, 3, 3) at `rows` ≥ `columns` of the tangent; `rest` as from `rest_gradients`."""
+        law, mu, volume = constants
+        element_tangents(points, tets, *rest, law, mu, volume, beta, self._parts)
+        blocks = np.empty((len(self.rows), 3, 3))
+        _gather(self._parts.reshape(-1, 9), self._starts, self._sources, blocks.reshape(-1, 9))
+        return blocks
+
+
+@njit(cache=True, parallel=True)
+def _gather(parts: Floats, starts: Nodes, sources: Nodes, blocks: Floats) -> None:
+    for k in prange(len(blocks)):
+        for a in range(9):
+            blocks[k, a] = 0.0
+        for s in range(starts[k], starts[k + 1]):
+            part = parts[sources[s] >> 1]
+            if sources[s] & 1:
+                for a in range(9):
+                    blocks[k, a] += part[3 * (a % 3) + a // 3]
+            else:
+                for a in range(9):
+                    blocks[k, a] += part[a]

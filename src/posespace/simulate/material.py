@@ -21,7 +21,7 @@ LAWS = ("stable", "calculix")
 """Laws by number, as the kernels know them."""
 
 # Every shortcut but those that assume no infinity: an inverted element costs infinite energy under the second law.
-_FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
+_FAST = {"contract", "reassoc", "nsz", "arcp"}
 _HALF_ROOT = np.sqrt(0.5)
 
 
@@ -71,7 +71,7 @@ class Material:
         return LAWS.index(self.law), self.shear, volume
 
 
-@njit(cache=True, fastmath=_FAST, inline="always")
+@njit(cache=True, fastmath=_FAST)
 def _derivatives(law: int, mu: float, volume: float, i: float, j: float) -> tuple[float, float, float, float, float]:
     """ψ, ∂ψ/∂I, ∂ψ/∂J, ∂²ψ/∂I∂J and ∂²ψ/∂J²; ∂²ψ/∂I² is 0."""
     if law == 0:
@@ -85,7 +85,7 @@ def _derivatives(law: int, mu: float, volume: float, i: float, j: float) -> tupl
     return energy, scale, mixed * i + volume * (j - 1.0), mixed, -5.0 / 3.0 * mixed / j * i + volume
 
 
-@njit(cache=True, fastmath=_FAST, inline="always")
+@njit(cache=True, fastmath=_FAST)
 def cofactor(f: Floats, c: Floats) -> float:
     """Write the cofactor matrix ∂J/∂F of `f` (3, 3) into `c` and return J = det F."""
     for a in range(3):
@@ -93,7 +93,7 @@ def cofactor(f: Floats, c: Floats) -> float:
         for b in range(3):
             r, s = (b + 1) % 3, (b + 2) % 3
             c[a, b] = f[p, r] * f[q, s] - f[p, s] * f[q, r]
-    return f[0, 0] * c[0, 0] + f[0, 1] * c[0, 1] + f[0, 2] * c[0, 2]
+    return float(f[0, 0] * c[0, 0] + f[0, 1] * c[0, 1] + f[0, 2] * c[0, 2])
 
 
 @njit(cache=True, fastmath=_FAST)
@@ -163,42 +163,53 @@ def _is_definite(h: Floats, work: Floats) -> bool:
 def _damp(diagonal: float, by_j: float, mixed: float, by_jj: float, beta: float, f: Floats, h: Floats) -> None:
     """Add to the tangent `h` what turns each negative eigenvalue into (1 − beta) times itself."""
     u, s, v = _signed_svd(f)
-    mode = np.empty((3, 3))
+    mode = np.zeros((3, 3))
     # Six modes turn or shear a plane of the singular frame; the other three stretch along its axes.
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         for sign in (-1.0, 1.0):
             value = diagonal - sign * by_j * s[k]
             if value < 0.0:
-                mode[:] = 0.0
                 mode[i, j], mode[j, i] = _HALF_ROOT, sign * _HALF_ROOT
-                _add_mode(-beta * value, u @ mode @ v.T, h)
-    g = np.array([s[1] * s[2], s[0] * s[2], s[0] * s[1]])
-    stretch = np.empty((3, 3))
+                _add_mode(-beta * value, u, mode, v, h)
+                mode[i, j], mode[j, i] = 0.0, 0.0
+    stretch, axes, g = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+    for k in range(3):
+        g[k] = s[(k + 1) % 3] * s[(k + 2) % 3]
     for i in range(3):
         for j in range(3):
             base = diagonal if i == j else by_j * s[3 - i - j]
             stretch[i, j] = base + by_jj * g[i] * g[j] + 2.0 * mixed * (s[i] * g[j] + g[i] * s[j])
-    values, axes = _eigen(stretch)
+    _diagonalise(stretch, axes)
     for k in range(3):
-        if values[k] < 0.0:
-            mode[:] = 0.0
+        if stretch[k, k] < 0.0:
             for i in range(3):
                 mode[i, i] = axes[i, k]
-            _add_mode(-beta * values[k], u @ mode @ v.T, h)
+            _add_mode(-beta * stretch[k, k], u, mode, v, h)
 
 
 @njit(cache=True, fastmath=_FAST)
-def _add_mode(value: float, mode: Floats, h: Floats) -> None:
+def _add_mode(value: float, u: Floats, mode: Floats, v: Floats, h: Floats) -> None:
+    """Add to `h` (9, 9) the eigenvalue `value` of the mode U `mode` Vᵀ."""
+    turned = np.empty(9)
+    for a in range(3):
+        for b in range(3):
+            total = 0.0
+            for i in range(3):
+                for j in range(3):
+                    total += u[a, i] * mode[i, j] * v[b, j]
+            turned[3 * a + b] = total
     for p in range(9):
         for q in range(9):
-            h[p, q] += value * mode[p // 3, p % 3] * mode[q // 3, q % 3]
+            h[p, q] += value * turned[p] * turned[q]
 
 
-@njit(cache=True)
-def _eigen(a: Floats) -> tuple[Any, Any]:
-    """Eigenvalues (3,) and eigenvectors (3, 3, in columns) of a symmetric matrix, by Jacobi rotations of `a`."""
-    v = np.eye(3)
+@njit(cache=True, fastmath=_FAST)
+def _diagonalise(a: Floats, v: Floats) -> None:
+    """Turn a symmetric matrix into its eigenvalues, on its diagonal, and write the eigenvectors as columns of `v`."""
+    for p in range(3):
+        for q in range(3):
+            v[p, q] = 1.0 if p == q else 0.0
     for _ in range(16):
         off = a[0, 1] ** 2 + a[0, 2] ** 2 + a[1, 2] ** 2
         if off <= 1e-30 * (a[0, 0] ** 2 + a[1, 1] ** 2 + a[2, 2] ** 2):
@@ -207,6 +218,7 @@ def _eigen(a: Floats) -> tuple[Any, Any]:
             for q in range(p + 1, 3):
                 if a[p, q] == 0.0:
                     continue
+                # One Jacobi rotation, the one that makes a[p, q] vanish.
                 ratio = 0.5 * (a[q, q] - a[p, p]) / a[p, q]
                 t = (1.0 if ratio >= 0 else -1.0) / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
                 c = 1.0 / np.sqrt(t * t + 1.0)
@@ -216,30 +228,59 @@ def _eigen(a: Floats) -> tuple[Any, Any]:
                     v[k, p], v[k, q] = c * v[k, p] - s * v[k, q], s * v[k, p] + c * v[k, q]
                 for k in range(3):
                     a[p, k], a[q, k] = c * a[p, k] - s * a[q, k], s * a[p, k] + c * a[q, k]
-    return np.array([a[0, 0], a[1, 1], a[2, 2]]), v
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=_FAST)
 def _signed_svd(f: Floats) -> tuple[Any, Any, Any]:
-    """F = U diag(s) Vᵀ with rotations U, V: the last singular value carries the sign of det F."""
-    values, axes = _eigen(f.T @ f)
-    order = np.argsort(-values)
-    v = np.empty((3, 3))
-    v[:, 0], v[:, 1] = axes[:, order[0]], axes[:, order[1]]
-    v[:, 2] = np.cross(v[:, 0], v[:, 1])
-    image = f @ v
-    u = np.empty((3, 3))
-    s = np.empty(3)
-    s[0] = np.sqrt((image[:, 0] ** 2).sum())
-    u[:, 0] = image[:, 0] / max(s[0], 1e-300)
-    image[:, 1] -= (image[:, 1] * u[:, 0]).sum() * u[:, 0]
-    s[1] = np.sqrt((image[:, 1] ** 2).sum())
+    """F = U diag(s) Vᵀ with rotations U, V, largest first: the last singular value carries the sign of det F."""
+    a, axes = np.empty((3, 3)), np.empty((3, 3))
+    for p in range(3):
+        for q in range(3):
+            a[p, q] = f[0, p] * f[0, q] + f[1, p] * f[1, q] + f[2, p] * f[2, q]
+    _diagonalise(a, axes)
+    first = 0 if a[0, 0] >= max(a[1, 1], a[2, 2]) else (1 if a[1, 1] >= a[2, 2] else 2)
+    second, third = (first + 1) % 3, (first + 2) % 3
+    if a[third, third] > a[second, second]:
+        second = third
+    u, s, v = np.empty((3, 3)), np.empty(3), np.empty((3, 3))
+    for p in range(3):
+        v[p, 0], v[p, 1] = axes[p, first], axes[p, second]
+    _complete(v)
+    for p in range(3):
+        u[p, 0] = f[p, 0] * v[0, 0] + f[p, 1] * v[1, 0] + f[p, 2] * v[2, 0]
+        u[p, 1] = f[p, 0] * v[0, 1] + f[p, 1] * v[1, 1] + f[p, 2] * v[2, 1]
+    s[0] = _unit(u, 0)
+    s[1] = _unit(u, 1)
     if s[1] <= 1e-12 * s[0]:
         # F has lost rank: any direction across the first serves.
-        image[:, 1] = 0.0
-        image[np.argmin(np.abs(u[:, 0])), 1] = 1.0
-        image[:, 1] -= (image[:, 1] * u[:, 0]).sum() * u[:, 0]
-    u[:, 1] = image[:, 1] / np.sqrt((image[:, 1] ** 2).sum())
-    u[:, 2] = np.cross(u[:, 0], u[:, 1])
-    s[2] = (u[:, 2] * image[:, 2]).sum()
+        least = 0 if abs(u[0, 0]) < 0.6 else 1
+        for p in range(3):
+            u[p, 1] = 1.0 if p == least else 0.0
+        _unit(u, 1)
+    _complete(u)
+    s[2] = 0.0
+    for p in range(3):
+        for q in range(3):
+            s[2] += u[p, 2] * f[p, q] * v[q, 2]
     return u, s, v
+
+
+@njit(cache=True, fastmath=_FAST)
+def _unit(m: Floats, column: int) -> float:
+    """Scale a column of `m` (3, 3) to length one, the second one made orthogonal to the first; return its length."""
+    if column == 1:
+        along = m[0, 0] * m[0, 1] + m[1, 0] * m[1, 1] + m[2, 0] * m[2, 1]
+        for p in range(3):
+            m[p, 1] -= along * m[p, 0]
+    length = float(np.sqrt(m[0, column] ** 2 + m[1, column] ** 2 + m[2, column] ** 2))
+    for p in range(3):
+        m[p, column] /= max(length, 1e-300)
+    return length
+
+
+@njit(cache=True, fastmath=_FAST)
+def _complete(m: Floats) -> None:
+    """Make the third column of `m` (3, 3) the cross product of the others."""
+    for p in range(3):
+        q, r = (p + 1) % 3, (p + 2) % 3
+        m[p, 2] = m[q, 0] * m[r, 1] - m[r, 0] * m[q, 1]

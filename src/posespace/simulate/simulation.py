@@ -13,8 +13,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.pose import Pose
 from posespace.rig import Rig, pack_weights
-from posespace.simulate.bones import Bone
-from posespace.simulate.elements import gradients, to_quadratic
+from posespace.simulate.elements import rest_gradients, to_quadratic
 from posespace.simulate.solve import Solution, Solver
 from posespace.simulate.tetmesh import TetMesh
 
@@ -61,9 +60,9 @@ class Posed:
 class Simulation:
     """Solves poses of one body."""
 
-    def __init__(self, rig: Rig, bones: tuple[Bone, ...], mesh: TetMesh, tissue: Tissue) -> None:
+    def __init__(self, rig: Rig, mesh: TetMesh, tissue: Tissue) -> None:
         self.rig, self.tissue = rig, tissue
-        joint_of_bone = np.array([bone.joint for bone in bones], dtype=np.int32)
+        joint_of_bone = np.array([bone.joint for bone in mesh.bones], dtype=np.int32)
         points, tets, bone_of = mesh.points, mesh.tets, mesh.bone_of
         weights = _harmonic_weights(points, tets, bone_of, joint_of_bone, len(rig.skeleton))
         if tissue.order == 2:
@@ -112,8 +111,8 @@ def _between(begin: Pose, end: Pose, fraction: float) -> Pose:
 
 def _harmonic_weights(points: Floats, tets: Ints, bone_of: Ints, joint_of_bone: Ints, joints: int) -> Floats:
     """Smooth weights (N, J) of all nodes: one on the joint's bones, harmonic between, for carrying nodes along."""
-    grad, volume = gradients(points, tets)
-    local = np.einsum("eia,eja,e->eij", grad, grad, volume)
+    slopes, volumes = rest_gradients(points, tets)
+    local = np.einsum("eqai,eqaj,eq->eij", slopes, slopes, volumes)
     rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()
     stiffness = sp.csr_matrix((local.ravel(), (rows, columns)), shape=(len(points), len(points)))
     fixed = bone_of >= 0

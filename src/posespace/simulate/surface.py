@@ -9,7 +9,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
+from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
 
@@ -29,7 +30,7 @@ class Surface:
     triangles : (T, 3), at least one
     """
 
-    def __init__(self, points: Floats, triangles: Ints) -> None:
+    def __init__(self, points: Floats, triangles: NDArray[np.integer[Any]]) -> None:
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self.triangles = np.ascontiguousarray(triangles, dtype=np.int32)
         corners = self.points[self.triangles]
@@ -75,7 +76,8 @@ class Surface:
     def signed_distance(self, queries: Floats) -> Floats:
         """Return the distance (Q,) of `queries` (Q, 3) to the surface, negative inside."""
         gap = np.linalg.norm(queries - self.closest(queries)[0], axis=1)
-        return np.where(self.winding(queries) > 0.5, -gap, gap)
+        signed: Floats = np.where(self.winding(queries) > 0.5, -gap, gap)
+        return signed
 
     def winding(self, queries: Floats) -> Floats:
         """Return winding numbers (Q,) of `queries` (Q, 3): about 1 inside, 0 outside, also where there are holes."""
@@ -87,6 +89,12 @@ class Surface:
         """Return the triangles (C,) that another triangle, not a neighbour, passes through."""
         hit = _crossings(self.corners, self.triangles, self._order, self._boxes)
         return np.flatnonzero(hit).astype(np.int32)
+
+
+def spot(place: Floats) -> str:
+    """Return a place (3,) as text for a message, without the dust of rounding."""
+    dust = 1e-9 * float(np.abs(place).max())
+    return "(" + ", ".join(f"{x if abs(x) > dust else 0:.4g}" for x in place.tolist()) + ")"
 
 
 def vertex_normals(points: Floats, triangles: Ints) -> Floats:
@@ -145,31 +153,49 @@ def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
 
 
 @njit(cache=True)
-def _nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:
+def _minus(a: Any, b: Any) -> Any:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@njit(cache=True)
+def _dot(a: Any, b: Any) -> float:
+    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+@njit(cache=True)
+def _cross(a: Any, b: Any) -> Any:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@njit(cache=True)
+def _mix(a: Any, u: float, b: Any, v: float, c: Any) -> Any:
+    """a + u·b + v·c."""
+    return (a[0] + u * b[0] + v * c[0], a[1] + u * b[1] + v * c[1], a[2] + u * b[2] + v * c[2])
+
+
+@njit(cache=True)
+def _nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: PLR0911, one return for each part
     """The point of a triangle nearest to p (Ericson, Real-Time Collision Detection, 5.1.5)."""
-    ab, ac, ap = b - a, c - a, p - a
-    d1, d2 = (ab * ap).sum(), (ac * ap).sum()
+    ab, ac, ap, bp, cp = _minus(b, a), _minus(c, a), _minus(p, a), _minus(p, b), _minus(p, c)
+    d1, d2, d3, d4, d5, d6 = _dot(ab, ap), _dot(ac, ap), _dot(ab, bp), _dot(ac, bp), _dot(ab, cp), _dot(ac, cp)
     if d1 <= 0 and d2 <= 0:
-        return a
-    bp = p - b
-    d3, d4 = (ab * bp).sum(), (ac * bp).sum()
+        return _mix(a, 0.0, ab, 0.0, ac)
     if d3 >= 0 and d4 <= d3:
-        return b
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0 and d1 >= 0 and d3 <= 0 and d1 - d3 > 0:
-        return a + ab * (d1 / (d1 - d3))
-    cp = p - c
-    d5, d6 = (ab * cp).sum(), (ac * cp).sum()
+        return _mix(a, 1.0, ab, 0.0, ac)
     if d6 >= 0 and d5 <= d6:
-        return c
-    vb = d5 * d2 - d1 * d6
+        return _mix(a, 0.0, ab, 1.0, ac)
+    va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
+    if vc <= 0 and d1 >= 0 and d3 <= 0 and d1 - d3 > 0:
+        return _mix(a, d1 / (d1 - d3), ab, 0.0, ac)
     if vb <= 0 and d2 >= 0 and d6 <= 0 and d2 - d6 > 0:
-        return a + ac * (d2 / (d2 - d6))
-    va = d3 * d6 - d5 * d4
+        return _mix(a, 0.0, ab, d2 / (d2 - d6), ac)
     if va <= 0 and d4 - d3 >= 0 and d5 - d6 >= 0 and (d4 - d3) + (d5 - d6) > 0:
-        return b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)))
+        share = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        return _mix(a, 1 - share, ab, share, ac)
     total = va + vb + vc
-    return a + ab * (vb / total) + ac * (vc / total) if total != 0 else a
+    if total == 0:
+        return _mix(a, 0.0, ab, 0.0, ac)
+    return _mix(a, vb / total, ab, vc / total, ac)
 
 
 @njit(cache=True)
@@ -182,15 +208,16 @@ def _box_gap2(p: Any, box: Any) -> float:
     return gap2
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, order: Ints, boxes: Floats) -> Any:
     nearest = np.zeros_like(queries)
     triangle = np.full(len(queries), -1, dtype=np.int32)
     first_leaf = len(boxes) // 2
-    for q in prange(len(queries)):
-        p, best = queries[q], np.inf
-        stack = np.empty(64, dtype=np.int64)
+    stack = np.empty(64, dtype=np.int64)
+    for q in range(len(queries)):
+        p, face, best = queries[q], facing[q], np.inf
         stack[0], top = 0, 1
+        anywhere = _dot(face, face) == 0
         while top:
             top -= 1
             node = stack[top]
@@ -204,44 +231,42 @@ def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, 
                 continue
             for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
                 t = order[slot]
-                if t < 0 or (facing[q] != 0).any() and (normals[t] * facing[q]).sum() < 0.17:
+                if t < 0 or not (anywhere or _dot(normals[t], face) > 0.17):
                     continue
                 place = _nearest_on_triangle(p, corners[t, 0], corners[t, 1], corners[t, 2])
-                gap2 = ((p - place) ** 2).sum()
-                if gap2 < best:
-                    best, nearest[q], triangle[q] = gap2, place, t
+                away = _minus(p, place)
+                if _dot(away, away) < best:
+                    best, triangle[q] = _dot(away, away), t
+                    nearest[q, 0], nearest[q, 1], nearest[q, 2] = place
     return nearest, triangle
 
 
 @njit(cache=True)
 def _solid_angle(p: Any, corners: Any) -> float:
     """The solid angle of a triangle seen from p (van Oosterom and Strackee 1983)."""
-    a, b, c = corners[0] - p, corners[1] - p, corners[2] - p
-    la, lb, lc = math.sqrt((a * a).sum()), math.sqrt((b * b).sum()), math.sqrt((c * c).sum())
-    triple = (
-        a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])
-    )
-    below = la * lb * lc + (a * b).sum() * lc + (b * c).sum() * la + (c * a).sum() * lb
-    return 2 * math.atan2(triple, below)
+    a, b, c = _minus(corners[0], p), _minus(corners[1], p), _minus(corners[2], p)
+    la, lb, lc = math.sqrt(_dot(a, a)), math.sqrt(_dot(b, b)), math.sqrt(_dot(c, c))
+    below = la * lb * lc + _dot(a, b) * lc + _dot(b, c) * la + _dot(c, a) * lb
+    return 2 * math.atan2(_dot(a, _cross(b, c)), below)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, moments: Floats) -> Any:
     found = np.zeros(len(queries))
     first_leaf = len(boxes) // 2
-    for q in prange(len(queries)):
+    stack = np.empty(64, dtype=np.int64)
+    for q in range(len(queries)):
         p, angle = queries[q], 0.0
-        stack = np.empty(64, dtype=np.int64)
         stack[0], top = 0, 1
         while top:
             top -= 1
             node = stack[top]
             if boxes[node, 0, 0] > boxes[node, 1, 0]:
                 continue
-            away = moments[node, 3:6] - p
-            gap2 = (away * away).sum()
+            away = _minus(moments[node, 3:6], p)
+            gap2 = _dot(away, away)
             if gap2 > _FAR * _FAR * moments[node, 6]:
-                angle += (moments[node, :3] * away).sum() / (gap2 * math.sqrt(gap2))
+                angle += _dot(moments[node, :3], away) / (gap2 * math.sqrt(gap2))
             elif node < first_leaf:
                 stack[top], stack[top + 1], top = 2 * node + 1, 2 * node + 2, top + 2
             else:
@@ -255,59 +280,57 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
 @njit(cache=True)
 def _pierces(p: Any, q: Any, corners: Any) -> bool:
     """Whether the segment from p to q passes through a triangle (Möller and Trumbore 1997)."""
-    a, e1, e2, d = corners[0], corners[1] - corners[0], corners[2] - corners[0], q - p
-    h = np.cross(d, e2)
-    det = (e1 * h).sum()
+    e1, e2, d = _minus(corners[1], corners[0]), _minus(corners[2], corners[0]), _minus(q, p)
+    h = _cross(d, e2)
+    det = _dot(e1, h)
     if det == 0:
         return False
-    s = p - a
-    u = (s * h).sum() / det
-    if u < 0 or u > 1:
-        return False
-    g = np.cross(s, e1)
-    v = (d * g).sum() / det
-    t = (e2 * g).sum() / det
-    return bool(v >= 0 and u + v <= 1 and 0 <= t <= 1)
+    s = _minus(p, corners[0])
+    u = _dot(s, h) / det
+    g = _cross(s, e1)
+    v, t = _dot(d, g) / det, _dot(e2, g) / det
+    return u >= 0 and v >= 0 and u + v <= 1 and t >= 0 and t <= 1
 
 
 @njit(cache=True)
-def _cross(t: int, u: int, corners: Floats, triangles: Ints) -> bool:
-    """Whether two triangles cross; those that share an edge never count, a shared corner does not either."""
-    shared = 0
-    for i in triangles[t]:
-        for j in triangles[u]:
-            shared += i == j
-    if shared >= 2:
-        return False
-    for one, other in ((t, u), (u, t)):
-        for k in range(3):
-            i, j = triangles[one, k], triangles[one, (k + 1) % 3]
-            touches = (triangles[other] == i).any() or (triangles[other] == j).any()
-            if not touches and _pierces(corners[one, k], corners[one, (k + 1) % 3], corners[other]):
-                return True
+def _edge_pierces(one: int, other: int, corners: Floats, triangles: Ints) -> bool:
+    """Whether an edge of the first triangle that has no end in common with the other passes through the other."""
+    a, b, c = triangles[other]
+    for k in range(3):
+        i, j = triangles[one, k], triangles[one, (k + 1) % 3]
+        if i in (a, b, c) or j in (a, b, c):
+            continue
+        if _pierces(corners[one, k], corners[one, (k + 1) % 3], corners[other]):
+            return True
     return False
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def _crossings(corners: Floats, triangles: Ints, order: Ints, boxes: Floats) -> Any:
     hit = np.zeros(len(triangles), dtype=np.bool_)
     first_leaf = len(boxes) // 2
-    for t in prange(len(triangles)):
-        low = np.minimum(np.minimum(corners[t, 0], corners[t, 1]), corners[t, 2])
-        high = np.maximum(np.maximum(corners[t, 0], corners[t, 1]), corners[t, 2])
-        stack = np.empty(64, dtype=np.int64)
+    stack = np.empty(64, dtype=np.int64)
+    span = np.empty((2, 3))
+    for t in range(len(triangles)):
+        for k in range(3):
+            span[0, k] = min(corners[t, 0, k], corners[t, 1, k], corners[t, 2, k])
+            span[1, k] = max(corners[t, 0, k], corners[t, 1, k], corners[t, 2, k])
         stack[0], top = 0, 1
-        while top and not hit[t]:
+        while top:
             top -= 1
-            node = stack[top]
-            if (boxes[node, 0] > high).any() or (boxes[node, 1] < low).any():
+            box = boxes[stack[top]]
+            apart = False
+            for k in range(3):
+                apart = apart or box[0, k] > span[1, k] or box[1, k] < span[0, k]
+            if apart:
                 continue
-            if node < first_leaf:
-                stack[top], stack[top + 1], top = 2 * node + 1, 2 * node + 2, top + 2
+            if stack[top] < first_leaf:
+                left = 2 * stack[top] + 1
+                stack[top], stack[top + 1], top = left, left + 1, top + 2
                 continue
-            for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
+            leaf = stack[top] - first_leaf
+            for slot in range(leaf * _LEAF, (leaf + 1) * _LEAF):
                 u = order[slot]
-                if u >= 0 and u != t and _cross(t, u, corners, triangles):
-                    hit[t] = True
-                    break
+                if u >= 0 and u != t and _edge_pierces(t, u, corners, triangles):
+                    hit[t] = hit[u] = True
     return hit

@@ -1,0 +1,95 @@
+"""Examples stored small: 16-bit differences from plain skinning, compressed, in one NumPy archive without pickle.
+
+Make one from a store: python -m posespace.datasets.stored hand.examples hand.npz
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats
+from posespace.errors import FileError
+from posespace.examples import Examples
+from posespace.formats import files, records
+from posespace.pose import Motion
+from posespace.rig import Rig
+
+VERSION = 1
+_STEPS = 32767
+
+
+@dataclass(frozen=True, eq=False)
+class StoredShapes:
+    """Shapes made when they are asked for: plain skinning plus the stored difference in posed space.
+
+    Parameters
+    ----------
+    rig, motion : whose shapes they are
+    differences : (P, N, 3) int16
+    steps : (P,) float64, the length of one unit of each pose's differences
+    """
+
+    rig: Rig
+    motion: Motion
+    differences: NDArray[np.int16]
+    steps: Floats
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def __getitem__(self, index: int, /) -> Floats:
+        shape: Floats = self.rig.skin(self.motion[index]) + self.steps[index] * self.differences[index]
+        return shape
+
+
+def write(path: Path, examples: Examples, about: dict[str, Any]) -> float:
+    """Write examples to `path`; `about` says how they were made. Returns the largest error of the rounding."""
+    writer = records.Writer()
+    description = {
+        "kind": "stored examples",
+        "version": VERSION,
+        "about": about,
+        "rig": records.write_rig(examples.rig, writer, "rig"),
+        "motion": records.write_motion(examples.motion, writer, "motion"),
+    }
+    exact = np.stack([shape - examples.rig.skin(pose) for pose, shape in examples])
+    steps = np.maximum(np.abs(exact).max(axis=(1, 2)), 1e-12) / _STEPS
+    rounded = np.rint(exact / steps[:, None, None]).astype(np.int16)
+    writer.put("shapes", differences=rounded, steps=steps)
+    text = np.frombuffer(json.dumps(description).encode(), np.uint8)
+    with files.atomic_write(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, description=text, **writer.arrays)  # type: ignore[arg-type]
+    return float(np.abs(exact - steps[:, None, None] * rounded).max())
+
+
+def read(path: Path) -> tuple[Examples, dict[str, Any]]:
+    """Return the examples of a file and how they were made."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise FileError(path, f"cannot be read as stored examples ({error})") from error
+    description = files.parse_json(path, arrays.pop("description", np.zeros(0, np.uint8)).tobytes())
+    with files.naming(path):
+        head = records.Reader(description, arrays, "file")
+        if head.text("kind") != "stored examples" or head.number("version") != VERSION:
+            raise FileError(path, f"expected stored examples of version {VERSION}")
+        rig = records.read_rig(records.Reader(head.part("rig").json, arrays, "rig"))
+        motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
+        shapes = records.Reader({}, arrays, "shapes")
+        stored = StoredShapes(rig, motion, shapes.array("differences"), shapes.array("steps"))
+        return Examples(rig, motion, stored), head.part("about").json
+
+
+if __name__ == "__main__":
+    given = Examples.open(sys.argv[1])
+    worst = write(Path(sys.argv[2]), given, {"command": " ".join(sys.argv[3:])})
+    size = Path(sys.argv[2]).stat().st_size
+    print(f"{len(given)} shapes in {size / 1e6:.2f} MB, rounding at most {worst:.2e} {'of the mesh unit'}")
