@@ -13,6 +13,7 @@ from posespace.errors import FileError
 from posespace.examples import Examples
 from posespace.fit.psd import PSD
 from posespace.formats import obj, posejson
+from posespace.progress import status
 from posespace.report.render import Camera, heat, montage, render, save_png
 from posespace.score import Score, evaluate
 from posespace.skin import Skin
@@ -24,17 +25,20 @@ def run(folder: Path) -> dict[str, Any]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(folder, f"cannot be made ({error.strerror})") from error
-    train, validation = datasets.bending_arm()
-    store = folder / "arm.examples"
-    shutil.rmtree(store, ignore_errors=True)
-    train.save(store)
-    skin = PSD().fit(Examples.open(store))
-    skin.save(folder / "arm.skin")
-    skin = Skin.load(folder / "arm.skin")
-    plain, fitted = evaluate(Skin(train.rig), validation), evaluate(skin, validation)
-    obj.write(folder / "arm.obj", train.rig.mesh)
-    posejson.write(folder / "arm-poses.json", validation.motion, train.rig.skeleton)
-    picture(folder / "arm.png", skin, validation, plain, fitted)
+    with status("making the examples"):
+        train, validation = datasets.bending_arm()
+        store = folder / "arm.examples"
+        shutil.rmtree(store, ignore_errors=True)
+        train.save(store)
+        obj.write(folder / "arm.obj", train.rig.mesh)
+        posejson.write(folder / "arm-poses.json", validation.motion, train.rig.skeleton)
+    with status("fitting"):
+        PSD().fit(Examples.open(store)).save(folder / "arm.skin")
+    with status("judging by poses the fit did not see"):
+        skin = Skin.load(folder / "arm.skin")
+        plain, fitted = evaluate(Skin(train.rig), validation), evaluate(skin, validation)
+    with status("drawing"):
+        picture(folder / "arm.png", skin, validation, plain, fitted)
     return {
         "file": str(folder),
         "vertices": len(train.rig.mesh.points),

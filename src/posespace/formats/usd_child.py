@@ -10,13 +10,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
+from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel, Vt
 
 Record = dict[str, Any]
 
@@ -81,7 +80,7 @@ def main(path: Path, out: BinaryIO) -> None:
         description = {"error": str(refusal)}
     except MemoryError:
         description = {"error": "is damaged or too large (reading it takes too much memory)"}
-    except Exception as error:  # whatever the library raises, the file is its cause
+    except (Tf.ErrorException, RuntimeError, ValueError, OSError) as error:
         description = {"error": _one_line(error)}
     if "error" in description:
         arrays.found.clear()
@@ -136,8 +135,8 @@ def _inside(folder: Path, layer: Any, asset: str) -> str | None:
 
 def _refuse_clips(layer: Any, path: Any) -> None:
     """Refuse value clips: the library opens their files unasked."""
-    is_prim = path.IsPrimPath() or path.IsPrimVariantSelectionPath()
-    if is_prim and layer.GetPrimAtPath(path).HasInfo("clips"):
+    prim = layer.GetPrimAtPath(path)
+    if prim and prim.HasInfo("clips"):
         raise RefusedError(f"draws on value clips at {path}, which are not read")
 
 
@@ -222,7 +221,7 @@ def _binding(skeleton: Any, query: Any, arrays: Arrays) -> Record:
         "weights": arrays.put(weights.ComputeFlattened(), f"{where} joint weights", "f", ()),
         "width": query.GetNumInfluencesPerComponent(),
         "constant": query.IsRigidlyDeformed(),
-        "joints": None if order is None else _texts(order),
+        "joints": None if order is None else _texts(order, where),
         "bind": _rows(query.GetGeomBindTransform()),
         "blending": "dual_quaternion" if query.GetSkinningMethod() == UsdSkel.Tokens.dualQuaternion else "linear",
     }
@@ -230,7 +229,10 @@ def _binding(skeleton: Any, query: Any, arrays: Arrays) -> Record:
 
 def _shapes(query: Any, arrays: Arrays) -> list[Record]:
     prim = query.GetPrim()
-    names, targets = _texts(query.GetBlendShapeOrder()), query.GetBlendShapeTargetsRel().GetTargets()
+    names, targets = (
+        _texts(query.GetBlendShapeOrder(), str(prim.GetPath())),
+        query.GetBlendShapeTargetsRel().GetTargets(),
+    )
     if len(names) != len(targets):
         raise RefusedError(
             f"{prim.GetPath()}: expected a target for each blend shape, got {len(targets)} for {len(names)}"
@@ -252,7 +254,7 @@ def _skeleton(prim: Any, arrays: Arrays) -> Record:
     skeleton = UsdSkel.Skeleton(prim)
     source = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
     return {
-        "joints": _texts(skeleton.GetJointsAttr().Get()),
+        "joints": _texts(skeleton.GetJointsAttr().Get(), str(prim.GetPath())),
         "bind": arrays.attribute(skeleton.GetBindTransformsAttr(), "f", (4, 4)),
         "rest": arrays.attribute(skeleton.GetRestTransformsAttr(), "f", (4, 4)),
         "animation": str(source.GetPath()) if source else None,
@@ -270,8 +272,8 @@ def _animation(prim: Any, arrays: Arrays) -> Record:
     times = sorted({time for attribute, _ in moving.values() for time in attribute.GetTimeSamples()})
     record: Record = {name: arrays.samples(*parts[:1], times, parts[1]) for name, parts in moving.items()}
     record |= {"name": prim.GetName(), "times": times}
-    record["joints"] = _texts(animation.GetJointsAttr().Get())
-    record["shapes"] = _texts(animation.GetBlendShapesAttr().Get())
+    record["joints"] = _texts(animation.GetJointsAttr().Get(), str(prim.GetPath()))
+    record["shapes"] = _texts(animation.GetBlendShapesAttr().Get(), str(prim.GetPath()))
     return record
 
 
@@ -286,8 +288,12 @@ def _plain(value: Any, where: str, kind: str, tail: tuple[int, ...]) -> NDArray[
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def _texts(tokens: Iterable[Any] | None) -> list[str]:
-    return [] if tokens is None else [str(token) for token in tokens]
+def _texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, Vt.TokenArray | Vt.StringArray):
+        raise RefusedError(f"{where}: expected a list of names, got {type(value).__name__}")
+    return list(value)
 
 
 def _rows(matrix: Any) -> list[list[float]]:
