@@ -44,7 +44,7 @@ def run(folder: Path) -> dict[str, Any]:
         "vertices": len(train.rig.mesh.points),
         "joints": len(train.rig.skeleton),
         "poses to fit on": len(train),
-        "poses to judge by, none of them fitted": len(validation),
+        "unseen poses to judge by": len(validation),
         "plain skinning": _figures(plain),
         "fitted skin": _figures(fitted),
         "written": sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")),
@@ -61,19 +61,20 @@ def picture(path: Path, skin: Skin, validation: Examples, plain: Score, fitted: 
         pose, truth = validation.motion[int(index)], validation.shapes[int(index)]
         camera = Camera.fit(truth, direction="front")
         shapes = [
-            (truth, None),
+            (truth, heat(np.zeros(len(truth)), top)),
             (skin.rig.skin(pose), heat(plain.per_vertex[index], top)),
             (skin.pose(pose)[0], heat(fitted.per_vertex[index], top)),
         ]
         rows.append([render(points, mesh.triangles, camera, (420, 360), colors=colors) for points, colors in shapes])
-        labels.append(validation.motion.names[index].split(" #")[0])
+        before, after = (1000 * score.per_pose[score.names[index]] for score in (plain, fitted))
+        labels.append(f"{validation.motion.names[index].split(' #')[0]}\nRMS {before:.0f} mm → {after:.2f} mm")
     titles = ["truth", "plain skinning", "fitted skin"]
     save_png(path, montage(rows, labels, titles, scale=("distance from the truth, metres", top)))
 
 
 def _figures(score: Score) -> dict[str, float]:
     return {
-        "error against plain skinning": round(score.rel_err, 4),
+        "relative error": round(score.rel_err, 4),
         "RMS, largest box side 1": round(score.rms, 6),
         "largest error, metres": round(score.max_error, 5),
     }

@@ -51,7 +51,7 @@ class ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all."""
         target = Path(path)
         if target.exists():
-            raise FileError(target, "exists already; remove it or open it to go on")
+            raise FileError(target, "exists already; remove it, or go on with it by --resume")
         if motion.rotations.shape[1] != len(rig.skeleton):
             raise InputError(
                 f"motion: expected {len(rig.skeleton)} joints as in the rig, got {motion.rotations.shape[1]}"
@@ -104,6 +104,10 @@ class ExampleStore:
     def finished(self) -> NDArray[np.bool_]:
         """Return (P,) which poses have their shape, as of now."""
         return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
+
+    def written_at(self, index: int) -> float:
+        """Return when the shape of pose `index` was finished, in seconds as file systems count; 0 if it is not."""
+        return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
 
     def write(self, index: int, points: ArrayLike) -> None:
         """Store the shape (N, 3) of pose `index`, then mark it finished. Safe beside writers of other poses."""

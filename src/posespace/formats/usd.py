@@ -103,6 +103,8 @@ def _motions(
 
 def _note_left_out(found: Found, parts: Sequence[Part], owners: Sequence[Part], motions: dict[str, Motion]) -> None:
     """Say what the file has beyond what is read."""
+    missing = found.description["missing"]
+    found.note(len(missing), f"files it draws on are missing: {', '.join(missing[:3])}")
     found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
     shaped = sum(bool(part.shapes) for part in parts) - sum(bool(part.shapes) for part in owners)
     found.note(shaped, "further meshes have blend shapes: they are left out")
