@@ -67,7 +67,7 @@ def picture(path: Path, skin: Skin, validation: Examples, plain: Score, fitted: 
         ]
         rows.append([render(points, mesh.triangles, camera, (420, 360), colors=colors) for points, colors in shapes])
         before, after = (1000 * score.per_pose[score.names[index]] for score in (plain, fitted))
-        labels.append(f"{validation.motion.names[index].split(' #')[0]}\nRMS {before:.0f} mm → {after:.2f} mm")
+        labels.append(f"{validation.motion.names[index].split(' #')[0]}: RMS {before:.0f} → {after:.2f} mm")
     titles = ["truth", "plain skinning", "fitted skin"]
     save_png(path, montage(rows, labels, titles, scale=("distance from the truth, metres", top)))
 
