@@ -67,7 +67,10 @@ def test_weld_gathers_means_and_scatters_them_back() -> None:
         (lambda: Mesh(np.zeros((3, 3)), [[0, 1, 2]], [4]), "face_sizes: they make 2 triangles, got 1"),
         (lambda: Skeleton.from_world(["a", "a"], [-1, 0], np.tile(np.eye(4), (2, 1, 1))), "'a' twice"),
         (lambda: Skeleton.from_world(["a", "b"], [1, 0], np.tile(np.eye(4), (2, 1, 1))), "got a cycle a → b → a"),
-        (lambda: Skeleton.from_world(["a"], [-1], np.diag([0.0, 0, 0, 1])[None]), "'a': expected an invertible transform"),
+        (
+            lambda: Skeleton.from_world(["a"], [-1], np.diag([0.0, 0, 0, 1])[None]),
+            "'a': expected an invertible transform",
+        ),
         (lambda: Pose(np.zeros((2, 4))), "pose rotations: expected finite quaternions of nonzero length"),
         (lambda: Pose([[0, 0, 0, 1]], controls={"smile": np.inf}), "control 'smile': expected a finite number"),
         (lambda: Motion(np.tile([0, 0, 0, 1.0], (2, 1, 1)), times=[1.0]), r"motion times: expected shape \(2\)"),

@@ -13,8 +13,9 @@ from conftest import absent
 from scipy.spatial.transform import Rotation
 
 from posespace.errors import FileError, MissingExtraError
-from posespace.formats import usd, usd_process
+from posespace.formats import usd
 from posespace.formats.contents import Contents
+from posespace.formats.usd import process
 
 try:
     from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, UsdUtils, Vt
@@ -486,7 +487,7 @@ def test_a_library_that_dies_or_hangs_gives_one_line(parse, tmp_path, monkeypatc
     stand_in.write_text(f"#!/bin/sh\n{script.replace('sleep', 'exec sleep')}\n")
     stand_in.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(stand_in))
-    monkeypatch.setattr(usd_process, "_SECONDS", 1.0)
+    monkeypatch.setattr(process, "_SECONDS", 1.0)
     with pytest.raises(FileError, match=message):
         parse(arm())
 

@@ -1,4 +1,4 @@
-"""The part of the USD reader that calls the USD library, run as a process of its own by `usd_process.py`.
+"""The part of the USD reader that calls the USD library, run as a process of its own by `process.py`.
 
 On damaged files the library crashes, hangs or fills the memory; here it may. Out come plain arrays and JSON.
 """
