@@ -173,8 +173,8 @@ def test_repeated_names_are_made_unique_and_told(tmp_path):
     other = child.replace("JOINT a", "JOINT a#2")
     text = f"HIERARCHY\nROOT a\n{{\nOFFSET 0 0 0\n{child}{other}{child}}}\nMOTION\nFrames: 0\nFrame Time: 0\n"
     contents = parse(tmp_path, text)
-    assert contents.skeleton.names == ("a", "a#3", "a#2", "a#4")
-    assert contents.notes == ("2 joints renamed, since their names came again", "holds no frames")
+    assert contents.skeleton.names == ("a", "a#2", "a#2#2", "a#3")
+    assert contents.notes == ("3 joints renamed, since their names came again", "holds no frames")
 
 
 def test_no_frames_is_a_skeleton_alone(tmp_path):

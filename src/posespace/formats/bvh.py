@@ -67,7 +67,7 @@ def read(path: Path) -> Contents:
     frames = np.tile(np.eye(4), (len(joints), 1, 1))
     frames[:, :3, 3] = offsets
     rest = np.tile(rotations.IDENTITY, (len(joints), 1))
-    names = unique((joint.name for joint in joints), "joint")
+    names = tuple(unique((joint.name for joint in joints), "joint"))
     renamed = sum(joint.name != name for joint, name in zip(joints, names, strict=True))
     notes = [f"{renamed} joints renamed, since their names came again"] if renamed else []
     motions: dict[str, Motion] = {}
