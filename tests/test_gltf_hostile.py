@@ -167,7 +167,7 @@ def test_damaged_bytes_are_read_or_refused_in_one_line(tmp_path: Path, glb: bool
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not valid JSON"),
+        (b"", "is empty"),
         (b"[]", "the file: expected an object, got a list"),
         (b'{"asset": {"version": "1.0"}}', "expected glTF version 2, got '1.0'"),
         (b"[" * 10**5, "is not valid JSON"),
