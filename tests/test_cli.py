@@ -141,9 +141,57 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
     done = run("demo", "-o", tmp_path / "demo", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["plain skinning"]["error against plain skinning"] == 1
-    assert found["fitted skin"]["error against plain skinning"] < 0.05
+    assert found["plain skinning"]["relative error"] == 1
+    assert found["fitted skin"]["relative error"] < 0.05
     assert {"arm.png", "arm.skin", "arm.examples"} <= set(found["written"])
     assert run("info", tmp_path / "demo" / "arm.skin", tmp_path / "demo" / "arm.examples").returncode == 0
     again = run("demo", "-o", tmp_path / "demo", "--json")
     assert json.loads(again.stdout) == found
+
+
+def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    obj.write(tmp_path / "arm[left].obj", EXAMPLES.rig.mesh)
+    done = run("info", tmp_path / "none.glb", tmp_path / "arm[left].obj")
+    assert done.returncode == 2
+    assert "arm[left].obj" in done.stdout
+    assert done.stderr.count("\n") == 1
+    found = json.loads(run("info", "--json", tmp_path / "none.glb", tmp_path / "arm[left].obj").stdout)
+    assert "does not exist" in found[0]["error"]
+    assert "meshes" in found[1]
+
+
+def test_no_arguments_show_the_help() -> None:
+    done = run()
+    assert "Usage" in done.stdout
+    assert done.stderr == ""
+
+
+def test_usual_mistakes_with_shapes_get_a_remedy(sculpts: Path) -> None:
+    base = ("examples", "face.obj", "--poses", "poses.json", "-o", "x.examples", "--shapes")
+    assert_one_line(run(*base, "sculpts/smile.obj", "sculpts/frown.obj", folder=sculpts), "put it in quotes")
+    assert_one_line(run(*base, "sculpts", folder=sculpts), "is a folder", "sculpts/*.obj")
+    assert_one_line(run(*base, "shapes.npz", folder=sculpts), ".npy")
+    assert_one_line(run(*base, "none.npy", folder=sculpts), "none.npy")
+    assert not (sculpts / "x.examples").exists()
+
+
+def test_a_refused_run_leaves_nothing_in_the_way_and_a_newer_sculpt_is_read_again(sculpts: Path) -> None:
+    good = (sculpts / "sculpts" / "frown.obj").read_bytes()
+    (sculpts / "sculpts" / "frown.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert gather(sculpts).returncode == 2
+    assert not (sculpts / "face.examples").exists()
+    (sculpts / "sculpts" / "frown.obj").write_bytes(good)
+    assert gather(sculpts).returncode == 0
+    mesh = EXAMPLES.rig.mesh
+    obj.write(sculpts / "sculpts" / "smile.obj", mesh, 100 * mesh.points)
+    done = gather(sculpts, "--resume", "--json")
+    assert "smile.obj lies" in json.loads(done.stdout)["notes"][0]
+    from posespace.examples import Examples
+
+    np.testing.assert_allclose(Examples.open(sculpts / "face.examples").shapes[0], 100 * mesh.points, rtol=1e-6)
+
+
+def test_a_skin_can_be_read_by_others(tmp_path: Path) -> None:
+    Skin(EXAMPLES.rig).save(tmp_path / "arm.skin")
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "arm.skin").stat().st_mode == (tmp_path / "plain").stat().st_mode

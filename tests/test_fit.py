@@ -10,7 +10,7 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.psd import PSD
 from posespace.mesh import Mesh
-from posespace.pose import Motion
+from posespace.pose import Motion, Pose
 from posespace.rig import Rig
 from posespace.score import evaluate
 from posespace.skin import Skin
@@ -70,3 +70,25 @@ def test_two_sculpts_at_one_pose_are_named() -> None:
         PSD().fit(face([0.0, 1.0, 1.0]))
     with pytest.raises(InputError, match="no pose differs from rest"):
         PSD().fit(face([0.0]))
+
+
+def test_rest_is_an_example_even_where_none_is_given() -> None:
+    examples = face([1.0, 0.6])
+    skin = PSD().fit(examples)
+    np.testing.assert_allclose(skin.pose(face([0.0]).motion[0])[0], np.eye(3), atol=1e-6)
+    loose = PSD(anchor=False).fit(examples)
+    assert np.abs(loose.pose(face([0.0]).motion[0])[0] - np.eye(3)).max() > 0.01
+
+
+def test_settings_are_checked_when_they_are_given() -> None:
+    for wrong in ({"kernel": "gauss"}, {"radius": -1.0}, {"smoothing": -1.0}, {"tolerance": 2.0}):
+        with pytest.raises(InputError, match=f"{next(iter(wrong))}: expected"):
+            PSD(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_misspelt_control_is_told_and_a_motion_is_not_a_pose() -> None:
+    skin = PSD().fit(face([0.0, 1.0]))
+    with pytest.warns(UserWarning, match="control 'smiel' moves nothing in this skin; the closest is 'smile'"):
+        skin.pose(Pose([[0, 0, 0, 1.0]], controls={"smiel": 1.0}))
+    with pytest.raises(InputError, match="expected one Pose, got a Motion"):
+        skin.pose(face([0.0]).motion)  # type: ignore[arg-type]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gltf_files import everything
 from strategies import random_skin
-from test_gltf import everything
 
 from posespace import datasets
 from posespace.formats import obj, ply, posejson

@@ -14,6 +14,7 @@ from posespace.mesh import Mesh
 from posespace.pose import Motion, Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
+from posespace.spaces import PoseSpace
 from posespace.subdivision import fine_vertex_count, levels_of
 
 TETRAHEDRON = (
@@ -66,7 +67,10 @@ def test_weld_gathers_means_and_scatters_them_back() -> None:
         (lambda: Mesh(np.zeros((3, 3)), [[0, 1, 2]], [4]), "face_sizes: they make 2 triangles, got 1"),
         (lambda: Skeleton.from_world(["a", "a"], [-1, 0], np.tile(np.eye(4), (2, 1, 1))), "'a' twice"),
         (lambda: Skeleton.from_world(["a", "b"], [1, 0], np.tile(np.eye(4), (2, 1, 1))), "got a cycle a → b → a"),
-        (lambda: Skeleton.from_world(["a"], [-1], np.zeros((1, 4, 4))), "'a': expected an invertible transform"),
+        (
+            lambda: Skeleton.from_world(["a"], [-1], np.diag([0.0, 0, 0, 1])[None]),
+            "'a': expected an invertible transform",
+        ),
         (lambda: Pose(np.zeros((2, 4))), "pose rotations: expected finite quaternions of nonzero length"),
         (lambda: Pose([[0, 0, 0, 1]], controls={"smile": np.inf}), "control 'smile': expected a finite number"),
         (lambda: Motion(np.tile([0, 0, 0, 1.0], (2, 1, 1)), times=[1.0]), r"motion times: expected shape \(2\)"),
@@ -230,3 +234,47 @@ def test_a_motion_is_indexed_by_number_slice_and_list() -> None:
     assert len(list(motion)) == 4
     with pytest.raises(InputError, match="pose 'x': not in the motion"):
         motion.index("x")
+
+
+def test_matrices_for_row_vectors_are_refused_with_the_remedy() -> None:
+    world = np.tile(np.eye(4), (2, 1, 1))
+    world[1, :3, 3] = (1, 2, 3)
+    with pytest.raises(InputError, match=r"rest_world of joint 'b': .* pass the transpose"):
+        Skeleton.from_world(["a", "b"], [-1, 0], np.swapaxes(world, 1, 2))
+    skeleton = Skeleton.from_world(["a", "b"], [-1, 0], world)
+    with pytest.raises(InputError, match=r"world of joint 'b': .* pass the transpose"):
+        Motion.from_world(skeleton, np.swapaxes(world, 1, 2)[None])
+
+
+def test_names_that_are_close_are_told() -> None:
+    skeleton = Skeleton.from_world(["Index_L", "Thumb_L"], [-1, 0], np.tile(np.eye(4), (2, 1, 1)))
+    with pytest.raises(InputError, match="joint 'Indx_L': not in the skeleton; the closest is 'Index_L'"):
+        skeleton.index("Indx_L")
+    motion = Motion(np.tile([0, 0, 0, 1.0], (2, 2, 1)), names=("fist", "flat"))
+    assert motion["flat"].rotations.shape == (2, 4)
+    with pytest.raises(InputError, match="pose 'fits': not in the motion; the closest is 'fist'"):
+        motion["fits"]
+    with pytest.raises(InputError, match="expected a list of names, got the one string 'Index_L'"):
+        PoseSpace("joint", "Index_L")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no joint has a counterpart"):
+        carry.mirror(motion, skeleton)
+
+
+def test_nouns_print_in_one_line() -> None:
+    rig = random_rig(np.random.default_rng(0))
+    assert repr(rig).startswith("Rig(Mesh(20 vertices, 20 triangles), Skeleton(5 joints: joint0, joint1")
+    assert "\n" not in repr(Motion(np.tile([0, 0, 0, 1.0], (4, 2, 1))))
+
+
+def test_a_shift_is_carried_through_frames_that_scale() -> None:
+    metres = np.tile(np.eye(4), (2, 1, 1))
+    metres[1, 1, 3] = 1.0
+    scaled = Skeleton(("hips", "head"), [-1, 0], np.stack([np.diag([0.01, 0.01, 0.01, 1]), metres[1] * [1, 1, 1, 1]]),
+                      np.tile([0, 0, 0, 1.0], (2, 1)))  # fmt: skip
+    plain = Skeleton.from_world(("hips", "head"), [-1, 0], np.stack([np.eye(4), [[1, 0, 0, 0], [0, 1, 0, 0.01],
+                                [0, 0, 1, 0], [0, 0, 0, 1]]]))  # fmt: skip
+    moved = Motion(np.tile([0, 0, 0, 1.0], (1, 2, 1)), [[[2.0, 0, 0], [0, 0, 0]]])
+    carried = carry.onto(moved, plain, scaled)
+    np.testing.assert_allclose(carried.translations[0, 0], (200, 0, 0), atol=1e-9)
+    back = carry.onto(carried, scaled, plain)
+    np.testing.assert_allclose(back.translations, moved.translations, atol=1e-9)

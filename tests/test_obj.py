@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -40,15 +39,12 @@ QUAD = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
         ("hand-target-odedstein/hand_closed.obj", 7993, 15982, 15982),
     ],
 )
-def test_real_files_have_their_known_counts_and_are_read_fast(data, file, vertices, triangles, faces):
-    start = time.perf_counter()
+def test_real_files_have_their_known_counts(data, file, vertices, triangles, faces):
     contents = obj.read(data / file)
-    seconds = time.perf_counter() - start
     mesh = contents.meshes[Path(file).stem]
     assert (len(mesh.points), len(mesh.triangles), mesh.face_count) == (vertices, triangles, faces)
     assert contents.format == "OBJ"
     assert contents.notes == ()
-    assert seconds < 1.0
 
 
 def test_makehuman_is_all_quads_and_the_closed_hand_is_watertight(data):
@@ -140,10 +136,8 @@ def test_a_missing_file_and_a_folder_get_one_line(tmp_path):
             obj.read(path)
 
 
-def test_many_continued_lines_take_linear_time(tmp_path):
-    start = time.perf_counter()
+def test_many_continued_lines_are_read(tmp_path):
     parse(tmp_path, "v 0 0 0\nf " + "1 \\\n" * 300_000 + "1")
-    assert time.perf_counter() - start < 2.0
 
 
 @st.composite

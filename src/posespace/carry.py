@@ -11,7 +11,7 @@ from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.pose import Motion
-from posespace.skeleton import Skeleton, other_side
+from posespace.skeleton import Skeleton, invert_affine, other_side
 
 
 def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.0)) -> Motion:
@@ -28,6 +28,8 @@ def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.
     reflect = np.eye(3) - 2 * np.outer(unit, unit) / length**2
     turn, shift, names = *_turns(motion, skeleton), motion.control_names
     other = skeleton.counterparts
+    if len(skeleton) > 1 and (other == np.arange(len(skeleton))).all():
+        raise InputError("mirror: no joint has a counterpart on the other side by its name (_L/_R, Left/Right)")
     swap = [names.index(side) if (side := other_side(name)) in names else k for k, name in enumerate(names)]
     return _pose_by_turns(
         skeleton,
@@ -62,11 +64,10 @@ def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
 
 
 def _turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
-    """World rotations from rest (P, J, 3, 3) and world shifts (P, J, 3) of each joint, scale left out."""
+    """World rotations from rest (P, J, 3, 3), scale left out, and world shifts (P, J, 3) of each joint."""
     rest = _world_axes(skeleton, rotations.matrices(skeleton.rest_rotations)[None])
     posed = _world_axes(skeleton, rotations.matrices(motion.rotations))
-    base = _above(skeleton, posed) @ _frame_axes(skeleton)
-    shift = (base @ motion.translations[..., None])[..., 0]
+    shift = (_shift_axes(skeleton, motion.rotations) @ motion.translations[..., None])[..., 0]
     return posed @ np.swapaxes(rest, -1, -2), shift
 
 
@@ -85,8 +86,13 @@ def _pose_by_turns(
             world[:, joint] = above @ frames[joint] @ rest_local[joint]
     base = np.swapaxes(_above(skeleton, world) @ frames, -1, -2)
     local = rotations.from_matrices(base @ world)
-    moved = (base @ shift[..., None])[..., 0]
+    moved = (invert_affine(_shift_axes(skeleton, local)) @ shift[..., None])[..., 0]
     return Motion(local, moved, like.times, like.names, like.controls, like.control_names)
+
+
+def _shift_axes(skeleton: Skeleton, local: Floats) -> Floats:
+    """What takes a joint's shift (3,) to the world, (P, J, 3, 3): its parent's axes and its frame, scale included."""
+    return _above(skeleton, skeleton.world(local)[..., :3, :3]) @ skeleton.frames[:, :3, :3]
 
 
 def _above(skeleton: Skeleton, world: Floats) -> Floats:

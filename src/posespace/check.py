@@ -59,8 +59,26 @@ def indices(name: str, value: ArrayLike, shape: Sequence[int | str], below: int,
     return _read_only(array.astype(np.int32, copy=False))
 
 
+def transforms(name: str, value: ArrayLike, shape: Sequence[int | str], columns: Sequence[str] = ()) -> Floats:
+    """Return `value` (..., 4, 4) as floats if each matrix acts on column vectors: its last row is 0 0 0 1.
+
+    `columns` names the entries of the axis before the last two, for the message.
+    """
+    array = floats(name, value, shape)
+    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * (
+        1 + np.abs(array).max(initial=0.0)
+    )
+    if off.any():
+        where = int(np.argwhere(off)[0][-1])
+        whose = f" of joint {columns[where]!r}" if where < len(columns) else ""
+        raise InputError(f"{name}{whose}: expected 0 0 0 1 as last row; matrices act on columns, so pass the transpose")
+    return array
+
+
 def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
     """Return `value` as a tuple of `count` distinct, non-empty strings."""
+    if isinstance(value, str):
+        raise InputError(f"{name}: expected a list of names, got the one string {value!r}")
     result = tuple(value)
     if len(result) != count:
         raise InputError(f"{name}: expected {count}, got {len(result)}")

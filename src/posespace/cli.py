@@ -51,12 +51,23 @@ def info(
     from posespace.info import describe
     from posespace.progress import track
 
-    found = [describe(file) for file in track(files, "reading")]
+    found, problems = [], []
+    for file in track(files, "reading") if len(files) > 4 else files:
+        try:
+            found.append(describe(file))
+        except InputError as error:
+            found.append({"file": str(file), "error": str(error)})
+            problems.append(str(error))
     if as_json:
         _print_json(found)
-        return
-    for figures in found:
-        _print_figures(figures.pop("file"), figures)
+    else:
+        for figures in found:
+            if "error" not in figures:
+                _print_figures(figures.pop("file"), figures)
+    for problem in problems:
+        _complain(problem)
+    if problems:
+        raise typer.Exit(2)
 
 
 @app.command(epilog="Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples")
@@ -73,8 +84,8 @@ def examples(
     from posespace.collect import collect
     from posespace.info import describe
 
-    collect(rig, poses, shapes, out, rest, resume)
-    _print_one(describe(out), as_json)
+    notes = collect(rig, poses, shapes, out, rest, resume)
+    _print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
 
 
 @app.command(epilog="Example: posespace demo -o demo")
@@ -103,7 +114,7 @@ def _print_figures(title: str, figures: dict[str, Any]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{title}[/bold]" if sys.stdout.isatty() else title, markup=sys.stdout.isatty())
+    console.print(title, style="bold", markup=False)
     for line in _lines(figures, 1):
         console.print(line, markup=False)
 
@@ -138,15 +149,33 @@ def main() -> None:
     """Run the command line: exit code 2 and one line on standard error where the input is at fault."""
     try:
         # Without its standalone mode Typer raises usage errors, and returns the code where a command asked to stop.
-        sys.exit(app(prog_name="posespace", standalone_mode=False))
+        code = app(prog_name="posespace", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code)
     except (InputError, TyperException) as error:
         message = error.format_message() if isinstance(error, TyperException) else str(error)
-        print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
+        if "extra argument" in message and "--shapes" in sys.argv:
+            message = "--shapes takes one pattern; put it in quotes, so that the shell leaves it alone: 'sculpts/*.obj'"
+        if message:
+            _complain(message)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         print("posespace: stopped", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is left to say, not even when Python flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone (`| head`): nothing is left to say.
+        _silence()
         sys.exit(1)
+    except OSError as error:
+        _silence()
+        _complain(f"cannot write the output ({error.strerror})")
+        sys.exit(1)
+
+
+def _complain(message: str) -> None:
+    print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _silence() -> None:
+    """Let nothing more be written to standard output, not even when Python flushes it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from posespace import load
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
+from posespace.formats import files
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Motion, Pose
 from posespace.progress import track
@@ -28,8 +30,8 @@ class Shape:
     read: Callable[[], Floats]
 
 
-def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> ExampleStore:
-    """Write an example store.
+def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> list[str]:
+    """Write an example store; returns what a user should look at again, one line each.
 
     Parameters
     ----------
@@ -38,20 +40,41 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
     shapes : a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in order; or a ``.npy`` (P, N, 3)
     out : the store
     rest : add the rest shape as an example where no pose is at rest
-    resume : go on with a store that exists
+    resume : go on with a store that exists: shapes that are missing there, or whose file is newer, are read
     """
     rig = _rig(rig_file)
     motion = load.load_motion(poses_file, rig.skeleton)
-    found = _shapes_in(shapes)
-    pairs = _matched(found, motion, poses_file)
-    if rest and not _has_rest(motion[[pose for pose, _ in pairs]], rig):
+    pairs = _matched(_shapes_in(shapes), motion, poses_file)
+    used = {pose for pose, _ in pairs}
+    notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
+    if rest and not rig.at_rest(motion[sorted(used)]).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
+    is_new = not out.exists()
     store = ExampleStore.create(out, rig, motion, resume)
-    pending = np.flatnonzero(~store.finished()).tolist()
-    for index in track(pending, "reading shapes"):
-        store.write(index, _points(pairs[index][1], rig))
-    return store
+    try:
+        for index in track(_pending(store, pairs), "reading shapes"):
+            points = _points(pairs[index][1], rig)
+            store.write(index, points)
+            notes += _doubts(pairs[index][1], points, rig, motion[index])
+    except InputError:
+        # A wrong input is mended and tried again: a store for it must not stand in the way.
+        if is_new:
+            shutil.rmtree(out, ignore_errors=True)
+        raise
+    return notes
+
+
+def _pending(store: ExampleStore, pairs: list[tuple[int, Shape]]) -> list[int]:
+    """The shapes that are not stored yet, or whose file is newer than what is stored."""
+    return [k for k, (_, shape) in enumerate(pairs) if store.written_at(k) < shape.source.stat().st_mtime]
+
+
+def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
+    gap = float(np.sqrt(((points - rig.skin(pose)) ** 2).sum(axis=1).mean())) / max(rig.mesh.diagonal, 1e-30)
+    if gap < 0.25:
+        return []
+    return [f"{shape.source} lies {gap:.0%} of the box from plain skinning: are its unit, pose and vertex order right?"]
 
 
 def _rig(path: Path) -> Rig:
@@ -64,8 +87,13 @@ def _rig(path: Path) -> Rig:
 
 
 def _shapes_in(pattern: str) -> list[Shape]:
-    if pattern.endswith(".npy"):
-        return _array_shapes(Path(pattern))
+    given = Path(pattern)
+    if given.is_dir():
+        raise FileError(given, f"is a folder; give a pattern, such as '{given}/*.obj'")
+    if given.suffix == ".npz":
+        raise FileError(given, "is an archive of arrays; save the one array of shapes as .npy")
+    if given.suffix == ".npy":
+        return _array_shapes(given)
     paths = sorted(map(Path, glob.glob(pattern)), key=_natural)
     if not paths:
         raise InputError(f"shapes {pattern!r}: no file matches; quote the pattern so that the shell leaves it alone")
@@ -73,6 +101,7 @@ def _shapes_in(pattern: str) -> list[Shape]:
 
 
 def _array_shapes(path: Path) -> list[Shape]:
+    files.size_of(path)
     try:
         stack = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -107,12 +136,6 @@ def _matched(shapes: list[Shape], motion: Motion, poses_file: Path) -> list[tupl
                 shape.source, f"no pose is called {shape.name!r} in {poses_file}; rename it or leave it out"
             )
     return sorted(((known[shape.name], shape) for shape in shapes), key=lambda pair: pair[0])
-
-
-def _has_rest(motion: Motion, rig: Rig) -> bool:
-    near = np.abs((motion.rotations * rig.rest.rotations).sum(axis=2)).min(axis=1) > 1 - 1e-9
-    still = (motion.controls == 0).all(axis=1)
-    return bool((near & still).any())
 
 
 def _with_rest(

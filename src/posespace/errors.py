@@ -25,7 +25,8 @@ class MissingExtraError(InputError):
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs the extra '{extra}': pip install 'posespace[{extra}]'")
+        install = f"pip install 'posespace[{extra}]', in a checkout uv sync --extra {extra}"
+        super().__init__(f"{purpose} needs the extra '{extra}': {install}")
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

@@ -47,6 +47,9 @@ class Examples:
             have = self.motion.rotations.shape[1]
             raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {have}")
 
+    def __repr__(self) -> str:
+        return f"Examples({len(self)} shapes of {self.rig})"
+
     @classmethod
     def from_shapes(cls, rig: Rig, motion: Motion, shapes: ArrayLike | Sequence[ArrayLike]) -> Examples:
         """Examples in memory; `shapes` is (P, N, 3), or P arrays (N, 3)."""

@@ -46,7 +46,8 @@ def _contents(file: Path) -> Figures:
     if contents.skeleton is not None:
         figures["skeleton"] = _skeleton(contents.skeleton)
     if contents.motions:
-        figures["motions"] = {name: _motion(motion) for name, motion in contents.motions.items()}
+        own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+        figures["motions"] = {name: _motion(motion, own) for name, motion in contents.motions.items()}
     if contents.morphs:
         figures["morph targets"] = list(contents.morphs)
     if contents.notes:
@@ -65,7 +66,7 @@ def _mesh(mesh: Mesh) -> Figures:
         sizes, counts = np.unique(mesh.face_sizes, return_counts=True)
         figures["faces by corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
     figures["watertight"] = mesh.is_watertight
-    figures["box"] = mesh.box.tolist()
+    figures["box"] = {"low": mesh.box[0].tolist(), "high": mesh.box[1].tolist()}
     return figures
 
 
@@ -91,8 +92,9 @@ def _rig(rig: Rig) -> Figures:
     }
 
 
-def _motion(motion: Motion) -> Figures:
-    turning = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0) < 1 - 1e-9
+def _motion(motion: Motion, skeleton: Skeleton | None) -> Figures:
+    rest = motion.rotations[:1] if skeleton is None else skeleton.rest_rotations
+    turning = np.abs((motion.rotations * rest).sum(axis=2)).min(axis=0, initial=1.0) < 1 - 1e-9
     return {
         "poses": len(motion),
         "seconds": round(float(motion.times.max(initial=0.0)), 6),
@@ -106,7 +108,14 @@ def _poses(file: Path) -> Figures:
     from posespace.formats import posejson
 
     poses = posejson.read(file)
-    return {"format": "poses", "poses": len(poses.names), "joints": len(poses.joints), "pose names": list(poses.names)}
+    controls = dict.fromkeys(name for pose in poses.poses.values() for name in pose.controls)
+    return {
+        "format": "poses",
+        "poses": len(poses.names),
+        "joints": len(poses.joints),
+        "controls": list(controls),
+        "pose names": list(poses.names),
+    }
 
 
 def _examples(folder: Path) -> Figures:

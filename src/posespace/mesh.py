@@ -40,6 +40,9 @@ class Mesh:
                 raise InputError(f"mesh face_sizes: they make {(sizes - 2).sum()} triangles, got {len(triangles)}")
             object.__setattr__(self, "face_sizes", sizes)
 
+    def __repr__(self) -> str:
+        return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"
+
     @classmethod
     def from_polygons(cls, points: ArrayLike, corners: ArrayLike, sizes: ArrayLike) -> Mesh:
         """Make a mesh from polygons: `corners` (sum of sizes,) vertex indices, `sizes` (F,) corners of each."""

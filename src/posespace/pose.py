@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -41,9 +42,12 @@ class Pose:
                 raise InputError(f"pose control {name!r}: expected a finite number, got {value}")
         object.__setattr__(self, "controls", {str(k): float(v) for k, v in self.controls.items()})
 
+    def __repr__(self) -> str:
+        return f"Pose({len(self.rotations)} joints, controls {self.controls})"
+
     @classmethod
     def rest(cls, skeleton: Skeleton) -> Pose:
-        """The skeleton's rest pose."""
+        """The skeleton's own rest pose, as its file shows it; `Rig.rest` is the pose the mesh was bound in."""
         return cls(skeleton.rest_rotations)
 
     @classmethod
@@ -124,7 +128,7 @@ class Motion:
 
         A joint whose scale changes over time has no such pose: it raises, naming the joint.
         """
-        given = check.floats("world", world, ("P", len(skeleton), 4, 4)).astype(np.float64)
+        given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
         turn, shift, misfit = skeleton.local(given)
         off = misfit.max(axis=0, initial=0.0)
         if (off > 1e-3).any():
@@ -137,6 +141,9 @@ class Motion:
             names,  # type: ignore[arg-type]
         )
 
+    def __repr__(self) -> str:
+        return f"Motion({len(self)} poses, {self.rotations.shape[1]} joints, {len(self.control_names)} controls)"
+
     def __len__(self) -> int:
         return len(self.rotations)
 
@@ -144,10 +151,12 @@ class Motion:
         return (self[k] for k in range(len(self)))
 
     @overload
-    def __getitem__(self, key: int) -> Pose: ...
+    def __getitem__(self, key: int | str) -> Pose: ...
     @overload
     def __getitem__(self, key: slice | Sequence[int] | NDArray[np.integer]) -> Motion: ...
-    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer]) -> Pose | Motion:
+    def __getitem__(self, key: int | str | slice | Sequence[int] | NDArray[np.integer]) -> Pose | Motion:
+        if isinstance(key, str):
+            key = self.index(key)
         if isinstance(key, int | np.integer):
             values = dict(zip(self.control_names, self.controls[key].tolist(), strict=True))
             return Pose(self.rotations[key], self.translations[key], values)
@@ -164,5 +173,8 @@ class Motion:
     def index(self, name: str) -> int:
         """Return the number of the pose called `name`."""
         if name not in self.names:
-            raise InputError(f"pose {name!r}: not in the motion; its poses are {', '.join(self.names[:8])}, ...")
+            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)
+            raise InputError(
+                f"pose {name[:80]!r}: not in the motion{f'; the closest is {close[0]!r}' if close else ''}"
+            )
         return self.names.index(name)

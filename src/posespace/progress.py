@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,3 +19,15 @@ def track(items: Sequence[T], label: str) -> Iterator[T]:
     from rich.progress import track as rich_track
 
     yield from rich_track(items, description=label, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def status(label: str) -> Iterator[None]:
+    """Show that work whose length is unknown goes on, on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(label):
+        yield

@@ -49,10 +49,13 @@ class Rig:
         put = object.__setattr__
         put(self, "weights", weights)
         put(self, "influences", influences)
-        put(self, "inverse_bind", check.floats("rig inverse_bind", bind, (joints, 4, 4)))
+        put(self, "inverse_bind", check.transforms("rig inverse_bind", bind, (joints, 4, 4), self.skeleton.names))
         check.choice("rig blending", self.blending, tuple(BLENDINGS))
         if not np.isfinite(self.transforms(self.rest)).all():
             raise InputError("rig: expected transforms of ordinary size, got some that overflow in the rest pose")
+
+    def __repr__(self) -> str:
+        return f"Rig({self.mesh}, {self.skeleton}, up to {self.weights.shape[1]} influences, {self.blending})"
 
     @classmethod
     def from_arrays(
@@ -94,6 +97,11 @@ class Rig:
         """The pose of the rest shape: the one whose bone transforms are the identity, or the nearest to it."""
         turn, shift, _ = self.skeleton.local(invert_affine(self.inverse_bind))
         return Pose(turn, shift)
+
+    def at_rest(self, motion: Motion) -> NDArray[np.bool_]:
+        """Return (P,) which poses are the rest pose, all controls at zero."""
+        near = np.abs((motion.rotations * self.rest.rotations).sum(axis=2)).min(axis=1) > 1 - 1e-9
+        return np.asarray(near & (motion.controls == 0).all(axis=1))
 
     @cached_property
     def normals(self) -> Floats:

@@ -28,6 +28,10 @@ class Score:
     base: Floats
     size: float
 
+    def __repr__(self) -> str:
+        figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
+        return f"Score({figures}, {len(self.names)} poses)"
+
     @property
     def rel_err(self) -> float:
         """The error over that of plain skinning: 1 is no better, 0 is the truth."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ class Skeleton:
         put = object.__setattr__
         put(self, "names", check.names("skeleton names", self.names, count))
         put(self, "parents", parents)
-        put(self, "frames", check.floats("skeleton frames", self.frames, (count, 4, 4)))
+        put(self, "frames", check.transforms("skeleton frames", self.frames, (count, 4, 4), self.names))
         rest = check.floats("skeleton rest_rotations", self.rest_rotations, (count, 4))
         put(self, "rest_rotations", rotations.normalize(rest, "skeleton rest_rotations"))
         for part, shape in (("stretches", (count, 3, 3)), ("axes", (count, 3, 3))):
@@ -75,7 +76,7 @@ class Skeleton:
     ) -> Skeleton:
         """Make a skeleton from each joint's rest transform to the world, `rest_world` (J, 4, 4)."""
         links = np.asarray(parents)
-        world = check.floats("rest_world", rest_world, (len(links), 4, 4)).astype(np.float64)
+        world = check.transforms("rest_world", rest_world, (len(links), 4, 4), names).astype(np.float64)
         links = check.indices("skeleton parents", links, ("J",), len(links), least=-1)
         for name, determinant in zip(names, np.linalg.det(world[:, :3, :3]), strict=False):
             if abs(determinant) < 1e-12:
@@ -97,6 +98,9 @@ class Skeleton:
             None if limits is None else np.asarray(limits),
         )
 
+    def __repr__(self) -> str:
+        return f"Skeleton({len(self)} joints: {', '.join(self.names[:4])}{', ...' if len(self) > 4 else ''})"
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -105,8 +109,8 @@ class Skeleton:
         try:
             return self.names.index(name)
         except ValueError:
-            known = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
-            raise InputError(f"joint {name!r}: not in the skeleton; its joints are {known}") from None
+            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)[0]
+            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close!r}") from None
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

@@ -5,6 +5,8 @@ This is the reference: plain NumPy, one pose at a time. The fast evaluators are 
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -141,6 +143,9 @@ class Skin:
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
 
+    def __repr__(self) -> str:
+        return f"Skin({self.rig}, {len(self.layers)} layers{', detail' if self.detail else ''})"
+
     def _check_names(self) -> None:
         drivers = [layer.driver for layer in self.layers]
         drivers += [layer.normal_driver for layer in self.layers if layer.normal_driver is not None]
@@ -197,6 +202,9 @@ class Skin:
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3), on the subdivided surface where there is detail."""
+        if not isinstance(pose, Pose):
+            raise InputError(f"skin.pose: expected one Pose, got a {type(pose).__name__}; take one, as motion[0]")
+        self._warn_of_unknown_controls(pose)
         rig = self.rig
         blend = BLENDINGS[rig.blending](rig.transforms(pose), rig.influences, rig.weights)
         points = skinning.apply(blend, rig.mesh.points + self.displacements(pose))
@@ -207,6 +215,13 @@ class Skin:
         else:
             normals = skinning.cofactor_normals(blend, rig.normals)
         return (points, normals) if self.detail is None else self._add_detail(pose, points)
+
+    def _warn_of_unknown_controls(self, pose: Pose) -> None:
+        known = self.control_names
+        for name, value in pose.controls.items() if known else ():
+            if value and name not in known:
+                close = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)[0]
+                warnings.warn(f"control {name!r} moves nothing in this skin; the closest is {close!r}", stacklevel=3)
 
     def _add_detail(self, pose: Pose, points: Floats) -> tuple[Floats, Floats]:
         assert self.detail is not None

@@ -21,29 +21,44 @@ class PSD:
     Parameters
     ----------
     kernel : of the RBF, see `posespace.interpolate.RBF`
-    radius : the falloff, in radians or the controls' unit; None: chosen by leave-one-out
+    radius : the falloff, in radians or the controls' unit, above 0; None: chosen by leave-one-out
+    smoothing : at least 0; above 0 the examples are only come close to, which calms contradictory ones
+    anchor : take the rest shape as an example where none is at rest
     tolerance : a vertex whose corrections all stay below this part of the box diagonal is left out
     """
 
     kernel: str = "gaussian"
     radius: float | None = None
+    smoothing: float = 0.0
+    anchor: bool = True
     tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        RBF(self.kernel, self.radius, smoothing=self.smoothing)
+        if not 0 <= self.tolerance < 1:
+            raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
         rig = examples.rig
         space = moved_space(examples)
         where = space.coordinates(examples.motion, rig.skeleton)
+        names = list(examples.motion.names)
         residuals = np.stack([examples.residual(index)[0] for index in range(len(examples))])
+        if self.anchor and not rig.at_rest(examples.motion).any():
+            still = space.coordinates(rig.rest, rig.skeleton)
+            where, names = np.vstack([where, still]), [*names, "the rest pose"]
+            residuals = np.concatenate([residuals, np.zeros((1, *residuals.shape[1:]))])
         moved = np.linalg.norm(residuals, axis=2).max(axis=0) > self.tolerance * rig.mesh.diagonal
         support = np.flatnonzero(moved).astype(np.int32)
-        values = residuals[:, support].reshape(len(examples), -1)
-        names = examples.motion.names
+        values = residuals[:, support].reshape(len(names), -1)
         radius = self.radius
         if radius is None and values.size:
-            radius = float(RBF(self.kernel).fit(where, values, space.metric, names).radius[0])
+            chosen = RBF(self.kernel, smoothing=self.smoothing).fit(where, values, space.metric, names)
+            radius = float(chosen.radius[0])
         # Cardinal functions: one coordinate an example, so that the basis is the corrections themselves.
-        cardinal = RBF(self.kernel, radius).fit(where, np.eye(len(examples)), space.metric, names)
+        settings = RBF(self.kernel, radius, smoothing=self.smoothing)
+        cardinal = settings.fit(where, np.eye(len(names)), space.metric, names)
         layer = Layer("psd", Driver(space, cardinal), support, residuals[:, support].astype(np.float32))
         return Skin(rig, (layer,), about={"method": "psd", "kernel": self.kernel, "radius": radius})
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
@@ -11,7 +13,12 @@ from posespace.skeleton import Skeleton
 
 
 def distance_weights(
-    mesh: Mesh, skeleton: Skeleton, influences: int = 4, power: float = 4.0, smoothing: int = 3
+    mesh: Mesh,
+    skeleton: Skeleton,
+    influences: int = 4,
+    power: float = 4.0,
+    smoothing: int = 3,
+    rest_world: ArrayLike | None = None,
 ) -> tuple[Ints, Floats]:
     """Weights that fall with the distance to the bones in the rest shape.
 
@@ -26,6 +33,8 @@ def distance_weights(
     influences : most joints that move a vertex, 1 to 8
     power : how fast the weights fall, above 0
     smoothing : rounds of averaging with neighbouring vertices
+    rest_world : (J, 4, 4) each joint's transform to the mesh's space, where that is not the world of the skeleton's
+        rest pose: for a rig `np.linalg.inv(rig.inverse_bind)`
 
     Returns
     -------
@@ -38,7 +47,12 @@ def distance_weights(
         raise InputError(f"power and smoothing: expected above 0 and at least 0, got {power} and {smoothing}")
     keep = min(influences, len(skeleton))
     points = np.asarray(mesh.points, dtype=np.float64)
-    distance = bone_distances(points, skeleton)
+    placed = skeleton.rest_world if rest_world is None else rest_world
+    joints = check.transforms("rest_world", placed, (len(skeleton), 4, 4), skeleton.names)[:, :3, 3]
+    gap = np.maximum(mesh.box[0] - joints.max(axis=0), joints.min(axis=0) - mesh.box[1]).max()
+    if gap > 0.1 * mesh.diagonal:
+        raise InputError("distance_weights: the joints lie beside the mesh; give rest_world, or check unit and axes")
+    distance = bone_distances(points, skeleton, joints)
     dense = _falling(distance, keep, power, mesh.diagonal)
     for _ in range(smoothing):
         dense = _averaged(mesh, dense)
@@ -52,9 +66,8 @@ def distance_weights(
     return order[:, :keep], packed / packed.sum(axis=1, keepdims=True)
 
 
-def bone_distances(points: Floats, skeleton: Skeleton) -> Floats:
-    """Return the distance (N, J) from each point (N, 3) to each joint's bone in the rest pose."""
-    origins = skeleton.rest_world[:, :3, 3]
+def bone_distances(points: Floats, skeleton: Skeleton, origins: Floats) -> Floats:
+    """Return the distance (N, J) from each point (N, 3) to each joint's bone; `origins` (J, 3) are the joints."""
     distance = np.full((len(points), len(skeleton)), np.inf)
     for joint, children in enumerate(skeleton.children):
         for end in _bone_ends(origins, joint, children, int(skeleton.parents[joint])):

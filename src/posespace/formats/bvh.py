@@ -17,7 +17,7 @@ from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
-from posespace.formats.contents import Contents
+from posespace.formats.contents import Contents, unique
 from posespace.pose import Motion
 from posespace.skeleton import Skeleton
 
@@ -67,7 +67,7 @@ def read(path: Path) -> Contents:
     frames = np.tile(np.eye(4), (len(joints), 1, 1))
     frames[:, :3, 3] = offsets
     rest = np.tile(rotations.IDENTITY, (len(joints), 1))
-    names = _unique([joint.name for joint in joints])
+    names = tuple(unique((joint.name for joint in joints), "joint"))
     renamed = sum(joint.name != name for joint, name in zip(joints, names, strict=True))
     notes = [f"{renamed} joints renamed, since their names came again"] if renamed else []
     motions: dict[str, Motion] = {}
@@ -160,23 +160,6 @@ class _Hierarchy:
                 self.path, f"joint {joint.name[:60]!r}: its CHANNELS differ from their count {count[:20]!r}"
             )
         joint.channels = tuple(channels)
-
-
-def _unique(names: list[str]) -> tuple[str, ...]:
-    """Return the names, a repeated one with #2, #3, ... behind it."""
-    taken = set(names)
-    seen: dict[str, int] = {}
-    unique: list[str] = []
-    for name in names:
-        count = seen.get(name, 0) + 1
-        fresh = name
-        while count > 1 and fresh in taken:
-            fresh = f"{name}#{count}"
-            count += fresh in taken
-        seen[name] = count
-        taken.add(fresh)
-        unique.append(fresh)
-    return tuple(unique)
 
 
 def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]:

@@ -1,7 +1,8 @@
-"""Contents: what a reader found in a file, in the library's own nouns."""
+"""Contents: what a reader found in a file, in the library's own nouns, under names that are distinct."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,3 +37,17 @@ class Contents:
     motions: dict[str, Motion] = field(default_factory=dict)
     morphs: dict[str, Floats] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def unique(names: Iterable[str], what: str) -> list[str]:
+    """Return the names made distinct: the second "arm" becomes "arm#2", a nameless one "`what` 5"."""
+    found: dict[str, None] = {}
+    repeats: dict[str, int] = {}
+    for k, name in enumerate(names):
+        base = name or f"{what} {k}"
+        candidate = base
+        while candidate in found:
+            repeats[base] = repeats.get(base, 1) + 1
+            candidate = f"{base}#{repeats[base]}"
+        found[candidate] = None
+    return list(found)

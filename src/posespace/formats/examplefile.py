@@ -121,6 +121,10 @@ class ExampleStore:
         """Return (P,) which poses have their shape, as of now."""
         return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
 
+    def written_at(self, index: int) -> float:
+        """Return when the shape of pose `index` was finished, in seconds as file systems count; 0 if it is not."""
+        return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
+
     def write(self, index: int, points: ArrayLike) -> None:
         """Store the shape (N, 3) of pose `index`, then mark it finished. Safe beside writers of other poses."""
         if not 0 <= index < len(self):

@@ -47,6 +47,8 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 def parse_json(path: Path, text: str | bytes) -> Any:
     """Return what a JSON text of the file holds."""
+    if not text:
+        raise FileError(path, "is empty")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

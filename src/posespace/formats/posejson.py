@@ -21,6 +21,7 @@ from posespace.pose import Motion
 from posespace.skeleton import Skeleton
 
 VERSION = 1
+_PARTS = ("rotations", "translations", "controls", "time")
 _MATRIX_KEYS = ("matrix", "offsetMatrix", "offsetMatrix_colmajor")
 
 
@@ -127,6 +128,10 @@ def read(path: Path) -> PoseFile:
     if not isinstance(content, dict):
         raise FileError(path, "expected a JSON object with poses by name")
     reader = _Reader(path)
+    if "posespace" not in content and _looks_own(content.get("poses")):
+        raise FileError(
+            path, 'looks like posespace\'s own form without its first line: "posespace": "poses", "version": 1'
+        )
     poses = reader.own(content) if content.get("posespace") == "poses" else reader.foreign(content)
     if not poses:
         raise FileError(path, "holds no poses: expected pose → joint → [x, y, z, w] or a matrix of 16 numbers")
@@ -183,6 +188,9 @@ class _Reader:
         for name, entry in self._object(content.get("poses"), "poses").items():
             where = f"pose {name[:60]!r}"
             parts = self._object(entry, where)
+            for key in parts:
+                if key not in _PARTS:
+                    raise FileError(self.path, f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
             turn, shift, controls = (
                 self._object(parts.get(part, {}), f"{where}, {part}")
                 for part in ("rotations", "translations", "controls")
@@ -250,6 +258,12 @@ class _Reader:
         if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:
             raise FileError(self.path, f"{where}, joint {joint[:60]!r}: expected an invertible matrix, got a flat one")
         return matrix
+
+
+def _looks_own(poses: Any) -> bool:
+    """Whether some entry has the parts that a pose of posespace's own form has."""
+    entries = poses.values() if isinstance(poses, dict) else ()
+    return any(isinstance(entry, dict) and {"rotations", "controls"} & entry.keys() for entry in entries)
 
 
 def _poses_within(content: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:

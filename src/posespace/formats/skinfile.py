@@ -32,12 +32,13 @@ _TYPES: dict[str, np.dtype[Any]] = {
 
 def write(path: Path, skin: Skin) -> None:
     """Write `skin` to `path` atomically."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     writer = records.Writer()
     description = {"kind": "skin", "version": VERSION, "skin": records.write_skin(skin, writer)}
+    content = save(writer.arrays, metadata={_KEY: json.dumps(description, ensure_ascii=False)})
     with files.atomic_write(path) as temporary:
-        save_file(writer.arrays, temporary, metadata={_KEY: json.dumps(description, ensure_ascii=False)})
+        temporary.write_bytes(content)
 
 
 def read(path: Path) -> Skin:

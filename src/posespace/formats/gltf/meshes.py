@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.formats.gltf_buffers import Document, Fields
-from posespace.formats.gltf_nodes import Nodes, unique
+from posespace.formats.contents import unique
+from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.nodes import Nodes
 from posespace.mesh import Mesh
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6

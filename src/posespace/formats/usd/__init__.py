@@ -12,11 +12,10 @@ import numpy as np
 
 from posespace.errors import FileError, require
 from posespace.formats import files
-from posespace.formats.contents import Contents
-from posespace.formats.gltf_nodes import unique
-from posespace.formats.usd_meshes import Part, influences, join, read_morphs, read_parts
-from posespace.formats.usd_process import Found, extract
-from posespace.formats.usd_skeleton import read_inverse_bind, read_motion, read_skeleton
+from posespace.formats.contents import Contents, unique
+from posespace.formats.usd.meshes import Part, influences, join, read_morphs, read_parts
+from posespace.formats.usd.process import Found, extract
+from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
 from posespace.pose import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
@@ -103,6 +102,8 @@ def _motions(
 
 def _note_left_out(found: Found, parts: Sequence[Part], owners: Sequence[Part], motions: dict[str, Motion]) -> None:
     """Say what the file has beyond what is read."""
+    missing = found.description["missing"]
+    found.note(len(missing), f"files it draws on are missing: {', '.join(missing[:3])}")
     found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
     shaped = sum(bool(part.shapes) for part in parts) - sum(bool(part.shapes) for part in owners)
     found.note(shaped, "further meshes have blend shapes: they are left out")

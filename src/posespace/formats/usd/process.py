@@ -1,4 +1,4 @@
-"""Runs the USD library in a child process (`usd_child`) and holds what it found: plain arrays and their description."""
+"""Runs the USD library in a child process (`child`) and holds what it found: plain arrays and their description."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Found:
 
     Parameters
     ----------
-    description : the records of its prims, as `usd_child` writes them; matrices are for row vectors
+    description : the records of its prims, as `child` writes them; matrices are for row vectors
     arrays : by the keys that records use
     notes : one line each, for the user
     """
@@ -63,7 +63,7 @@ def extract(path: Path) -> Found:
         "OPENBLAS_NUM_THREADS": "1",
     }
     # Without -P Python would look for modules in the working folder too.
-    command = [sys.executable, "-P", "-m", "posespace.formats.usd_child", os.path.abspath(path)]
+    command = [sys.executable, "-P", "-m", "posespace.formats.usd.child", os.path.abspath(path)]
     quiet = subprocess.DEVNULL
     try:
         done = subprocess.run(

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.formats.gltf_buffers import Document, Fields
-from posespace.formats.gltf_meshes import Morphs
-from posespace.formats.gltf_nodes import Nodes, unique
+from posespace.formats.contents import unique
+from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.meshes import Morphs
+from posespace.formats.gltf.nodes import Nodes
 from posespace.pose import Motion
 from posespace.skeleton import Skeleton
 

@@ -1,4 +1,4 @@
-"""The part of the USD reader that calls the USD library, run as a process of its own by `usd.py`.
+"""The part of the USD reader that calls the USD library, run as a process of its own by `process.py`.
 
 On damaged files the library crashes, hangs or fills the memory; here it may. Out come plain arrays and JSON.
 """
@@ -10,13 +10,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel
+from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdSkel, Vt
 
 Record = dict[str, Any]
 
@@ -66,9 +65,7 @@ class Arrays:
             return None
         plain = [_plain(value, where, "f", tail) for value in values]
         if len({len(value) for value in plain}) > 1:
-            raise RefusedError(
-                f"{where}: expected as many values at each time, got {min(map(len, plain))} at one of them"
-            )
+            raise RefusedError(f"{where}: expected as many values at each time, got {len(plain[0])} and others")
         return self.put(np.stack(plain), where, "f", plain[0].shape)
 
 
@@ -76,12 +73,13 @@ def main(path: Path, out: BinaryIO) -> None:
     """Read a file; write an .npz of its arrays and their description, or of the one line that says what is wrong."""
     arrays = Arrays()
     try:
-        description = _stage(open_stage(path), arrays)
+        stage, missing = open_stage(path)
+        description = _stage(stage, arrays) | {"missing": missing}
     except RefusedError as refusal:
         description = {"error": str(refusal)}
     except MemoryError:
         description = {"error": "is damaged or too large (reading it takes too much memory)"}
-    except Exception as error:  # whatever the library raises, the file is its cause
+    except (Tf.ErrorException, RuntimeError, ValueError, OSError) as error:
         description = {"error": _one_line(error)}
     if "error" in description:
         arrays.found.clear()
@@ -89,25 +87,30 @@ def main(path: Path, out: BinaryIO) -> None:
     np.savez(out, **(arrays.found | {"description": text}))  # type: ignore[arg-type]
 
 
-def open_stage(path: Path) -> Any:
-    """Open a stage after a look at all files it draws on: they must lie in the file's own folder."""
+def open_stage(path: Path) -> tuple[Any, list[str]]:
+    """Open a stage after a look at all files it draws on: they must lie in its folder. Also return the missing ones."""
     folder = Path(os.path.realpath(path.parent))
     # A path that is found nowhere else is looked for in the working folder.
     os.chdir(folder)
     root = str(folder / path.name)
     size, seen, waiting = 0, {root}, [root]
+    layers, missing = [], []
     while waiting:
         name = waiting.pop()
         size += Path(Ar.SplitPackageRelativePathOuter(name)[0]).stat().st_size
         _limit(size)
         layer = _open(name, name == root)
         layer.Traverse(Sdf.Path.absoluteRootPath, lambda spec, layer=layer: _refuse_clips(layer, spec))
+        layers.append(layer)  # a layer in use is not read again for the stage
         for asset in layer.GetCompositionAssetDependencies():
-            found = _inside(folder, layer, asset)
-            if found is not None and found not in seen:
+            # An empty path is the layer itself.
+            found = _inside(folder, layer, asset) if asset else name
+            if found is None:
+                missing.append(asset)
+            elif found not in seen:
                 seen.add(found)
                 waiting.append(found)
-    return Usd.Stage.Open(root, Usd.Stage.LoadAll)
+    return Usd.Stage.Open(root, Usd.Stage.LoadAll), missing
 
 
 def _open(name: str, is_root: bool) -> Any:
@@ -136,8 +139,8 @@ def _inside(folder: Path, layer: Any, asset: str) -> str | None:
 
 def _refuse_clips(layer: Any, path: Any) -> None:
     """Refuse value clips: the library opens their files unasked."""
-    is_prim = path.IsPrimPath() or path.IsPrimVariantSelectionPath()
-    if is_prim and layer.GetPrimAtPath(path).HasInfo("clips"):
+    prim = layer.GetPrimAtPath(path)
+    if prim and prim.HasInfo("clips"):
         raise RefusedError(f"draws on value clips at {path}, which are not read")
 
 
@@ -158,26 +161,38 @@ def _limit(size: int) -> None:
 def _stage(stage: Any, arrays: Arrays) -> Record:
     every = Usd.TraverseInstanceProxies()
     bound = _bindings(stage, every)
-    places = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
+    # What is abstract is not traversed, but may be bound.
+    skeletons: dict[Any, Any] = {}
+    animations: dict[Any, Any] = {}
     meshes: list[Record] = []
-    skeletons: dict[str, Record] = {}
-    animations: dict[str, Record] = {}
+    places = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
     others = 0
     for prim in stage.Traverse(every):
         if prim.IsA(UsdGeom.Mesh):
             record = _mesh(prim, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
             if prim.GetPath() in bound:
-                record |= _binding(*bound[prim.GetPath()], arrays)
+                skeleton, query = bound[prim.GetPath()]
+                skeletons[skeleton.GetPath()] = skeleton
+                record |= _binding(skeleton, query, arrays)
             meshes.append(record)
         elif prim.IsA(UsdSkel.Skeleton):
-            record = _skeleton(prim, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
-            skeletons[str(prim.GetPath())] = record
+            skeletons[prim.GetPath()] = prim
         elif prim.IsA(UsdSkel.Animation):
-            animations[str(prim.GetPath())] = _animation(prim, arrays)
+            animations[prim.GetPath()] = prim
         elif prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
             others += 1
-    rate = stage.GetTimeCodesPerSecond()
-    return {"meshes": meshes, "skeletons": skeletons, "animations": animations, "others": others, "rate": rate}
+    sources = [UsdSkel.BindingAPI(prim).GetInheritedAnimationSource() for prim in skeletons.values()]
+    animations |= {source.GetPath(): source for source in sources if source and source.IsA(UsdSkel.Animation)}
+    return {
+        "meshes": meshes,
+        "skeletons": {
+            str(path): _skeleton(prim, source, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
+            for (path, prim), source in zip(skeletons.items(), sources, strict=True)
+        },
+        "animations": {str(path): _animation(prim, arrays) for path, prim in animations.items()},
+        "others": others,
+        "rate": stage.GetTimeCodesPerSecond(),
+    }
 
 
 def _bindings(stage: Any, every: Any) -> dict[Any, tuple[Any, Any]]:
@@ -216,13 +231,16 @@ def _binding(skeleton: Any, query: Any, arrays: Arrays) -> Record:
     if not query.HasJointInfluences():
         return record
     where, order = str(prim.GetPath()), query.GetJointOrder()
-    indices, weights = query.GetJointIndicesPrimvar(), query.GetJointWeightsPrimvar()
+    indices = query.GetJointIndicesPrimvar().ComputeFlattened()
+    weights = query.GetJointWeightsPrimvar().ComputeFlattened()
+    if indices is None or weights is None:
+        raise RefusedError(f"{where}: its joint indices or joint weights have no value")
     return record | {
-        "indices": arrays.put(indices.ComputeFlattened(), f"{where} joint indices", "i", ()),
-        "weights": arrays.put(weights.ComputeFlattened(), f"{where} joint weights", "f", ()),
+        "indices": arrays.put(indices, f"{where} joint indices", "i", ()),
+        "weights": arrays.put(weights, f"{where} joint weights", "f", ()),
         "width": query.GetNumInfluencesPerComponent(),
         "constant": query.IsRigidlyDeformed(),
-        "joints": None if order is None else _texts(order),
+        "joints": None if order is None else _texts(order, where),
         "bind": _rows(query.GetGeomBindTransform()),
         "blending": "dual_quaternion" if query.GetSkinningMethod() == UsdSkel.Tokens.dualQuaternion else "linear",
     }
@@ -230,11 +248,10 @@ def _binding(skeleton: Any, query: Any, arrays: Arrays) -> Record:
 
 def _shapes(query: Any, arrays: Arrays) -> list[Record]:
     prim = query.GetPrim()
-    names, targets = _texts(query.GetBlendShapeOrder()), query.GetBlendShapeTargetsRel().GetTargets()
+    names = _texts(query.GetBlendShapeOrder(), str(prim.GetPath()))
+    targets = query.GetBlendShapeTargetsRel().GetTargets()
     if len(names) != len(targets):
-        raise RefusedError(
-            f"{prim.GetPath()}: expected a target for each blend shape, got {len(targets)} for {len(names)}"
-        )
+        raise RefusedError(f"{prim.GetPath()}: expected {len(names)} targets of its blend shapes, got {len(targets)}")
     records: list[Record] = []
     for name, target in zip(names, targets, strict=True):
         found = prim.GetStage().GetPrimAtPath(target)
@@ -248,11 +265,10 @@ def _shapes(query: Any, arrays: Arrays) -> list[Record]:
     return records
 
 
-def _skeleton(prim: Any, arrays: Arrays) -> Record:
+def _skeleton(prim: Any, source: Any, arrays: Arrays) -> Record:
     skeleton = UsdSkel.Skeleton(prim)
-    source = UsdSkel.BindingAPI(prim).GetInheritedAnimationSource()
     return {
-        "joints": _texts(skeleton.GetJointsAttr().Get()),
+        "joints": _texts(skeleton.GetJointsAttr().Get(), str(prim.GetPath())),
         "bind": arrays.attribute(skeleton.GetBindTransformsAttr(), "f", (4, 4)),
         "rest": arrays.attribute(skeleton.GetRestTransformsAttr(), "f", (4, 4)),
         "animation": str(source.GetPath()) if source else None,
@@ -268,10 +284,10 @@ def _animation(prim: Any, arrays: Arrays) -> Record:
         "weights": (animation.GetBlendShapeWeightsAttr(), ()),
     }
     times = sorted({time for attribute, _ in moving.values() for time in attribute.GetTimeSamples()})
-    record: Record = {name: arrays.samples(*parts[:1], times, parts[1]) for name, parts in moving.items()}
+    record: Record = {name: arrays.samples(attribute, times, tail) for name, (attribute, tail) in moving.items()}
     record |= {"name": prim.GetName(), "times": times}
-    record["joints"] = _texts(animation.GetJointsAttr().Get())
-    record["shapes"] = _texts(animation.GetBlendShapesAttr().Get())
+    record["joints"] = _texts(animation.GetJointsAttr().Get(), str(prim.GetPath()))
+    record["shapes"] = _texts(animation.GetBlendShapesAttr().Get(), str(prim.GetPath()))
     return record
 
 
@@ -286,8 +302,12 @@ def _plain(value: Any, where: str, kind: str, tail: tuple[int, ...]) -> NDArray[
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
-def _texts(tokens: Iterable[Any] | None) -> list[str]:
-    return [] if tokens is None else [str(token) for token in tokens]
+def _texts(value: Any, where: str) -> list[str]:
+    if value is None:
+        return []
+    if not isinstance(value, Vt.TokenArray | Vt.StringArray):
+        raise RefusedError(f"{where}: expected a list of names, got {type(value).__name__}")
+    return list(value)
 
 
 def _rows(matrix: Any) -> list[list[float]]:
@@ -302,7 +322,7 @@ def _one_line(error: Exception) -> str:
     lines = [found for text in texts if (found := re.search(r":(\d+):\d+: |on line (\d+)", text))]
     if lines:
         return f"is not valid USD text (line {lines[0][1] or lines[0][2]})"
-    head = (texts[0].strip().splitlines() or [type(error).__name__])[0]
+    head = ("\n".join(texts).strip().splitlines() or [type(error).__name__])[0]
     return f"is damaged or not USD ({head[:160]})"
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats import files
-from posespace.formats.contents import Contents
-from posespace.formats.gltf_animation import Actor, read_motions
-from posespace.formats.gltf_buffers import Document, Fields
-from posespace.formats.gltf_meshes import Morphs, Part, influences, join, read_morphs, read_surface
-from posespace.formats.gltf_nodes import Nodes, affine, read_nodes, unique
+from posespace.formats.contents import Contents, unique
+from posespace.formats.gltf.animation import Actor, read_motions
+from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.meshes import Morphs, Part, influences, join, read_morphs, read_surface
+from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 

@@ -9,8 +9,8 @@ import numpy as np
 from posespace import check, rotations
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.formats.gltf_nodes import unique
-from posespace.formats.usd_process import Found, Record, affine, afford
+from posespace.formats.contents import unique
+from posespace.formats.usd.process import Found, Record, affine, afford
 from posespace.pose import Motion
 from posespace.skeleton import Skeleton, invert_affine
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,8 @@ import numpy as np
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.formats.gltf_buffers import Document, Fields
+from posespace.formats.contents import unique
+from posespace.formats.gltf.buffers import Document, Fields
 from posespace.skeleton import Skeleton
 
 _ROUNDING = 1e-6
@@ -113,20 +114,6 @@ def read_nodes(document: Document) -> Nodes:
         skins=[node.reference("skin", skin_count) for node in fields],
         weights=[node.numbers("weights") for node in fields],
     )
-
-
-def unique(names: Iterable[str], what: str) -> list[str]:
-    """Return the names made distinct: the second "arm" becomes "arm#2", a nameless one "`what` 5"."""
-    found: dict[str, None] = {}
-    repeats: dict[str, int] = {}
-    for k, name in enumerate(names):
-        base = name or f"{what} {k}"
-        candidate = base
-        while candidate in found:
-            repeats[base] = repeats.get(base, 1) + 1
-            candidate = f"{base}#{repeats[base]}"
-        found[candidate] = None
-    return list(found)
 
 
 def affine(columns: Floats, what: str) -> Floats:

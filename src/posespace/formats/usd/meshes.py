@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.formats.usd_process import Found, Record, affine, afford
+from posespace.formats.usd.process import Found, Record, affine, afford
 from posespace.mesh import Mesh
 
 
