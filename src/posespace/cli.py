@@ -99,6 +99,36 @@ def demo(
     _print_one(run(out), as_json)
 
 
+@app.command(epilog="Example: posespace simulate hand -o hand.examples --workers 2")
+def simulate(
+    body: Annotated[str, typer.Argument(help="hand, arm, or the file of a rig.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The example store to write.")],
+    poses: Annotated[Path | None, typer.Option(help="Poses to simulate; else every joint's range.")] = None,
+    level: Annotated[int, typer.Option(help="Of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")] = 1,
+    side: Annotated[str, typer.Option(help="Of the hand: right or left.")] = "right",
+    elements: Annotated[int, typer.Option(help="About how many tetrahedra.")] = 11_000,
+    order: Annotated[int, typer.Option(help="1 for 4-node, 2 for 10-node tetrahedra.")] = 2,
+    step: Annotated[float, typer.Option(help="Degrees between the poses of a joint's range.")] = 18.0,
+    random: Annotated[int, typer.Option(help="How many random poses of all joints to add.")] = 25,
+    seed: Annotated[int, typer.Option(help="Of the random poses.")] = 2002,
+    poisson: Annotated[float, typer.Option(help="Poisson's ratio of the tissue.")] = 0.45,
+    workers: Annotated[int, typer.Option(help="Local processes, one thread each.")] = 1,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a running Dask scheduler, for a cluster.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a store that exists.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make example poses by nonlinear finite elements: tissue around bones, each pose stored as it finishes."""
+    from posespace.progress import counter
+    from posespace.simulate.run import Plan, simulate
+    from posespace.simulate.simulation import Tissue
+
+    tissue = Tissue(order, poisson=poisson)
+    plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)
+    with counter("solving poses") as advance:
+        found = simulate(plan, out, workers, scheduler, resume, lambda done, count, _: advance(done, count))
+    _print_one(found, as_json)
+
+
 def _print_one(figures: dict[str, Any], as_json: bool) -> None:
     if as_json:
         _print_json(figures)

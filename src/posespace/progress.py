@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -19,6 +19,21 @@ def track(items: Sequence[T], label: str) -> Iterator[T]:
     from rich.progress import track as rich_track
 
     yield from rich_track(items, description=label, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def counter(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that shows how many of how many are done, with the time left."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=None)
+        yield lambda done, count: progress.update(task, completed=done, total=count)
 
 
 @contextmanager

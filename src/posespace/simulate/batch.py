@@ -37,7 +37,6 @@ class Job:
     rig: Rig
     mesh: TetMesh
     tissue: Tissue
-    steps: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ def run(
         )
     done = int(finished.sum())
     figures: list[dict[str, Any]] = []
-    for future in as_completed(list(futures.values())):
+    for future in as_completed(list(futures.values())):  # type: ignore[no-untyped-call]
         outcome = _outcome(future)
         figures.append(outcome.figures | {"name": poses.motion.names[outcome.index]})
         if outcome.figures["converged"]:
@@ -115,7 +114,7 @@ def solve_pose(job: Job, index: int, pose: Pose, begin: Pose | None, start: Outc
     simulation = _simulation(job)
     nodes = start.nodes if isinstance(start, Outcome) else start
     usable = nodes is not None and len(nodes) and begin is not None
-    posed = simulation.solve(pose, (begin, nodes) if usable else None, job.steps)  # type: ignore[arg-type]
+    posed = simulation.solve(pose, (begin, nodes) if usable else None)  # type: ignore[arg-type]
     solution = posed.solution
     figures = {
         "converged": solution.converged,

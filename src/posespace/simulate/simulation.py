@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from posespace import check, rotations, skinning
@@ -16,6 +17,9 @@ from posespace.rig import Rig, pack_weights
 from posespace.simulate.elements import rest_gradients, to_quadratic
 from posespace.simulate.solve import Solution, Solver
 from posespace.simulate.tetmesh import TetMesh
+
+STEP = 20.0
+"""Degrees that a joint may turn in one load step; a step that fails is halved all the same."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Simulation:
     def __init__(self, rig: Rig, mesh: TetMesh, tissue: Tissue) -> None:
         self.rig, self.tissue = rig, tissue
         joint_of_bone = np.array([bone.joint for bone in mesh.bones], dtype=np.int32)
-        points, tets, bone_of = mesh.points, mesh.tets, mesh.bone_of
+        points, tets, bone_of = mesh.points, mesh.tets.astype(np.int64), mesh.bone_of
         weights = _harmonic_weights(points, tets, bone_of, joint_of_bone, len(rig.skeleton))
         if tissue.order == 2:
             points, tets, ends = to_quadratic(points, tets)
@@ -78,9 +82,14 @@ class Simulation:
         self._skin = mesh.embedding(tissue.order)
         self.solver = Solver(points, tets, self.fixed, law=tissue.law, poisson=tissue.poisson)
 
-    def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None, steps: int = 1) -> Posed:
-        """Solve `pose`, starting from a solved one: its pose and nodes (N, 3); None starts from rest."""
+    def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
+        """Solve `pose`, starting from a solved one: its pose and nodes (N, 3); None starts from rest.
+
+        The way there has a load step for each `STEP` degrees of the joint that turns farthest.
+        """
         begin, nodes = start if start is not None else (self.rig.rest, self.rest_nodes)
+        half = np.abs((begin.rotations * pose.rotations).sum(axis=1)).clip(0, 1).min()
+        steps = max(1, int(np.ceil(np.degrees(2 * np.arccos(half)) / STEP - 0.01)))
 
         def placed(fraction: float) -> Floats:
             transforms = self.rig.transforms(_between(begin, pose, fraction))
@@ -109,7 +118,9 @@ def _between(begin: Pose, end: Pose, fraction: float) -> Pose:
     return Pose(turn, (1 - fraction) * begin.translations + fraction * end.translations)
 
 
-def _harmonic_weights(points: Floats, tets: Ints, bone_of: Ints, joint_of_bone: Ints, joints: int) -> Floats:
+def _harmonic_weights(
+    points: Floats, tets: NDArray[np.int64], bone_of: Ints, joint_of_bone: Ints, joints: int
+) -> Floats:
     """Smooth weights (N, J) of all nodes: one on the joint's bones, harmonic between, for carrying nodes along."""
     slopes, volumes = rest_gradients(points, tets)
     local = np.einsum("eqai,eqaj,eq->eij", slopes, slopes, volumes)
