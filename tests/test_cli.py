@@ -35,7 +35,7 @@ def assert_one_line(done: subprocess.CompletedProcess[str], *words: str) -> None
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
-    for command in ("info", "examples", "demo"):
+    for command in ("info", "examples", "demo", "simulate"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
     assert "--install-completion" in overview

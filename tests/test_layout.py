@@ -18,7 +18,7 @@ import posespace as ps
 skin = ps.Skin.load({path!r})
 skin.pose(skin.rig.rest)
 heavy = {{"scipy", "sklearn", "zarr", "matplotlib", "numba", "typer", "safetensors"}} & set(sys.modules)
-offline = ("posespace.fit", "posespace.datasets", "posespace.interpolate")
+offline = ("posespace.fit", "posespace.simulate", "posespace.datasets", "posespace.interpolate")
 print(sorted(heavy) + [name for name in sys.modules if name.startswith(offline)])
 """
 
@@ -36,7 +36,8 @@ def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> Non
 ABOVE = {
     "nouns": ("spaces", "interpolate", "skin", "fit", "formats", "report", "cli", "datasets", "load", "info"),
     "fit": ("report", "cli", "datasets", "load", "info", "formats"),
-    "formats": ("fit", "report", "cli", "datasets", "load", "info"),
+    "simulate": ("report", "cli", "datasets", "info"),
+    "formats": ("fit", "simulate", "report", "cli", "datasets", "load", "info"),
     "report": ("cli", "fit"),
 }
 NOUNS = ("mesh", "skeleton", "rig", "pose", "rotations", "skinning", "check", "errors")

@@ -1,0 +1,179 @@
+"""Simulating many poses: pose lists, processes, clusters, killed workers and killed runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.formats import posejson
+from posespace.formats.examplefile import ExampleStore
+from posespace.pose import Motion, Pose
+from posespace.simulate.arm import arm
+from posespace.simulate.batch import cluster_of
+from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
+from posespace.simulate.simulation import Simulation, Tissue
+from posespace.simulate.tetmesh import tetrahedralise
+
+pytest.importorskip("netgen")
+pytest.importorskip("distributed")
+
+BODY = arm(400)
+SKELETON = BODY.rig.skeleton
+
+
+@given(st.floats(5, 60))
+def test_ranges_go_outwards_from_rest_in_equal_steps_within_the_limits(step: float) -> None:
+    poses = joint_ranges(SKELETON, step)
+    assert poses.motion.names[0] == "rest"
+    angles = SKELETON.angles(poses.motion.rotations)
+    assert SKELETON.limits is not None
+    assert (angles >= SKELETON.limits[..., 0] - 1e-9).all()
+    assert (angles <= SKELETON.limits[..., 1] + 1e-9).all()
+    before = angles[np.maximum(poses.after, 0)]
+    assert np.degrees(np.abs(angles - before)).max() <= step + 1e-6
+    assert ((np.abs(angles) > 0).sum(axis=(1, 2))[1:] == 1).all()
+    reached = np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1)
+    np.testing.assert_allclose(reached, SKELETON.limits, atol=1e-9)
+
+
+def test_random_poses_are_the_same_for_one_seed() -> None:
+    one, again, other = (random_poses(SKELETON, 5, seed).motion.rotations for seed in (1, 1, 2))
+    assert one.tobytes() == again.tobytes()
+    assert one.tobytes() != other.tobytes()
+    both = joined(joint_ranges(SKELETON), random_poses(SKELETON, 5, 1))
+    assert both.motion.names[-1] == "random 4"
+    assert (both.after[-5:] == -1).all()
+
+
+def test_a_pose_may_not_start_from_a_later_one() -> None:
+    with pytest.raises(InputError, match="start from an earlier one"):
+        PoseList(Motion(np.tile([0, 0, 0, 1.0], (2, 3, 1))), np.array([1, -1]))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(order: int) -> None:
+    mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200)
+    simulation = Simulation(BODY.rig, mesh, Tissue(order))
+    rest = simulation.solve(BODY.rig.rest)
+    np.testing.assert_allclose(rest.skin, BODY.rig.mesh.points, atol=1e-3)
+    angles = np.zeros((3, 3))
+    angles[1, 0] = np.radians(40)
+    bent = simulation.solve(Pose(SKELETON.rotations(angles)))
+    assert bent.solution.converged
+    assert bent.solution.least_jacobian > 0
+    assert abs(bent.solution.volume_change) < 0.02
+    again = simulation.solve(Pose(SKELETON.rotations(angles)))
+    assert again.skin.tobytes() == bent.skin.tobytes()
+
+
+def test_an_unreachable_scheduler_is_one_line() -> None:
+    unreachable = pytest.raises(InputError, match=r"scheduler tcp://127\.0\.0\.1:9: cannot be reached")
+    with unreachable, cluster_of(1, "tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def poses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight easy poses of the arm."""
+    bends = np.radians([10, 20, 30, 40, 10, 20, 30, 40])
+    angles = np.zeros((8, 3, 3))
+    angles[:4, 1, 0], angles[4:, 2, 0] = bends[:4], bends[4:]
+    path = tmp_path_factory.mktemp("poses") / "poses.json"
+    motion = Motion(SKELETON.rotations(angles), names=tuple(f"pose {k}" for k in range(8)))
+    posejson.write(path, motion, SKELETON)
+    return path
+
+
+def command(poses: Path, out: Path, *more: str) -> list[str]:
+    start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", "arm", "-o", str(out)]
+    return [*start, "--poses", str(poses), "--elements", "1000", "--order", "1", "--json", *more]
+
+
+@pytest.fixture(scope="module")
+def whole(poses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a run that nothing disturbed."""
+    out = tmp_path_factory.mktemp("whole") / "arm.examples"
+    done = subprocess.run(command(poses, out), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["poses"], found["finished"], found["failed"]) == (9, 9, {})
+    assert found["least jacobian"] > 0
+    return out
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_two_workers_give_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
+    subprocess.run(command(poses, tmp_path / "a.examples", "--workers", "2"), check=True, capture_output=True)
+    assert files_of(tmp_path / "a.examples") == files_of(whole)
+    opened = Examples.open(tmp_path / "a.examples")
+    assert opened.motion.names == ("rest", *(f"pose {k}" for k in range(8)))
+
+
+def wait_for_poses(out: Path, count: int) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        if len(list((out / "marks" / "c").glob("[0-9]*"))) >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{out} has not reached {count} poses")
+
+
+def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    with subprocess.Popen(command(poses, out), stdout=subprocess.PIPE, start_new_session=True) as run:
+        wait_for_poses(out, 3)
+        os.killpg(run.pid, signal.SIGKILL)
+    store = ExampleStore.open(out)
+    kept = {k: store.shape(k).tobytes() for k in np.flatnonzero(store.finished())}
+    assert len(kept) >= 3
+    done = subprocess.run(command(poses, out, "--resume"), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["finished"] == 9
+    again = ExampleStore.open(out)
+    assert all(again.shape(k).tobytes() == content for k, content in kept.items())
+    settled = {name: content for name, content in files_of(out).items() if not name.endswith(".part")}
+    assert settled == files_of(whole)
+
+
+def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, tmp_path: Path) -> None:
+    python = [sys.executable, "-m"]
+    address = f"tcp://127.0.0.1:{free_port()}"
+    scheduler = [*python, "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    worker = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    helpers = [subprocess.Popen(scheduler, **quiet), *[subprocess.Popen(worker, **quiet) for _ in range(2)]]  # type: ignore[call-overload]
+    try:
+        out = tmp_path / "a.examples"
+        with subprocess.Popen(command(poses, out, "--scheduler", address), stdout=subprocess.PIPE) as run:
+            wait_for_poses(out, 2)
+            os.killpg(helpers[1].pid, signal.SIGKILL)
+            assert run.stdout is not None
+            found = json.loads(run.stdout.read())
+        assert found["finished"] == 9
+        assert files_of(out) == files_of(whole)
+    finally:
+        for helper in helpers:
+            os.killpg(helper.pid, signal.SIGKILL)
+            helper.wait()
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
