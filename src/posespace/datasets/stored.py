@@ -1,12 +1,9 @@
-"""Examples stored small: 16-bit differences from plain skinning, compressed, in one NumPy archive without pickle.
-
-Make one from a store: python -m posespace.datasets.stored hand.examples hand.npz
-"""
+"""Examples stored small: 16-bit differences from plain skinning, compressed, in one NumPy archive without pickle."""
 
 from __future__ import annotations
 
 import json
-import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,7 +71,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     try:
         with np.load(path, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise FileError(path, f"cannot be read as stored examples ({error})") from error
     description = files.parse_json(path, arrays.pop("description", np.zeros(0, np.uint8)).tobytes())
     with files.naming(path):
@@ -86,10 +83,3 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
         shapes = records.Reader({}, arrays, "shapes")
         stored = StoredShapes(rig, motion, shapes.array("differences"), shapes.array("steps"))
         return Examples(rig, motion, stored), head.part("about").json
-
-
-if __name__ == "__main__":
-    given = Examples.open(sys.argv[1])
-    worst = write(Path(sys.argv[2]), given, {"command": " ".join(sys.argv[3:])})
-    size = Path(sys.argv[2]).stat().st_size
-    print(f"{len(given)} shapes in {size / 1e6:.2f} MB, rounding at most {worst:.2e} {'of the mesh unit'}")
