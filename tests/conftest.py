@@ -19,6 +19,11 @@ ROOT = Path(__file__).parents[1]
 REQUIRED = set(os.environ.get("POSESPACE_REQUIRE", "").split())
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: "fuzz" not in item.nodeid)
+
+
 def absent(component: str, reason: str) -> None:
     """Skip this test because a component is absent; fail it where the component is required."""
     if component in REQUIRED:

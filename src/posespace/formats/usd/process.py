@@ -62,8 +62,8 @@ def extract(path: Path) -> Found:
         "PXR_WORK_THREAD_LIMIT": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    # Without -P Python would look for modules in the working folder too.
-    command = [sys.executable, "-P", "-m", "posespace.formats.usd.child", os.path.abspath(path)]
+    # As a script, so that it loads nothing but itself; -P: Python is not to look for modules beside it.
+    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py")), os.path.abspath(path)]
     quiet = subprocess.DEVNULL
     try:
         done = subprocess.run(
