@@ -71,8 +71,10 @@ def test_both_laws_agree_with_calculix(
     stable, same = (Simulation(*body, Tissue(2, law)) for law in ("stable", "calculix"))
     nodes = solved(same, pose)
     moved, _ = solve(calculix, same.solver, arc(same, pose, nodes, steps))
-    assert difference(same, nodes, moved) < SAME_LAW
-    assert difference(stable, solved(stable, pose), moved) < bound
+    own, other = difference(same, nodes, moved), difference(stable, solved(stable, pose), moved)
+    print(f"\njoint {joint} at {degrees:g}°: law calculix {own:.1e}, law stable {other:.1e}")
+    assert own < SAME_LAW
+    assert other < bound
 
 
 def test_a_right_angle_agrees_with_calculix_and_both_laws_agree_on_the_fold(calculix: str, body: Body) -> None:
@@ -84,11 +86,17 @@ def test_a_right_angle_agrees_with_calculix_and_both_laws_agree_on_the_fold(calc
     stable, same = (Simulation(*body, Tissue(2, law)) for law in ("stable", "calculix"))
     nodes = solved(same, pose)
     moved, _ = solve(calculix, same.solver, arc(same, pose, nodes, 6))
-    assert difference(same, nodes, moved) < SAME_LAW
+    own = difference(same, nodes, moved)
     folded = solved(stable, pose)
     kept = same.solver.solve(folded, lambda _: folded)
+    on_the_fold = difference(stable, folded, kept.points - same.rest_nodes)
+    print(
+        f"\nelbow at 90°: law calculix {own:.1e}, law stable {difference(stable, folded, moved):.1e}, "
+        f"the two laws on the fold {on_the_fold:.1e}"
+    )
+    assert own < SAME_LAW
     assert kept.converged
-    assert difference(stable, folded, kept.points - same.rest_nodes) < 0.02
+    assert on_the_fold < 0.02
 
 
 def test_four_node_elements_agree_with_calculix(calculix: str, body: Body) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -107,10 +107,6 @@ class Rig:
     def normals(self) -> Floats:
         """(N, 3) unit normals of the rest shape."""
         return self.mesh.normals()
-
-    def with_weights(self, influences: ArrayLike, weights: ArrayLike) -> Rig:
-        """Return the same rig with other weights."""
-        return replace(self, influences=np.asarray(influences), weights=np.asarray(weights))
 
     def dense_weights(self) -> Floats:
         """Return the weights as (N, J), one column a joint."""

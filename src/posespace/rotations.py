@@ -82,13 +82,6 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
     return np.concatenate([np.asarray(axis, dtype=np.float64) * np.sin(half), np.cos(half)], axis=-1)
 
 
-def angle_about(quaternions: Floats, axis: Floats) -> Floats:
-    """Return the signed angle (...) in (-π, π] of the part of each rotation that turns about unit `axis` (3,)."""
-    along = quaternions[..., :3] @ axis
-    angle = 2 * np.arctan2(along, quaternions[..., 3])
-    return np.asarray(np.pi - np.mod(np.pi - angle, 2 * np.pi))
-
-
 def slerp(a: Floats, b: Floats, t: Floats) -> Floats:
     """Return the shortest-arc interpolation (..., 4) between unit quaternions, `t` (...) in [0, 1]."""
     cosine = (a * b).sum(axis=-1, keepdims=True)

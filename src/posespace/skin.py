@@ -185,9 +185,12 @@ class Skin:
 
     def displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' displacements (N, 3) in the rest shape."""
+        return self._displaced(self.drive(pose)[1])
+
+    def _displaced(self, coordinates: list[Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
-        for layer, coordinates in zip(self.layers, self.drive(pose)[1], strict=True):
-            total[layer.support] += np.tensordot(coordinates, layer.basis, axes=1)
+        for layer, values in zip(self.layers, coordinates, strict=True):
+            total[layer.support] += np.tensordot(values, layer.basis, axes=1)
         return total
 
     def normal_displacements(self, pose: Pose) -> Floats:
@@ -206,8 +209,9 @@ class Skin:
             raise InputError(f"skin.pose: expected one Pose, got a {type(pose).__name__}; take one, as motion[0]")
         self._warn_of_unknown_controls(pose)
         rig = self.rig
-        blend = BLENDINGS[rig.blending](rig.transforms(pose), rig.influences, rig.weights)
-        points = skinning.apply(blend, rig.mesh.points + self.displacements(pose))
+        transforms, coordinates = self.drive(pose)
+        blend = BLENDINGS[rig.blending](transforms, rig.influences, rig.weights)
+        points = skinning.apply(blend, rig.mesh.points + self._displaced(coordinates))
         if any(layer.normal_basis is not None for layer in self.layers):
             normals = skinning.cofactor_normals(blend, rig.normals + self.normal_displacements(pose))
         elif self.layers:
