@@ -13,6 +13,9 @@ import pytest
 import posespace as ps
 
 ROOT = Path(__file__).parents[1]
+WIDE_TABLES = (
+    "[...document.querySelectorAll('table')].filter(t => t.scrollWidth > t.parentElement.clientWidth + 1).length"
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +41,7 @@ def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: st
             assert page.locator("h1").first.inner_text()
             broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
             assert broken == [], path.name
+            assert page.evaluate(WIDE_TABLES) == 0, path.name
         chromium.close()
     assert [url for url in asked if not url.startswith("file:")] == []
 
