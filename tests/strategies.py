@@ -56,7 +56,13 @@ def random_skin(rng: np.random.Generator) -> Skin:
     rig = random_rig(rng)
     motion = Motion.from_poses([random_pose(rng, rig) for _ in range(6)])
     layers = []
-    for kind, names in (("joint", ("joint1", "joint2")), ("quaternions", ("joint0",)), ("controls", ("smile",))):
+    kinds = (
+        ("joint", ("joint1", "joint2")),
+        ("quaternions", ("joint0",)),
+        ("angles", ("joint1.z", "joint2.x", "smile")),
+        ("controls", ("smile",)),
+    )
+    for kind, names in kinds:
         space = PoseSpace(kind, names)
         where = space.coordinates(motion, rig.skeleton)
         settings = RBF("exponential") if kind == "joint" else Shepard()

@@ -151,9 +151,7 @@ class Skin:
         drivers += [layer.normal_driver for layer in self.layers if layer.normal_driver is not None]
         drivers += [self.detail.driver] if self.detail is not None else []
         for driver in drivers:
-            if driver.space.kind in ("joint", "quaternions"):
-                for name in driver.space.names:
-                    self.rig.skeleton.index(name)
+            driver.space.joints(self.rig.skeleton)
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
@@ -174,8 +172,7 @@ class Skin:
         """The scalar controls, beside the joints, that the skin listens to."""
         found: dict[str, None] = {}
         for driver in [layer.driver for layer in self.layers] + ([self.detail.driver] if self.detail else []):
-            if driver.space.kind == "controls":
-                found.update(dict.fromkeys(driver.space.names))
+            found.update(dict.fromkeys(driver.space.controls(self.rig.skeleton)))
         return tuple(found)
 
     def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:

@@ -12,7 +12,8 @@ from posespace.errors import InputError
 from posespace.pose import Motion, Pose
 from posespace.skeleton import Skeleton
 
-KINDS = ("joint", "quaternions", "controls", "points")
+KINDS = ("joint", "quaternions", "angles", "controls", "points")
+AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class PoseSpace:
     kind : what the names are and how they measure:
         "joint": joints; the distance is the angle of the relative rotation, several joints add as squares;
         "quaternions": joints; straight distance between quaternions of one sign, for kernels with a linear tail;
+        "angles": degrees of freedom, JOINT.x, JOINT.y or JOINT.z: the angle in radians from rest about that axis of
+        the joint (see `Skeleton.angles`); a name without such an ending is a control. Straight distance;
         "controls": named scalars, straight distance; an interpolator's radius per axis stretches them;
         "points": control points, each the three controls NAME.x, NAME.y, NAME.z
     names : the joints, controls or points
@@ -46,12 +49,33 @@ class PoseSpace:
     @property
     def dimensions(self) -> int:
         """How many numbers a point of this space has."""
-        return len(self.names) * {"joint": 4, "quaternions": 4, "controls": 1, "points": 3}[self.kind]
+        return len(self.names) * {"joint": 4, "quaternions": 4, "angles": 1, "controls": 1, "points": 3}[self.kind]
+
+    def joints(self, skeleton: Skeleton) -> tuple[int, ...]:
+        """Return the joints that the names speak of; one that should be a joint and is none is an error."""
+        if self.kind in ("joint", "quaternions"):
+            return tuple(skeleton.index(name) for name in self.names)
+        return tuple(degree[0] for name in self.names if (degree := self.degree_of(name, skeleton)) is not None)
+
+    def controls(self, skeleton: Skeleton) -> tuple[str, ...]:
+        """Return the names that are controls, not joints nor their degrees of freedom."""
+        if self.kind == "angles":
+            return tuple(name for name in self.names if self.degree_of(name, skeleton) is None)
+        return self.names if self.kind == "controls" else ()
+
+    def degree_of(self, name: str, skeleton: Skeleton) -> tuple[int, int] | None:
+        """Return the joint and axis that a name of kind "angles" stands for, or None where it is a control."""
+        joint, _, axis = name.rpartition(".")
+        if self.kind != "angles" or not joint or axis not in AXES:
+            return None
+        return skeleton.index(joint), AXES.index(axis)
 
     def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
         """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion."""
         if self.kind in ("controls", "points"):
             return self._controls(pose)
+        if self.kind == "angles":
+            return self._angles(pose, skeleton)
         joints = [skeleton.index(name) for name in self.names]
         turn = pose.rotations[..., joints, :].astype(np.float64)
         if self.kind == "quaternions":
@@ -60,11 +84,21 @@ class PoseSpace:
             turn = np.where(side < 0, -turn, turn)
         return turn.reshape(*turn.shape[:-2], -1)
 
+    def _angles(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+        degrees = [self.degree_of(name, skeleton) for name in self.names]
+        values = self._controls(pose)
+        if any(degree is not None for degree in degrees):
+            angles = skeleton.angles(pose.rotations.astype(np.float64))
+            for column, degree in enumerate(degrees):
+                if degree is not None:
+                    values[..., column] = angles[..., degree[0], degree[1]]
+        return values
+
     def _controls(self, pose: Pose | Motion) -> Floats:
         values = (
             pose.controls if isinstance(pose, Pose) else dict(zip(pose.control_names, pose.controls.T, strict=True))
         )
-        if self.kind == "controls":
+        if self.kind != "points":
             # A control that a pose does not name rests at zero.
             wanted = self.names
         else:
