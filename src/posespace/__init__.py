@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
+    from posespace.fit.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.psd import PSD as PSD
     from posespace.fit.weights import distance_weights as distance_weights
     from posespace.interpolate import RBF as RBF
@@ -40,6 +41,7 @@ _HOMES = {
     "posespace.errors": ("FileError", "InputError"),
     "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),
+    "posespace.fit.eigenskin": ("EigenSkin",),
     "posespace.fit.psd": ("PSD",),
     "posespace.fit.weights": ("distance_weights",),
     "posespace.interpolate": ("RBF", "Shepard"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.interpolant import RBFInterpolant, ShepardInterpolant
 from posespace.mesh import Mesh
+from posespace.packed import PackedBasis
 from posespace.pose import Pose
 from posespace.rig import BLENDINGS, Rig
 from posespace.skeleton import Skeleton
@@ -27,6 +28,7 @@ from posespace.spaces import PoseSpace
 from posespace.subdivision import Subdivision, fine_vertex_count, levels_of
 
 Interpolant = RBFInterpolant | ShepardInterpolant
+Basis = Floats | PackedBasis
 
 MOST_LEVELS = 6
 
@@ -65,7 +67,7 @@ class Layer:
     name : the joint or the sculpts it is for
     driver : pose to coordinates (C,)
     support : (S,) int32, the vertices it moves, ascending
-    basis : (C, S, 3) the displacement of each vertex per unit of each coordinate
+    basis : (C, S, 3) the displacement of each vertex per unit of each coordinate, as an array or packed
     normal_basis : (C, S, 3) or None, the same for the rest normals
     normal_driver : the coordinates of `normal_basis` where they are its own; None: it shares `driver`'s
     """
@@ -73,8 +75,8 @@ class Layer:
     name: str
     driver: Driver
     support: Ints
-    basis: Floats
-    normal_basis: Floats | None = None
+    basis: Basis
+    normal_basis: Basis | None = None
     normal_driver: Driver | None = None
 
     def __post_init__(self) -> None:
@@ -83,13 +85,33 @@ class Layer:
             raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
         object.__setattr__(self, "support", support)
         shape = (self.driver.columns, len(support), 3)
-        object.__setattr__(self, "basis", check.floats(f"layer {self.name!r} basis", self.basis, shape))
+        object.__setattr__(self, "basis", _checked_basis(f"layer {self.name!r} basis", self.basis, shape))
         if self.normal_basis is not None:
             columns = (self.normal_driver or self.driver).columns
-            normal = check.floats(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
+            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
             object.__setattr__(self, "normal_basis", normal)
         elif self.normal_driver is not None:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
+
+    def stored(self, bits: int) -> Layer:
+        """Return the layer with its bases packed, 32, 16 or 8 bits a number."""
+        normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
+        return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
+
+
+def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+    if not isinstance(basis, PackedBasis):
+        return check.floats(name, basis, shape)
+    if basis.shape != shape:
+        raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
+    return basis
+
+
+def _combined(basis: Basis, coordinates: Floats) -> Floats:
+    """Displacements (S, 3) of coordinates (C,)."""
+    if isinstance(basis, PackedBasis):
+        return basis.combine(coordinates)
+    return np.tensordot(coordinates, basis, axes=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +209,7 @@ class Skin:
     def _displaced(self, coordinates: list[Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
         for layer, values in zip(self.layers, coordinates, strict=True):
-            total[layer.support] += np.tensordot(values, layer.basis, axes=1)
+            total[layer.support] += _combined(layer.basis, values)
         return total
 
     def normal_displacements(self, pose: Pose) -> Floats:
@@ -197,7 +219,7 @@ class Skin:
             if layer.normal_basis is not None:
                 driver = layer.normal_driver or layer.driver
                 coordinates = driver.coordinates(pose, self.rig.skeleton)
-                total[layer.support] += np.tensordot(coordinates, layer.normal_basis, axes=1)
+                total[layer.support] += _combined(layer.normal_basis, coordinates)
         return total
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
@@ -231,6 +253,10 @@ class Skin:
         heights = self.detail.driver.coordinates(pose, self.rig.skeleton) @ self.detail.heights
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
+
+    def quantised(self, bits: int = 16) -> Skin:
+        """Return the skin with its displacements packed: each only where it is not zero, in 32, 16 or 8 bits."""
+        return replace(self, layers=tuple(layer.stored(bits) for layer in self.layers))
 
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from posespace.errors import InputError
 from posespace.interpolant import RBFInterpolant, ShepardInterpolant
 from posespace.mesh import Mesh
+from posespace.packed import PackedBasis
 from posespace.pose import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Detail, Driver, Interpolant, Layer, Skin
+from posespace.skin import Basis, Detail, Driver, Interpolant, Layer, Skin
 from posespace.spaces import PoseSpace
 
 Arrays = dict[str, NDArray[Any]]
@@ -160,7 +161,10 @@ def read_skin(record: Reader) -> Skin:
 
 
 def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:
-    writer.put(where, support=layer.support, basis=layer.basis, normal_basis=layer.normal_basis)
+    writer.put(where, support=layer.support)
+    _write_basis(layer.basis, writer, f"{where}/basis")
+    if layer.normal_basis is not None:
+        _write_basis(layer.normal_basis, writer, f"{where}/normal_basis")
     json: Json = {"name": layer.name, "driver": _write_driver(layer.driver, writer, f"{where}/driver")}
     if layer.normal_driver is not None:
         json["normal_driver"] = _write_driver(layer.normal_driver, writer, f"{where}/normal_driver")
@@ -169,14 +173,27 @@ def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:
 
 def _read_layer(record: Reader) -> Layer:
     own = _read_driver(record.part("normal_driver")) if "normal_driver" in record.json else None
-    return Layer(
-        record.text("name"),
-        _read_driver(record.part("driver")),
-        record.array("support"),
-        record.array("basis"),
-        record.optional("normal_basis"),
-        own,
-    )
+    support = record.array("support")
+    basis = _read_basis(record, "basis", len(support))
+    if basis is None:
+        raise InputError(f"array {record.where}/basis: missing")
+    normal = _read_basis(record, "normal_basis", len(support))
+    return Layer(record.text("name"), _read_driver(record.part("driver")), support, basis, normal, own)
+
+
+def _write_basis(basis: Basis, writer: Writer, where: str) -> None:
+    if isinstance(basis, PackedBasis):
+        writer.put(where, starts=basis.starts, rows=basis.rows, values=basis.values, scales=basis.scales)
+    else:
+        writer.arrays[where] = np.ascontiguousarray(basis)
+
+
+def _read_basis(record: Reader, name: str, size: int) -> Basis | None:
+    """A basis in full is one array; a packed one has four under its name."""
+    if record.optional(f"{name}/starts") is None:
+        return record.optional(name)
+    starts, rows, values, scales = (record.array(f"{name}/{k}") for k in ("starts", "rows", "values", "scales"))
+    return PackedBasis(size, starts, rows, values, scales)
 
 
 def _write_driver(driver: Driver, writer: Writer, where: str) -> Json:

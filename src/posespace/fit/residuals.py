@@ -1,0 +1,103 @@
+"""What every example adds in the rest shape, for all examples at once: one compiled pass a pose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from posespace import check, skinning
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.progress import track
+
+Array32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Displacements of all examples in the rest shape.
+
+    Parameters
+    ----------
+    values : (P, N, 3) float32
+    damped : how many vertices, over all poses, have a blend so close to losing rank that theirs are damped
+    """
+
+    values: Array32
+    damped: int
+
+
+def point_residuals(examples: Examples) -> Residuals:
+    """Return the displacements that plain skinning lacks at each example; seams get one common displacement."""
+    rig, weld = examples.rig, examples.rig.mesh.weld
+    values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
+    shared = len(weld.first) < len(rig.mesh.points)
+    rest = np.ascontiguousarray(rig.mesh.points, dtype=np.float64)
+    damped = 0
+    for index, name in enumerate(track(examples.motion.names, "residuals")):
+        shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rest.shape)
+        pose = examples.motion[index]
+        if rig.blending == "linear":
+            moved = rig.transforms(pose).astype(np.float64)
+            suspect = _residual(moved, rig.influences, rig.weights, rest, shape, values[index])
+            rows = np.flatnonzero(suspect)
+            if len(rows):
+                blend = skinning.blend_linear(moved, rig.influences[rows], rig.weights[rows])
+                inverse, low = skinning.invert(blend)
+                values[index, rows] = np.einsum("nij,nj->ni", inverse, shape[rows] - skinning.apply(blend, rest[rows]))
+                damped += int(low.sum())
+        else:
+            displaced, low = rig.residual(pose, shape)
+            values[index], damped = displaced, damped + int(low.sum())
+        if shared:
+            values[index] = weld.scatter(weld.gather(values[index].astype(np.float64)))
+    if not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
+        raise InputError(f"shape of pose {examples.motion.names[bad]!r}: its numbers are too large")
+    return Residuals(values, damped)
+
+
+def normal_residuals(examples: Examples) -> Array32:
+    """Return what must be added to the rest normals (P, N, 3) so that carrying them gives each example's normals."""
+    rig = examples.rig
+    values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
+    for index in track(range(len(examples)), "normals"):
+        observed = rig.mesh.normals(np.asarray(examples.shapes[index]))
+        values[index] = rig.normal_residual(examples.motion[index], observed)
+    return values
+
+
+@njit(cache=True, parallel=True, error_model="numpy")
+def _residual(
+    transforms: Floats, influences: Ints, weights: Floats, rest: Floats, shape: Floats, out: Array32
+) -> NDArray[np.bool_]:  # pragma: no cover - compiled
+    """Write M⁻¹(v_observed - M v) of each vertex to `out`, and return which blends are close to losing rank."""
+    count, slots = influences.shape
+    suspect = np.zeros(count, dtype=np.bool_)
+    for vertex in prange(count):
+        m = np.zeros(12)
+        for slot in range(slots):
+            weight = weights[vertex, slot]
+            if weight != 0.0:
+                bone = transforms[influences[vertex, slot]]
+                for k in range(12):
+                    m[k] += weight * bone[k // 4, k % 4]
+        x, y, z = rest[vertex, 0], rest[vertex, 1], rest[vertex, 2]
+        gx = shape[vertex, 0] - (m[0] * x + m[1] * y + m[2] * z + m[3])
+        gy = shape[vertex, 1] - (m[4] * x + m[5] * y + m[6] * z + m[7])
+        gz = shape[vertex, 2] - (m[8] * x + m[9] * y + m[10] * z + m[11])
+        c00, c01, c02 = m[5] * m[10] - m[6] * m[9], m[6] * m[8] - m[4] * m[10], m[4] * m[9] - m[5] * m[8]
+        c10, c11, c12 = m[9] * m[2] - m[10] * m[1], m[10] * m[0] - m[8] * m[2], m[8] * m[1] - m[9] * m[0]
+        c20, c21, c22 = m[1] * m[6] - m[2] * m[5], m[2] * m[4] - m[0] * m[6], m[0] * m[5] - m[1] * m[4]
+        determinant = m[0] * c00 + m[1] * c01 + m[2] * c02
+        square = m[0] ** 2 + m[1] ** 2 + m[2] ** 2 + m[4] ** 2 + m[5] ** 2 + m[6] ** 2
+        square += m[8] ** 2 + m[9] ** 2 + m[10] ** 2
+        suspect[vertex] = abs(determinant) < skinning.DAMPING * square**1.5
+        out[vertex, 0] = (c00 * gx + c10 * gy + c20 * gz) / determinant
+        out[vertex, 1] = (c01 * gx + c11 * gy + c21 * gz) / determinant
+        out[vertex, 2] = (c02 * gx + c12 * gy + c22 * gz) / determinant
+    return suspect

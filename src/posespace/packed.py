@@ -1,0 +1,111 @@
+"""A displacement basis stored small: each component only at the vertices it moves, in 32, 16 or 8 bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+
+_TYPES: dict[int, type[np.generic]] = {32: np.float32, 16: np.int16, 8: np.int8}
+
+
+@dataclass(frozen=True, eq=False)
+class PackedBasis:
+    """The displacements (C, S, 3) of C components on a support of S vertices, without those that are zero.
+
+    Parameters
+    ----------
+    size : S
+    starts : (C + 1,) where each component's entries begin, and where the last one's end
+    rows : (E,) for each entry the vertex, by its place in the support, ascending within a component
+    values : (E, 3) float32, int16 or int8
+    scales : (C,) float32, the length of one unit of each component's values
+    """
+
+    size: int
+    starts: Ints
+    rows: NDArray[np.integer]
+    values: NDArray[Any]
+    scales: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        entries = len(self.values)
+        starts = check.indices("basis starts", self.starts, ("C",), below=entries + 1)
+        if len(starts) < 1 or starts[0] != 0 or starts[-1] != entries or (np.diff(starts) < 0).any():
+            raise InputError(f"basis starts: expected ascending from 0 to the {entries} entries")
+        rows = np.asarray(self.rows)
+        if rows.dtype.kind not in "iu" or rows.shape != (entries,):
+            raise InputError(f"basis rows: expected {entries} whole numbers, got {rows.dtype} of shape {rows.shape}")
+        if entries and not (rows.min() >= 0 and rows.max() < self.size):
+            raise InputError(f"basis rows: expected vertices below {self.size}")
+        falls = np.flatnonzero(np.diff(rows.astype(np.int64)) <= 0) + 1
+        if not np.isin(falls, starts).all():
+            raise InputError("basis rows: expected ascending vertices within a component, each once")
+        values = np.asarray(self.values)
+        if values.shape != (entries, 3) or values.dtype not in tuple(np.dtype(kind) for kind in _TYPES.values()):
+            raise InputError(f"basis values: expected float32, int16 or int8 of shape ({entries}, 3)")
+        if values.dtype == np.float32:
+            check.floats("basis values", values, (entries, 3))
+        scales = check.floats("basis scales", self.scales, (len(starts) - 1,))
+        for name, array in (("starts", starts), ("rows", rows), ("values", values), ("scales", scales)):
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def pack(cls, dense: Floats, bits: int = 32) -> PackedBasis:
+        """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have a scale a component."""
+        if bits not in _TYPES:
+            raise InputError(f"bits: expected 32, 16 or 8, got {bits}")
+        found = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
+        largest = np.abs(found).max(axis=(1, 2), initial=0.0)
+        kept = (found != 0).any(axis=2)
+        scales = np.ones(len(found), dtype=np.float32)
+        if bits < 32:
+            steps = np.iinfo(_TYPES[bits]).max  # type: ignore[type-var]
+            scales = np.where(largest > 0, largest / steps, 1).astype(np.float32)
+            found = np.rint(found / scales[:, None, None]).astype(_TYPES[bits])
+            kept = (found != 0).any(axis=2)
+        starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
+        small: DTypeLike = np.uint16 if found.shape[1] <= 2**16 else np.uint32
+        return cls(found.shape[1], starts, np.nonzero(kept)[1].astype(small), found[kept], scales)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(C, S, 3), as if it were stored in full."""
+        return len(self.scales), self.size, 3
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all its arrays."""
+        return sum(array.nbytes for array in (self.starts, self.rows, self.values, self.scales))
+
+    @property
+    def bits(self) -> int:
+        """Bits of a number: 32, 16 or 8."""
+        return 8 * int(self.values.dtype.itemsize)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the displacements (C, S, 3) in full."""
+        dense = np.zeros(self.shape, dtype=np.float32)
+        component = np.repeat(np.arange(len(self.scales)), np.diff(self.starts))
+        dense[component, self.rows] = self.values * self.scales[component, None]
+        return dense if dtype is None else dense.astype(dtype)
+
+    def combine(self, coordinates: Floats) -> Floats:
+        """Return the displacements (S, 3) of coordinates (C,)."""
+        total = np.zeros((self.size, 3))
+        for component, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            weight = float(coordinates[component]) * float(self.scales[component])
+            total[self.rows[start:end]] += weight * self.values[start:end]
+        return total
+
+    def first(self, components: int) -> PackedBasis:
+        """Return the first components alone."""
+        starts = self.starts[: components + 1]
+        end = int(starts[-1])
+        return PackedBasis(self.size, starts, self.rows[:end], self.values[:end], self.scales[:components])
