@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
     from posespace.fit.psd import PSD as PSD
+    from posespace.fit.sculpts import Sculpts as Sculpts
     from posespace.fit.weights import distance_weights as distance_weights
     from posespace.interpolate import RBF as RBF
     from posespace.interpolate import Shepard as Shepard
@@ -41,6 +42,7 @@ _HOMES = {
     "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),
     "posespace.fit.psd": ("PSD",),
+    "posespace.fit.sculpts": ("Sculpts",),
     "posespace.fit.weights": ("distance_weights",),
     "posespace.interpolate": ("RBF", "Shepard"),
     "posespace.load": ("load_mesh", "load_motion", "load_rig"),
