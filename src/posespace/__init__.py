@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from posespace import datasets as datasets
     from posespace.carry import mirror as mirror
+    from posespace.carry import mirror_examples as mirror_examples
     from posespace.carry import onto as onto
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from posespace.spaces import PoseSpace as PoseSpace
 
 _HOMES = {
-    "posespace.carry": ("mirror", "onto"),
+    "posespace.carry": ("mirror", "mirror_examples", "onto"),
     "posespace.errors": ("FileError", "InputError"),
     "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),

@@ -12,10 +12,13 @@ from posespace.check import Floats
 from posespace.distance import distances
 from posespace.errors import InputError
 from posespace.fit.plan import Plan
-from posespace.fit.vertex_sets import solve_sets
+from posespace.fit.vertex_sets import fill_sets
 from posespace.interpolant import KERNELS, RBFInterpolant
 from posespace.interpolate import RBF, SingularError
 from posespace.skin import Driver, Layer
+
+# Vertices that a falloff is chosen by.
+_ENOUGH = 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +41,7 @@ class Deltas:
         """From deltas (own examples, N, 3); those up to `threshold` count as nothing."""
         moved = np.einsum("pni,pni->pn", deltas, deltas) > threshold**2
         support, loud = np.flatnonzero(moved.any(axis=0)).astype(np.int32), moved.any(axis=1)
-        return cls(support, deltas[loud][:, support], loud)
+        return cls(support, deltas[np.ix_(loud, support)], loud)
 
     @cached_property
     def basis(self) -> Floats:
@@ -47,10 +50,13 @@ class Deltas:
 
     @cached_property
     def factor(self) -> Floats:
-        """(own examples, C) a matrix with the inner products of the deltas: all that leave-one-out needs of them."""
-        flat = self.values.reshape(len(self.values), -1)
-        energy, vectors = np.linalg.eigh(flat @ flat.T)
-        factor = np.zeros((len(self.loud), len(flat)))
+        """(own examples, C) a matrix with the inner products of the deltas: all that leave-one-out needs of them.
+
+        Of a large support, every so many vertices say enough.
+        """
+        some = self.values[:, :: 1 + len(self.support) // _ENOUGH]
+        energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", some, some))
+        factor = np.zeros((len(self.loud), len(some)))
         factor[self.loud] = vectors * np.sqrt(np.maximum(energy, 0.0))
         return factor
 
@@ -83,9 +89,7 @@ def per_vertex(plan: Plan, deltas: Deltas, settings: RBF, members: NDArray[np.bo
     assert settings.radius is not None
     gaps = distances(plan.centres, plan.centres, plan.space.metric, settings.radius)
     kernel = KERNELS[settings.kernel].value(gaps) + settings.smoothing * np.eye(len(gaps))
-    weights = solve_sets(kernel, members, values)
-    filled = np.where(members[..., None], values, np.tensordot(kernel, weights, axes=1))
-    return Layer(plan.name, driver, deltas.support, filled.astype(np.float32))
+    return Layer(plan.name, driver, deltas.support, fill_sets(kernel, members, values).astype(np.float32))
 
 
 def _fit(settings: RBF, plan: Plan, values: Floats, names: list[str]) -> RBFInterpolant:
