@@ -37,7 +37,7 @@ class Plan:
     space : the pose space they span, or a wider one
     own : its examples by number
     centres : (M, D) its own examples, then the samples that it holds at zero
-    held : for each sample held at zero the earlier examples it stands for
+    held : for each sample held at zero the earlier examples it stands for, none for the rest pose
     rest : the sample held at zero in the rest pose, by number, or None
     """
 
@@ -65,10 +65,7 @@ class Plan:
 
     def sample_names(self, examples: Sequence[str]) -> list[str]:
         """Return what each centre is called in a message."""
-        held = [
-            examples[numbers[0]] if numbers and k + len(self.own) != self.rest else REST
-            for k, numbers in enumerate(self.held)
-        ]
+        held = [examples[numbers[0]] if numbers else REST for numbers in self.held]
         return [*(examples[number] for number in self.own), *held]
 
 
@@ -150,15 +147,13 @@ def _layer(
         if wider == reach:
             break
         reach = wider
-    at_rest = [index for index in earlier if not moved[index] & reach]
-    held = [tuple(at_rest)] if (anchor or at_rest) and all(moved[index] for index in own) else []
-    points, places = ([still], [*held]) if held else ([where[:0]], [])
-    for group in _coincident(where[touching], space.metric):
-        places.append(tuple(touching[k] for k in group))
-        points.append(where[[touching[group[0]]]])
-    rest = len(own) if held else None
+    # Without an anchor the rest pose is still held where an earlier example rests in this space.
+    rests = (anchor or len(touching) < len(earlier)) and all(moved[index] for index in own)
+    groups = [[touching[k] for k in group] for group in _coincident(where[touching], space.metric)]
+    centres = np.vstack([where[own], still[: int(rests)], where[[group[0] for group in groups]]])
+    held = (*([()] if rests else []), *(tuple(group) for group in groups))
     names = tuple(control if isinstance(control, str) else rig.skeleton.names[control] for control in _sorted(controls))
-    return Plan(names, controls, reach, space, tuple(own), np.vstack([where[own], *points]), tuple(places), rest)
+    return Plan(names, controls, reach, space, tuple(own), centres, held, len(own) if rests else None)
 
 
 def _coincident(points: Floats, metric: str) -> list[list[int]]:

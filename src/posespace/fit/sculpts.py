@@ -151,7 +151,7 @@ class Sculpts:
         else:
             deltas = self._deltas(plan, below, motion)
         given = tuple(settings.falloffs_in(plan.controls, plan.axes))
-        held = tuple(sculpts[number] for numbers in plan.held for number in numbers)
+        held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
         layer_from = (deltas, plan.space, plan.centres.tobytes(), held, given)
         if known is not None and known.layer_from == layer_from:
             return known
