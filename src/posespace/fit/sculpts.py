@@ -169,12 +169,16 @@ class Sculpts:
 
     def _deltas(self, plan: Plan, below: list[Layer], motion: Motion) -> Deltas:
         """What the plan's own examples add to the synthesis of the layers below."""
-        sculpts = list(self._sculpts.values())
-        left = np.stack([sculpts[number].displacement for number in plan.own])
+        everything = list(self._sculpts.values())
+        sculpts = [everything[number] for number in plan.own]
+        if not below:
+            moved = np.stack([sculpt.moved for sculpt in sculpts])
+            return Deltas.of([sculpt.displacement for sculpt in sculpts], moved)
+        left = np.stack([sculpt.displacement for sculpt in sculpts])
         for layer in below:
             where = layer.driver.space.coordinates(motion, self.rig.skeleton)[list(plan.own)]
             left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
-        return Deltas.of(left, self._threshold)
+        return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
 
     def _members(self, plan: Plan, deltas: Deltas) -> NDArray[np.bool_]:
         """Which samples (M, S) each vertex of the support interpolates over: rest, and those that moved it."""

@@ -18,7 +18,7 @@ from posespace.interpolate import RBF, SingularError
 from posespace.skin import Driver, Layer
 
 # Vertices that a falloff is chosen by.
-_ENOUGH = 4000
+_ENOUGH = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class Deltas:
     loud: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, deltas: Floats, threshold: float) -> Deltas:
-        """From deltas (own examples, N, 3); those up to `threshold` count as nothing."""
-        moved = np.einsum("pni,pni->pn", deltas, deltas) > threshold**2
-        support, loud = np.flatnonzero(moved.any(axis=0)).astype(np.int32), moved.any(axis=1)
-        return cls(support, deltas[np.ix_(loud, support)], loud)
+    def of(cls, deltas: list[Floats], moved: NDArray[np.bool_]) -> Deltas:
+        """From the deltas (N, 3) of each own example and the vertices (own examples, N) that they move."""
+        support, loud = np.flatnonzero(moved.any(axis=0)).astype(np.int32), np.asarray(moved.any(axis=1))
+        values = [delta[support] for delta, some in zip(deltas, loud.tolist(), strict=True) if some]
+        return cls(support, np.stack(values) if values else np.zeros((0, 0, 3)), loud)
 
     @cached_property
     def basis(self) -> Floats:
@@ -54,7 +54,7 @@ class Deltas:
 
         Of a large support, every so many vertices say enough.
         """
-        some = self.values[:, :: 1 + len(self.support) // _ENOUGH]
+        some = self.values[:, :: 1 + len(self.support) // _ENOUGH].copy()
         energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", some, some))
         factor = np.zeros((len(self.loud), len(some)))
         factor[self.loud] = vectors * np.sqrt(np.maximum(energy, 0.0))
