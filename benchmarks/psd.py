@@ -1,10 +1,13 @@
-"""How long a change to a PSD session takes until the new skin is there: 11,248 vertices, 43 sculpts, one pose space.
+"""PSD on the built-in data sets' unseen poses, and how long a change to an editing session takes.
+
+The session is a face of 11,248 vertices with 43 sculpts; a time is from the change until the new skin is there.
 
 Run: uv run python benchmarks/psd.py
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 
@@ -13,6 +16,7 @@ from face import face
 from timing import report, take_turns, wants_json
 
 import posespace as ps
+from posespace import datasets
 
 
 def session(rig: ps.Rig, deltas: dict[str, np.ndarray], **settings: object) -> ps.Sculpts:
@@ -45,8 +49,27 @@ def resculpt(sculpts: ps.Sculpts, rig: ps.Rig, delta: np.ndarray) -> Callable[[]
     return change
 
 
+def accuracy(as_json: bool) -> None:
+    """Print the relative error (plain skinning is 1) in layers, with other kernels, and in one space of all joints."""
+    for title, (train, unseen), still in (
+        ("arm", datasets.bending_arm(), "upper_arm"),
+        ("hand", datasets.hand(), "forearm"),
+    ):
+        joints = tuple(name for name in train.rig.skeleton.names if name != still)
+        rivals = {
+            "layers": ps.PSD(),
+            "layers, per vertex": ps.PSD(per_vertex=True),
+            "layers, multiquadric": ps.PSD("multiquadric"),
+            "layers, thin_plate": ps.PSD("thin_plate"),
+            "one space of all joints": ps.PSD(space=ps.PoseSpace("joint", joints)),
+        }
+        errors = {name: round(ps.evaluate(psd.fit(train), unseen).rel_err, 4) for name, psd in rivals.items()}
+        print(json.dumps({"title": title, "rel_err": errors}) if as_json else f"{title}: relative error {errors}")
+
+
 def main() -> None:
     as_json = wants_json()
+    accuracy(as_json)
     rig, deltas = face()
     space = ps.PoseSpace("controls", tuple(deltas))
     one = session(rig, deltas, space=space, falloff=1.0)

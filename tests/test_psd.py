@@ -152,6 +152,26 @@ def test_joints_and_controls_that_rest_are_not_disturbed() -> None:
     np.testing.assert_allclose(skin.pose(half)[0], alone.pose(half)[0], atol=1e-12)
 
 
+def test_a_joint_that_the_file_shows_turned_from_the_bound_pose_is_at_rest() -> None:
+    plain = bar()
+    tipped = rotations.from_axis_angle((1.0, 0.0, 0.0), np.pi / 2)
+    rest = np.stack([tipped, plain.skeleton.rest_rotations[1]])
+    skeleton = Skeleton(plain.skeleton.names, plain.skeleton.parents, plain.skeleton.frames, rest)
+    rig = ps.Rig(plain.mesh, skeleton, plain.influences, plain.weights, plain.inverse_bind)
+    poses = {}
+    for name, tip, controls in (("tip", 0.8, {}), ("smile", 0.0, {"smile": 1.0}), ("shown", 0.0, {})):
+        turn = np.stack([tipped, pose(tip=tip).rotations[1]])
+        poses[name] = ps.Pose(turn, controls=controls)
+    poses["base"] = pose(base=0.6)
+    examples = sculpted(poses, rig)
+    quiet = np.array(examples.shapes)
+    quiet[2] = rig.skin(poses["shown"])
+    for each in (examples, ps.Examples.from_shapes(rig, examples.motion, quiet)):
+        skin = ps.PSD().fit(each)
+        assert [layer.name for layer in skin.layers] == ["tip", "smile", "base"]
+        assert misfit(skin, each) < 1e-6
+
+
 def test_falloff_by_name_stretches_an_axis() -> None:
     examples = sculpted({"both": pose(tip=0.5, smile=1.0)})
     sizes = []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.distance import distances
 from posespace.errors import InputError
-from posespace.pose import Motion
+from posespace.pose import Motion, Pose
 from posespace.rig import Rig
 from posespace.spaces import AXES, PoseSpace
 
@@ -33,7 +33,7 @@ class Plan:
     Parameters
     ----------
     controls : names of what its examples move
-    moves, reach : the same joints and controls, and those of the space; empty where the space was given
+    moves, reach : what its examples have away from the bound pose, and what its space spans; empty for a given space
     space : the pose space they span, or a wider one
     own : its examples by number
     centres : (M, D) its own examples, then the samples that it holds at zero
@@ -70,23 +70,35 @@ class Plan:
 
 
 def moved_controls(rig: Rig, motion: Motion) -> list[Controls]:
-    """Return what each pose moves from rest; one that moves nothing but joint shifts raises."""
-    near = np.minimum(np.abs((motion.rotations * rig.rest.rotations).sum(axis=2)), 1.0)
-    turned = 2 * np.arccos(near) > _TURNED
-    dialled = np.abs(motion.controls) > _MOVED
-    shifted = np.abs(motion.translations - rig.rest.translations).max(axis=2) > _SHIFTED * rig.mesh.diagonal
-    found: list[Controls] = []
-    for index, name in enumerate(motion.names):
-        joints = np.flatnonzero(turned[index]).tolist()
-        controls = [motion.control_names[k] for k in np.flatnonzero(dialled[index])]
-        if shifted[index].any() and not joints and not controls:
-            joint = rig.skeleton.names[int(shifted[index].argmax())]
+    """Return what each pose moves from rest; one that moves nothing but joint shifts raises.
+
+    A joint rests as the mesh was bound or as the skeleton's file shows it: exporters often turn the root between them.
+    """
+    shown = Pose.rest(rig.skeleton)
+    away = _away(motion, rig.rest) & _away(motion, shown)
+    limit = _SHIFTED * rig.mesh.diagonal
+    shifted = np.minimum(*(np.abs(motion.translations - rest.translations) for rest in (rig.rest, shown))) > limit
+    found = _controls(motion, away)
+    for index, controls in enumerate(found):
+        if not controls and shifted[index].any():
+            joint = rig.skeleton.names[int(shifted[index].any(axis=1).argmax())]
             raise InputError(
-                f"pose {name!r}: it only shifts joints ({joint!r}), and a pose space knows rotations and controls; "
-                "give the shift as a control too"
+                f"pose {motion.names[index]!r}: it only shifts joints ({joint!r}), and a pose space knows rotations "
+                "and controls; give the shift as a control too"
             )
-        found.append(frozenset((*joints, *controls)))
     return found
+
+
+def _away(motion: Motion, rest: Pose) -> NDArray[np.bool_]:
+    """Which joints (P, J) are turned from `rest`."""
+    near = np.minimum(np.abs((motion.rotations * rest.rotations).sum(axis=2)), 1.0)
+    return np.asarray(2 * np.arccos(near) > _TURNED)
+
+
+def _controls(motion: Motion, turned: NDArray[np.bool_]) -> list[Controls]:
+    """The joints marked in `turned` (P, J) and the controls that are not at zero, of each pose."""
+    dialled = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in np.abs(motion.controls) > _MOVED]
+    return [frozenset((*np.flatnonzero(row).tolist(), *names)) for row, names in zip(turned, dialled, strict=True)]
 
 
 def plan_layers(
@@ -96,9 +108,10 @@ def plan_layers(
     moved = moved_controls(rig, motion)
     if not any(moved):
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
+    away = _controls(motion, _away(motion, rig.rest))
     # A rest pose with the rest shape is what the anchor says.
-    anchor = anchor or any(quiet and not controls for quiet, controls in zip(silent, moved, strict=True))
-    loud = [index for index, controls in enumerate(moved) if controls or not silent[index]]
+    loud = [index for index, controls in enumerate(away) if controls or not silent[index]]
+    anchor = anchor or len(loud) < len(motion)
     if space is not None:
         return [_whole(rig, motion, space, loud, anchor)]
     groups: dict[Controls, list[int]] = {}
@@ -108,7 +121,7 @@ def plan_layers(
     next(iter(groups.values())).extend(index for index in loud if not moved[index])
     plans, earlier = [], list[int]()
     for controls, own in groups.items():
-        plans.append(_layer(rig, motion, moved, controls, own, earlier, anchor))
+        plans.append(_layer(rig, motion, away, controls, own, earlier, anchor))
         earlier += own
     return plans
 
@@ -129,7 +142,7 @@ def _whole(rig: Rig, motion: Motion, space: PoseSpace, own: list[int], anchor: b
 def _layer(
     rig: Rig,
     motion: Motion,
-    moved: list[Controls],
+    away: list[Controls],
     controls: Controls,
     own: list[int],
     earlier: list[int],
@@ -137,23 +150,32 @@ def _layer(
 ) -> Plan:
     reach = controls
     while True:
-        touching = [index for index in earlier if moved[index] & reach]
+        touching = [index for index in earlier if away[index] & reach]
         space = _span(rig, motion, reach, own + touching)
         where = space.coordinates(motion, rig.skeleton)
         still = space.coordinates(rig.rest, rig.skeleton)[None]
         gaps = distances(where[own], where[touching], space.metric)
         near = np.any(gaps <= _NEAR * distances(where[own], still, space.metric), axis=0).tolist()
-        wider = reach.union(*(moved[index] for index, close in zip(touching, near, strict=True) if close))
+        wider = reach.union(*(away[index] for index, close in zip(touching, near, strict=True) if close))
         if wider == reach:
             break
         reach = wider
     # Without an anchor the rest pose is still held where an earlier example rests in this space.
-    rests = (anchor or len(touching) < len(earlier)) and all(moved[index] for index in own)
+    rests = (anchor or len(touching) < len(earlier)) and all(away[index] & reach for index in own)
     groups = [[touching[k] for k in group] for group in _coincident(where[touching], space.metric)]
     centres = np.vstack([where[own], still[: int(rests)], where[[group[0] for group in groups]]])
     held = (*([()] if rests else []), *(tuple(group) for group in groups))
     names = tuple(control if isinstance(control, str) else rig.skeleton.names[control] for control in _sorted(controls))
-    return Plan(names, controls, reach, space, tuple(own), centres, held, len(own) if rests else None)
+    return Plan(
+        names,
+        frozenset().union(*(away[index] for index in own)),
+        reach,
+        space,
+        tuple(own),
+        centres,
+        held,
+        len(own) if rests else None,
+    )
 
 
 def _coincident(points: Floats, metric: str) -> list[list[int]]:

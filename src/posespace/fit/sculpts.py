@@ -216,13 +216,15 @@ class Sculpts:
 
     def _at(self, pose: Pose) -> str | None:
         """The sculpt at this very pose, if there is one."""
-        for name, sculpt in self._sculpts.items():
-            around = np.minimum(
-                *(np.abs(pose.rotations - sign * sculpt.pose.rotations).max(axis=1) for sign in (1, -1))
-            )
-            controls = {*pose.controls, *sculpt.pose.controls}
-            gaps = [abs(pose.controls.get(key, 0.0) - sculpt.pose.controls.get(key, 0.0)) for key in controls]
-            if max(*around, *gaps) <= _SAME:
+        if not self._sculpts:
+            return None
+        turns = np.stack([sculpt.pose.rotations for sculpt in self._sculpts.values()])
+        chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
+        for number in np.flatnonzero(chords.max(axis=1) <= _SAME):
+            name = self.names[number]
+            theirs = self._sculpts[name].pose.controls
+            names = {*pose.controls, *theirs}
+            if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= _SAME for key in names):
                 return name
         return None
 
