@@ -82,6 +82,19 @@ def test_per_vertex_meets_each_sculpt_at_the_vertices_it_moved(seed: int) -> Non
         assert off.max(initial=0) < 1e-6 * examples.rig.mesh.diagonal
 
 
+def test_per_vertex_interpolates_over_just_the_sculpts_that_moved_a_vertex() -> None:
+    examples = sculpted({"a": pose(tip=0.5), "b": pose(tip=1.0)})
+    where = pose(tip=0.8)
+    held, loose = (ps.PSD(falloff=0.4, per_vertex=each).fit(examples) for each in (False, True))
+    # Vertex 0 is moved by "a" alone: an RBF of "a" and the rest pose says where it goes.
+    alone = ps.RBF("gaussian", 0.4).fit([[0.0], [0.5]], [0.0, 0.1])
+    for at in (where, pose(tip=1.0)):
+        angle = [[2 * np.arcsin(at.rotations[1, 2])]]
+        assert loose.displacements(at)[0, 2] == pytest.approx(alone(angle)[0], abs=1e-7)
+    assert abs(held.displacements(pose(tip=1.0))[0, 2]) < 1e-9
+    assert loose.displacements(pose(tip=1.0))[0, 2] > 0.01
+
+
 def bar(axes: NDArray[np.float64] | None = None) -> ps.Rig:
     """Two joints along x and a control-driven square at the end."""
     points = np.array([[x, y, 0.0] for x in (0, 1, 2, 3) for y in (0, 1)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -47,9 +48,12 @@ class PSD:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
         if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
+        if isinstance(self.falloff, Mapping):
+            # A copy: the settings stay as they are when the caller's mapping changes.
+            object.__setattr__(self, "falloff", dict(self.falloff))
         for name, value in self.falloffs.items():
             whose = "" if name == EVERY else f" of {name!r}"
-            if not (isinstance(value, int | float) and 0 < value < math.inf):
+            if not (isinstance(value, Real) and 0 < value < math.inf):
                 raise InputError(f"falloff{whose}: expected a finite number above 0, got {value!r}")
 
     @property

@@ -159,7 +159,7 @@ class Sculpts:
         chosen = 1.0
         if None in given:
             chosen = solve_layer.choose_falloff(plan, deltas, settings.kernel, settings.smoothing, names)
-        falloff = tuple(chosen if value is None else value for value in given)
+        falloff = tuple(float(chosen if value is None else value) for value in given)
         rbf = RBF(settings.kernel, falloff, smoothing=settings.smoothing)
         if settings.per_vertex:
             layer = solve_layer.per_vertex(plan, deltas, rbf, self._members(plan, deltas), names)
