@@ -81,7 +81,7 @@ def test_rest_is_an_example_even_where_none_is_given() -> None:
 
 
 def test_settings_are_checked_when_they_are_given() -> None:
-    for wrong in ({"kernel": "gauss"}, {"radius": -1.0}, {"smoothing": -1.0}, {"tolerance": 2.0}):
+    for wrong in ({"kernel": "gauss"}, {"falloff": -1.0}, {"smoothing": -1.0}, {"tolerance": 2.0}):
         with pytest.raises(InputError, match=f"{next(iter(wrong))}: expected"):
             PSD(**wrong)  # type: ignore[arg-type]
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from posespace import datasets as datasets
     from posespace.carry import mirror as mirror
+    from posespace.carry import mirror_examples as mirror_examples
     from posespace.carry import onto as onto
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
     from posespace.fit.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.psd import PSD as PSD
+    from posespace.fit.sculpts import Sculpts as Sculpts
     from posespace.fit.weights import distance_weights as distance_weights
     from posespace.interpolate import RBF as RBF
     from posespace.interpolate import Shepard as Shepard
@@ -37,12 +39,13 @@ if TYPE_CHECKING:
     from posespace.spaces import PoseSpace as PoseSpace
 
 _HOMES = {
-    "posespace.carry": ("mirror", "onto"),
+    "posespace.carry": ("mirror", "mirror_examples", "onto"),
     "posespace.errors": ("FileError", "InputError"),
     "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),
     "posespace.fit.eigenskin": ("EigenSkin",),
     "posespace.fit.psd": ("PSD",),
+    "posespace.fit.sculpts": ("Sculpts",),
     "posespace.fit.weights": ("distance_weights",),
     "posespace.interpolate": ("RBF", "Shepard"),
     "posespace.load": ("load_mesh", "load_motion", "load_rig"),

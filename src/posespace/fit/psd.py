@@ -1,79 +1,82 @@
-"""Pose space deformation: example corrections interpolated over the poses they were made for."""
+"""Pose space deformation: sculpts interpolated over the poses they were made for. The settings; `sculpts.py` solves."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
-import numpy as np
-
-from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate import RBF
-from posespace.skin import Driver, Layer, Skin
+from posespace.skin import Skin
 from posespace.spaces import PoseSpace
+
+EVERY = "*"
+Falloffs = Mapping[str | tuple[str, ...], float]
 
 
 @dataclass(frozen=True)
 class PSD:
-    """Fits one layer over the joints and controls that the examples move.
+    """Examples that move the same controls make a layer, and each layer corrects what those before it leave.
 
     Parameters
     ----------
     kernel : of the RBF, see `posespace.interpolate.RBF`
-    radius : the falloff, in radians or the controls' unit, above 0; None: chosen by leave-one-out
+    falloff : how far a sculpt reaches, above 0, in radians or the controls' unit. A number for all; or by name: of a
+        joint or control in every layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest.
+        What is not given is chosen from the examples of each layer by leave-one-out
     smoothing : at least 0; above 0 the examples are only come close to, which calms contradictory ones
-    anchor : take the rest shape as an example where none is at rest
+    anchor : hold the rest shape in the rest pose
+    per_vertex : a vertex interpolates over just the sculpts that moved it; kernels gaussian and exponential
+    space : one layer over this pose space for all examples; None: layers by the controls that the examples move
     tolerance : a vertex whose corrections all stay below this part of the box diagonal is left out
     """
 
     kernel: str = "gaussian"
-    radius: float | None = None
+    falloff: float | Falloffs | None = None
     smoothing: float = 0.0
     anchor: bool = True
-    tolerance: float = 1e-6
+    per_vertex: bool = False
+    space: PoseSpace | None = None
+    tolerance: float = 5e-7
 
     def __post_init__(self) -> None:
-        RBF(self.kernel, self.radius, smoothing=self.smoothing)
+        RBF(self.kernel, smoothing=self.smoothing)
         if not 0 <= self.tolerance < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
+        if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
+            raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
+        if isinstance(self.falloff, Mapping):
+            # A copy: the settings stay as they are when the caller's mapping changes.
+            object.__setattr__(self, "falloff", dict(self.falloff))
+        for name, value in self.falloffs.items():
+            whose = "" if name == EVERY else f" of {name!r}"
+            if not (isinstance(value, Real) and 0 < value < math.inf):
+                raise InputError(f"falloff{whose}: expected a finite number above 0, got {value!r}")
+
+    @property
+    def falloffs(self) -> dict[str | tuple[str, ...], float]:
+        """The falloff by name; the names that span a layer are sorted."""
+        if self.falloff is None:
+            return {}
+        given = self.falloff if isinstance(self.falloff, Mapping) else {EVERY: self.falloff}
+        return {name if isinstance(name, str) else tuple(sorted(name)): value for name, value in given.items()}
+
+    def falloffs_in(self, layer: Sequence[str], axes: Sequence[str]) -> list[float | None]:
+        """Return the falloff along each axis of the layer that the names `layer` span; None where it is chosen."""
+        given = self.falloffs
+        whole = given.get(tuple(sorted(layer)))
+        if whole is not None:
+            return [whole] * len(axes)
+        return [given.get(axis, given.get(axis.rpartition(".")[0], given.get(EVERY))) for axis in axes]
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
-        rig = examples.rig
-        space = moved_space(examples)
-        where = space.coordinates(examples.motion, rig.skeleton)
-        names = list(examples.motion.names)
-        residuals = np.stack([examples.residual(index)[0] for index in range(len(examples))])
-        if self.anchor and not rig.at_rest(examples.motion).any():
-            still = space.coordinates(rig.rest, rig.skeleton)
-            where, names = np.vstack([where, still]), [*names, "the rest pose"]
-            residuals = np.concatenate([residuals, np.zeros((1, *residuals.shape[1:]))])
-        moved = np.linalg.norm(residuals, axis=2).max(axis=0) > self.tolerance * rig.mesh.diagonal
-        support = np.flatnonzero(moved).astype(np.int32)
-        values = residuals[:, support].reshape(len(names), -1)
-        radius = self.radius
-        if radius is None and values.size:
-            chosen = RBF(self.kernel, smoothing=self.smoothing).fit(where, values, space.metric, names)
-            radius = float(chosen.radius[0])
-        # Cardinal functions: one coordinate an example, so that the basis is the corrections themselves.
-        settings = RBF(self.kernel, radius, smoothing=self.smoothing)
-        cardinal = settings.fit(where, np.eye(len(names)), space.metric, names)
-        layer = Layer("psd", Driver(space, cardinal), support, residuals[:, support].astype(np.float32))
-        return Skin(rig, (layer,), about={"method": "psd", "kernel": self.kernel, "radius": radius})
+        from posespace.fit.sculpts import Sculpts
 
-
-def moved_space(examples: Examples, tolerance: float = 1e-6) -> PoseSpace:
-    """Return the space of the joints, or else the controls, that differ from rest in some example."""
-    motion, rig = examples.motion, examples.rig
-    near = np.abs((motion.rotations * rig.rest.rotations).sum(axis=2))
-    joints = np.flatnonzero((1 - near > tolerance**2).any(axis=0))
-    controls: Floats = np.abs(motion.controls).max(axis=0, initial=0)
-    if len(joints) and (controls > tolerance).any():
-        raise InputError("examples: they move joints and controls at once; give one or the other")
-    if len(joints):
-        return PoseSpace("joint", tuple(rig.skeleton.names[joint] for joint in joints))
-    moved = tuple(name for name, size in zip(motion.control_names, controls, strict=True) if size > tolerance)
-    if not moved:
-        raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
-    return PoseSpace("controls", moved)
+        sculpts = Sculpts(examples.rig, self)
+        for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
+            sculpts.add(name, pose, shape)
+        return sculpts.skin()
