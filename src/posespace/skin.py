@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,15 @@ class Driver:
         values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
         return values
 
+    def truncated(self, columns: int) -> Driver:
+        """Return a driver of the first coordinates only, at most `columns`, at least 1."""
+        made = self.interpolant
+        if columns >= self.columns:
+            return self
+        if isinstance(made, RBFInterpolant):
+            return replace(self, interpolant=replace(made, weights=made.weights[:, :columns]))
+        return replace(self, interpolant=replace(made, values=made.values[:, :columns]))
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:
@@ -90,6 +99,12 @@ class Layer:
             object.__setattr__(self, "normal_basis", normal)
         elif self.normal_driver is not None:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
+
+    def truncated(self, columns: int) -> Layer:
+        """Return the layer with its first coordinates only, at most `columns`, at least 1."""
+        normal = None if self.normal_basis is None else self.normal_basis[:columns]
+        own = None if self.normal_driver is None else self.normal_driver.truncated(columns)
+        return Layer(self.name, self.driver.truncated(columns), self.support, self.basis[:columns], normal, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +246,16 @@ class Skin:
         heights = self.detail.driver.coordinates(pose, self.rig.skeleton) @ self.detail.heights
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
+
+    def truncated(self, components: int) -> Skin:
+        """Return the skin with at most the first `components` coordinates of each layer; 0 leaves plain skinning.
+
+        A lower level of detail where a layer's coordinates are ordered by importance, as EigenSkin's are.
+        """
+        if components < 0:
+            raise InputError(f"components: expected at least 0, got {components}")
+        layers = tuple(layer.truncated(components) for layer in self.layers) if components else ()
+        return replace(self, layers=layers)
 
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""
