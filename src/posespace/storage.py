@@ -16,17 +16,23 @@ class Stored(Protocol):
     """An array, or what stands for one in fewer bytes."""
 
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        ...
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Numbers it stands for."""
+        ...
 
 
 class Posable(Protocol):
     """What can be judged: a `Skin`, or a rival that cannot be one and then also has `tables`, the arrays it stores."""
 
     @property
-    def rig(self) -> Rig: ...
+    def rig(self) -> Rig:
+        """The rig it moves."""
+        ...
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3)."""
