@@ -31,12 +31,12 @@ def evaluate(
     if not store.is_dir():
         raise FileError(store, "is no example store; the last argument is the store to judge by, the skins come first")
     examples = open_examples(store, poses)
-    found: dict[str, Posable | InputError] = dict(_load(skins))
+    loaded, others = _load(skins), {}
     if rivals is not None:
         with status("fitting the rivals"):
-            found |= _rivals(rivals)
+            others = _rivals(rivals)
     with counter("judging") as advance:
-        entries = compare(found, examples, advance)
+        entries = compare(loaded, examples, others, advance)
     for file, entry in zip(skins, entries[1:], strict=False):
         if entry.score is None:
             raise FileError(file, entry.reason)
@@ -84,9 +84,11 @@ def _print_table(entries: list[Entry]) -> None:
     for entry in entries:
         cells = [column.text(entry.score) for column in COLUMNS] if entry.score else ["fails"]
         table.add_row(entry.name, *cells)
-    console = Console(highlight=False, markup=False)
-    width = Console(width=1000).measure(table).maximum
-    console.print(table, width=max(width, 1), crop=False, no_wrap=True, overflow="ignore", soft_wrap=True)
+    # Rather lines that the terminal wraps than numbers cut short.
+    console = Console(
+        highlight=False, markup=False, width=max(Console().width, Console(width=999).measure(table).maximum)
+    )
+    console.print(table)
     console.print(seen_note(entries), soft_wrap=True)
     for entry in entries:
         if entry.reason:

@@ -78,7 +78,8 @@ def _option(field: Field[Any], hint: Any, text: str) -> inspect.Parameter | None
     if not field.init or not kinds or not isinstance(default, (*_PLAIN, NoneType)):
         return None
     kind = kinds[0] if default is not None else kinds[0] | None
-    return _parameter(field.name, Annotated[kind, typer.Option(help=text)], default)
+    sentence = f"{text[:1].upper()}{text[1:]}." if text else None
+    return _parameter(field.name, Annotated[kind, typer.Option(help=sentence)], default)
 
 
 def described(settings: type) -> dict[str, str]:

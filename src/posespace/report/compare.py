@@ -24,12 +24,14 @@ class Entry:
     name : what the row is called
     skin, score : None where it failed
     reason : why it failed, or ""
+    rival : whether it is there to compare with
     """
 
     name: str
     skin: Posable | None = None
     score: Score | None = None
     reason: str = ""
+    rival: bool = False
 
     def figures(self) -> dict[str, Any]:
         """Return the row as plain values, for JSON."""
@@ -66,24 +68,32 @@ COLUMNS = (
 
 
 def compare(
-    skins: Mapping[str, Posable | InputError],
+    skins: Mapping[str, Posable],
     examples: Examples,
+    rivals: Mapping[str, Posable | InputError] | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> list[Entry]:
-    """Judge each skin, after plain skinning; one that failed to fit, or fails here, keeps its row and its reason."""
-    every: dict[str, Posable | InputError] = {PLAIN: Skin(examples.rig), **skins}
+    """Judge plain skinning, then the skins, then the rivals.
+
+    One that cannot be fitted or judged keeps its row and its reason: rivals may be given as the error of their fit.
+    """
+    others = rivals or {}
+    every: dict[str, Posable | InputError] = {PLAIN: Skin(examples.rig), **skins, **others}
     entries = []
     for done, (name, skin) in enumerate(every.items()):
-        if isinstance(skin, InputError):
-            entries.append(Entry(name, reason=str(skin)))
-            continue
-        try:
-            entries.append(Entry(name, skin, evaluate(skin, examples)))
-        except InputError as error:
-            entries.append(Entry(name, reason=str(error)))
+        entries.append(_judged(name, skin, examples, rival=name in others))
         if advance is not None:
             advance(done + 1, len(every))
     return entries
+
+
+def _judged(name: str, skin: Posable | InputError, examples: Examples, rival: bool) -> Entry:
+    if isinstance(skin, InputError):
+        return Entry(name, reason=str(skin), rival=rival)
+    try:
+        return Entry(name, skin, evaluate(skin, examples), rival=rival)
+    except InputError as error:
+        return Entry(name, reason=str(error), rival=rival)
 
 
 def seen_note(entries: list[Entry]) -> str:
@@ -93,5 +103,5 @@ def seen_note(entries: list[Entry]) -> str:
     note = f"judged on {count} poses"
     seen = [f"{name} saw {score.seen}" for name, score in scores.items() if score.seen]
     unknown = [name for name, score in scores.items() if score.seen is None]
-    note += f"; of these {', '.join(seen)} in its fit" if seen else ", none known to a fit"
+    note += f"; of these {', '.join(seen)} in its fit" if seen else ", none of them seen by a fit"
     return note + (f"; {', '.join(unknown)} does not say what it was fitted on" if unknown else "")

@@ -35,7 +35,7 @@ def rivals(smoothing: float = 0.0) -> dict[str, Method]:
         "Shepard": ShepardCorrections(),
         "plain PSD": PlainPSD(smoothing=smoothing),
         "linear + radial": LinearRadial(smoothing),
-        "weighted PSD": WeightedPSD(smoothing=max(smoothing, 1e-4)),
+        "weighted PSD": WeightedPSD(),
         "linear in R - I": LinearPoseShapes(),
     }
 

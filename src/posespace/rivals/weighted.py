@@ -67,7 +67,7 @@ class WeightedPSD:
     """
 
     radius: float | None = None
-    smoothing: float = 1e-4
+    smoothing: float = 1e-2
 
     def __post_init__(self) -> None:
         if self.radius is not None and not 0 < self.radius < np.inf:
