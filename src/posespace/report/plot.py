@@ -106,6 +106,8 @@ class _Axis:
     def around(cls, values: Sequence[float], log: bool, start: float, end: float) -> _Axis:
         low, high = (min(values), max(values)) if values else (1.0, 10.0)
         if log:
+            # What is met exactly would squeeze all else: it lies on the bottom line instead.
+            low = max(low, 1e-5 * high)
             grown = max((high / low) ** 0.04, 1.05)
             return cls(low / grown, high * grown, True, start, end)
         low = min(low, 0.0)
@@ -117,7 +119,7 @@ class _Axis:
             if self.log
             else (value - self.low) / (self.high - self.low)
         )
-        return self.start + share * (self.end - self.start)
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
     def ticks(self) -> list[tuple[float, str]]:
         if self.log:

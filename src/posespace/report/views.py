@@ -50,8 +50,8 @@ def looking_at(points: Floats, triangles: Ints, errors: Floats, diagonal: float)
 
 
 def _near(region: Floats, direction: tuple[float, ...], diagonal: float) -> Camera:
-    view = Camera.fit(region, direction, margin=1.5)
-    extent = max(view.extent or 0.0, view.half_width / 1.15, 0.08 * diagonal)
+    view = Camera.fit(region, direction, margin=1.9)
+    extent = max(view.extent or 0.0, view.half_width / 1.15, 0.12 * diagonal)
     return Camera(view.direction, view.up, view.target, extent)
 
 

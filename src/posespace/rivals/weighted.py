@@ -63,7 +63,7 @@ class WeightedPSD:
     Parameters
     ----------
     radius : of the Gaussian, radians, above 0; None: of least leave-one-out error on some vertices
-    smoothing : above 0
+    smoothing : above 0; far below 1e-4 the weights of such poses grow beyond the digits of float32
     """
 
     radius: float | None = None
