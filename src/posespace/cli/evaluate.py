@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from posespace.cli.fit import Poses, open_examples
+from posespace.cli.fit import Poses, open_examples, require_folder
 from posespace.cli.printing import AsJson, complain, print_json
 from posespace.errors import FileError, InputError
 
@@ -30,6 +30,8 @@ def evaluate(
     *skins, store = files
     if not store.is_dir():
         raise FileError(store, "is no example store; the last argument is the store to judge by, the skins come first")
+    if report is not None:
+        require_folder(report)
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
     if rivals is not None:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from posespace.cli.printing import AsJson, print_one
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError
 
 METHODS = {"psd": "PSD"}
 """The name on the command line and the class, as `posespace` exports it."""
@@ -110,6 +110,12 @@ def open_examples(path: Path, poses: list[str]) -> Any:
         return examples.named(*poses) if poses else examples
 
 
+def require_folder(out: Path) -> None:
+    """Refuse a file that could not be written, before the work that would be lost."""
+    if not out.absolute().parent.is_dir():
+        raise FileError(out, "its folder does not exist; make it first")
+
+
 def _fit(method: Any, store: Path, out: Path, poses: list[str], as_json: bool) -> None:
     from posespace.formats.files import naming
     from posespace.progress import status
@@ -117,8 +123,7 @@ def _fit(method: Any, store: Path, out: Path, poses: list[str], as_json: bool) -
     from posespace.storage import stored_bytes, stored_numbers
 
     examples = open_examples(store, poses)
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: its folder does not exist; make it first")
+    require_folder(out)
     with status("fitting"), naming(store):
         skin = method.fit(examples)
     about = {**skin.about, "poses": pose_digests(examples.motion)}

@@ -77,11 +77,13 @@ def compare(
 
     One that cannot be fitted or judged keeps its row and its reason: rivals may be given as the error of their fit.
     """
-    others = rivals or {}
-    every: dict[str, Posable | InputError] = {PLAIN: Skin(examples.rig), **skins, **others}
+    # A list, for a skin may be called as a rival is.
+    every: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
+    every += [(name, skin, False) for name, skin in skins.items()]
+    every += [(name, skin, True) for name, skin in (rivals or {}).items()]
     entries = []
-    for done, (name, skin) in enumerate(every.items()):
-        entries.append(_judged(name, skin, examples, rival=name in others))
+    for done, (name, skin, rival) in enumerate(every):
+        entries.append(_judged(name, skin, examples, rival))
         if advance is not None:
             advance(done + 1, len(every))
     return entries
