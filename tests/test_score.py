@@ -189,6 +189,14 @@ def test_what_does_not_match_is_refused() -> None:
         evaluate(Skin(TRAIN.rig), renamed)
 
 
+@pytest.mark.parametrize("points", [np.zeros((0, 3)), np.ones((3, 3))])
+def test_a_mesh_of_no_size_is_refused(points: np.ndarray) -> None:
+    mesh = Mesh(points, np.zeros((0, 3), int))
+    examples = Examples.from_shapes(Rig.from_mesh(mesh), Motion(np.array([[[0, 0, 0, 1.0]]])), points[None])
+    with pytest.raises(InputError, match="expected a rest shape of some size"):
+        evaluate(Skin(examples.rig), examples)
+
+
 def test_a_score_reads_one_shape_at_a_time() -> None:
     asked: list[int] = []
 

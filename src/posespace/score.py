@@ -159,6 +159,8 @@ def _check_match(skin: Posable, examples: Examples) -> None:
     if not len(examples):
         raise InputError("examples: expected at least one pose to judge by, got none")
     rig = examples.rig
+    if rig.mesh.diagonal <= 0:
+        raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
     have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
     if have != len(rig.mesh.points):
         raise InputError(f"skin: its shapes have {have} vertices, the examples {len(rig.mesh.points)}; use one mesh")
