@@ -38,7 +38,7 @@ figure { margin: .4rem 0 1rem; } .plot svg { display: block; width: 100%; min-wi
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 0 0 .3rem; padding: 0;
   font-size: .9rem; }
 .plot svg.key { display: inline-block; width: 26px; height: 10px; min-width: 0; margin-right: .35rem; }
-.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(var(--cell, 210px), 1fr)); gap: .6rem; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(var(--cell), 44%), 1fr)); gap: .6rem; }
 .pictures figure { margin: 0; background: var(--card); border-radius: 6px; padding: .4rem; }
 .pictures img { display: block; width: 100%; height: auto; }
 .pictures figcaption { font-size: .85rem; text-align: center; overflow-wrap: anywhere; }

@@ -124,7 +124,10 @@ class _Axis:
     def ticks(self) -> list[tuple[float, str]]:
         if self.log:
             decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-            steps = (1,) if len(decades) > 4 else (1, 3) if len(decades) > 3 else (1, 2, 5)
+            span = self.high / self.low
+            steps = (
+                (1,) if span > 1e4 else (1, 3) if span > 300 else (1, 2, 5) if span > 10 else (1, 1.5, 2, 3, 4, 5, 7)
+            )
             found = [step * 10.0**decade for decade in decades for step in steps]
         else:
             unit = 10.0 ** math.floor(math.log10((self.high - self.low) / 5))
