@@ -10,7 +10,7 @@ import pytest
 from posespace import datasets, rotations
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.fit.psd import PSD
+from posespace.interpolate import RBF
 from posespace.mesh import Mesh
 from posespace.pose import Motion, Pose
 from posespace.rig import Rig
@@ -62,10 +62,13 @@ def test_bones_alone_are_the_rig_itself() -> None:
     assert PlainSkinning().fit(Examples(dual, TRAIN.motion, TRAIN.shapes)).rig.blending == "linear"
 
 
-def test_plain_psd_is_psd_with_one_pose_space() -> None:
-    pose = UNSEEN.motion[0]
-    ours, theirs = PlainPSD().fit(TRAIN).pose(pose)[0], PSD().fit(TRAIN).pose(pose)[0]
-    np.testing.assert_allclose(ours, theirs, atol=1e-5 * DIAGONAL)
+def test_plain_psd_is_an_rbf_of_the_corrections() -> None:
+    pose, space = UNSEEN.motion[0], moved_space(TRAIN)
+    where = space.coordinates(TRAIN.motion, TRAIN.rig.skeleton)
+    residuals = np.stack([TRAIN.residual(k)[0] for k in range(len(TRAIN))]).reshape(len(TRAIN), -1)
+    direct = RBF("gaussian", 0.5).fit(where, residuals, space.metric)
+    expected = direct(space.coordinates(pose, TRAIN.rig.skeleton)[None]).reshape(-1, 3)
+    np.testing.assert_allclose(PlainPSD(radius=0.5).fit(TRAIN).displacements(pose), expected, atol=1e-6 * DIAGONAL)
 
 
 def test_shape_interpolation_knows_no_bones_but_follows_the_root() -> None:

@@ -12,10 +12,10 @@ from strategies import random_pose, random_rig, random_skin, seeds
 from posespace import datasets, rotations
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.fit.psd import PSD
 from posespace.mesh import Mesh
 from posespace.pose import Motion, Pose
 from posespace.rig import Rig
+from posespace.rivals.plain_psd import PlainPSD
 from posespace.score import Score, angles_between, evaluate, moved_alone, pose_digests
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
@@ -113,7 +113,7 @@ def test_the_poses_of_each_joint_are_judged_apart() -> None:
     turns: list[dict[str, object]] = [{}, {"forearm": bend}, {"hand": twist}, {"forearm": bend, "hand": twist}]
     motion = Motion.from_poses([Pose.from_joints(skeleton, turn) for turn in turns])  # type: ignore[arg-type]
     assert moved_alone(TRAIN.rig, motion) == ("", "forearm", "hand", "several")
-    score = evaluate(PSD().fit(TRAIN), TRAIN)
+    score = evaluate(PlainPSD().fit(TRAIN), TRAIN)
     assert set(score.per_joint) == {"forearm", "hand", "several"}
     assert list(score.per_joint)[-1] == "several"
     assert max(score.per_joint.values()) < 1e-4
@@ -134,7 +134,7 @@ def test_digests_tell_poses_apart_and_know_them_again() -> None:
 
 
 def test_a_score_says_how_many_poses_the_fit_had_seen() -> None:
-    skin = replace(PSD().fit(TRAIN), about={"poses": pose_digests(TRAIN.motion[:10])})
+    skin = replace(PlainPSD().fit(TRAIN), about={"poses": pose_digests(TRAIN.motion[:10])})
     assert evaluate(skin, TRAIN).seen == 10
     assert evaluate(skin, UNSEEN).seen == 0
     assert evaluate(replace(skin, about={}), UNSEEN).seen is None
@@ -142,7 +142,7 @@ def test_a_score_says_how_many_poses_the_fit_had_seen() -> None:
 
 
 def test_what_a_skin_stores_is_counted_without_its_rig() -> None:
-    skin = PSD().fit(TRAIN)
+    skin = PlainPSD().fit(TRAIN)
     layer = skin.layers[0]
     made = layer.driver.interpolant
     numbers = layer.basis.size + made.centres.size + made.weights.size  # type: ignore[union-attr]
