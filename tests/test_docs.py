@@ -82,7 +82,8 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
-    for page in ("bring-your-own-rig.md", "fit.md", "faces.md", "interpolators.md", "files.md"):
+    pages = ("bring-your-own-rig.md", "fit.md", "faces.md", "evaluate.md", "rivals.md", "interpolators.md", "files.md")
+    for page in pages:
         for block in python_blocks(ROOT / "docs" / page):
             if page != "bring-your-own-rig.md":
                 names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}

@@ -18,7 +18,7 @@ import posespace as ps
 skin = ps.Skin.load({path!r})
 skin.pose(skin.rig.rest)
 heavy = {{"scipy", "sklearn", "zarr", "matplotlib", "numba", "typer", "safetensors"}} & set(sys.modules)
-offline = ("posespace.fit", "posespace.simulate", "posespace.datasets", "posespace.interpolate")
+offline = ("posespace.fit", "posespace.rivals", "posespace.simulate", "posespace.datasets", "posespace.interpolate")
 print(sorted(heavy) + [name for name in sys.modules if name.startswith(offline)])
 """
 
@@ -38,7 +38,8 @@ ABOVE = {
     "fit": ("report", "cli", "datasets", "load", "info", "formats"),
     "simulate": ("report", "cli", "datasets", "info"),
     "formats": ("fit", "simulate", "report", "cli", "datasets", "load", "info"),
-    "report": ("cli", "fit"),
+    "rivals": ("fit", "report", "cli", "datasets", "load", "info", "formats"),
+    "report": ("cli", "fit", "rivals", "datasets"),
 }
 NOUNS = ("mesh", "skeleton", "rig", "pose", "rotations", "skinning", "check", "errors")
 

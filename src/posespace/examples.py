@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
@@ -87,6 +88,22 @@ class Examples:
         """Some of the examples, by number."""
         numbers = np.arange(len(self))[np.asarray(chosen)]
         return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
+
+    def named(self, *patterns: str) -> Examples:
+        """Those whose pose's name fits a pattern, as "wrist.*"; a pattern after "!" leaves out what fits it."""
+        names = self.motion.names
+        wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
+        unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+        chosen = [
+            k
+            for k, name in enumerate(names)
+            if any(fnmatchcase(name, entry) for entry in wanted)
+            and not any(fnmatchcase(name, entry) for entry in unwanted)
+        ]
+        if not chosen:
+            some = ", ".join(repr(name) for name in names[:3])
+            raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} fits; they are called {some}, ...")
+        return self.subset(chosen)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.

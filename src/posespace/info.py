@@ -14,6 +14,7 @@ from posespace.pose import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
+from posespace.storage import stored_bytes, stored_numbers
 
 Figures = dict[str, Any]
 
@@ -145,12 +146,17 @@ def _skin(skin: Skin, size: int) -> Figures:
         }
         for layer in skin.layers
     ]
+    count, about = max(1, len(skin.rig.mesh.points)), dict(skin.about)
+    poses = about.pop("poses", None)
     return {
         "format": "skin",
         "bytes": size,
-        "bytes per vertex": round(size / max(1, len(skin.rig.mesh.points)), 1),
+        "bytes per vertex": round(size / count, 1),
+        "bytes per vertex beside the rig": round(stored_bytes(skin) / count, 1),
+        "numbers beside the rig": stored_numbers(skin),
         "rig": _rig(skin.rig),
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
-        "about": dict(skin.about),
+        **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
+        "about": about,
     }

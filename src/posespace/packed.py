@@ -21,14 +21,14 @@ class PackedBasis:
 
     Parameters
     ----------
-    size : S
+    vertices : S
     starts : (C + 1,) where each component's entries begin, and where the last one's end
     rows : (E,) for each entry the vertex, by its place in the support, ascending within a component
     values : (E, 3) float32, int16 or int8
     scales : (C,) float32, the length of one unit of each component's values
     """
 
-    size: int
+    vertices: int
     starts: Ints
     rows: NDArray[np.integer]
     values: NDArray[Any]
@@ -42,8 +42,8 @@ class PackedBasis:
         rows = np.asarray(self.rows)
         if rows.dtype.kind not in "iu" or rows.shape != (entries,):
             raise InputError(f"basis rows: expected {entries} whole numbers, got {rows.dtype} of shape {rows.shape}")
-        if entries and not (rows.min() >= 0 and rows.max() < self.size):
-            raise InputError(f"basis rows: expected vertices below {self.size}")
+        if entries and not (rows.min() >= 0 and rows.max() < self.vertices):
+            raise InputError(f"basis rows: expected vertices below {self.vertices}")
         falls = np.flatnonzero(np.diff(rows.astype(np.int64)) <= 0) + 1
         if not np.isin(falls, starts).all():
             raise InputError("basis rows: expected ascending vertices within a component, each once")
@@ -77,7 +77,12 @@ class PackedBasis:
     @property
     def shape(self) -> tuple[int, int, int]:
         """(C, S, 3), as if it were stored in full."""
-        return len(self.scales), self.size, 3
+        return len(self.scales), self.vertices, 3
+
+    @property
+    def size(self) -> int:
+        """How many numbers it stores, those of the entries alone."""
+        return int(self.values.size)
 
     @property
     def nbytes(self) -> int:
@@ -98,14 +103,18 @@ class PackedBasis:
 
     def combine(self, coordinates: Floats) -> Floats:
         """Return the displacements (S, 3) of coordinates (C,)."""
-        total = np.zeros((self.size, 3))
+        total = np.zeros((self.vertices, 3))
         for component, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
             weight = float(coordinates[component]) * float(self.scales[component])
             total[self.rows[start:end]] += weight * self.values[start:end]
         return total
 
-    def first(self, components: int) -> PackedBasis:
-        """Return the first components alone."""
-        starts = self.starts[: components + 1]
-        end = int(starts[-1])
-        return PackedBasis(self.size, starts, self.rows[:end], self.values[:end], self.scales[:components])
+    def __getitem__(self, columns: slice) -> PackedBasis:
+        """Return some components that follow one another, as `basis[:3]`."""
+        first, last, step = columns.indices(len(self.scales))
+        if step != 1:
+            raise InputError(f"basis: expected components that follow one another, got a step of {step}")
+        starts = self.starts[first : max(first, last) + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        part = self.scales[first : max(first, last)]
+        return PackedBasis(self.vertices, starts - starts[0], self.rows[entries], self.values[entries], part)

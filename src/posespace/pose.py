@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
@@ -178,3 +179,20 @@ class Motion:
                 f"pose {name[:80]!r}: not in the motion{f'; the closest is {close[0]!r}' if close else ''}"
             )
         return self.names.index(name)
+
+
+def pose_digests(motion: Motion) -> list[str]:
+    """Return 12 hexadecimal digits a pose that tell its rotations and controls, rounded, from any other's.
+
+    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many poses it had seen.
+    """
+    turn = motion.rotations
+    # Of the two quaternions of a rotation, the one whose largest part is positive.
+    largest = np.take_along_axis(turn, np.abs(turn.round(5)).argmax(axis=2)[..., None], axis=2)
+    rounded = (turn * np.where(largest < 0, -1, 1)).round(5) + 0.0
+    order = sorted(range(len(motion.control_names)), key=lambda k: motion.control_names[k])
+    digests = []
+    for quaternions, values in zip(rounded, motion.controls.round(5) + 0.0, strict=True):
+        text = "".join(f"{motion.control_names[k]}={values[k]:.5f};" for k in order if values[k])
+        digests.append(hashlib.sha256(quaternions.astype("<f8").tobytes() + text.encode()).hexdigest()[:12])
+    return digests

@@ -57,6 +57,15 @@ class Driver:
         values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
         return values
 
+    def truncated(self, columns: int) -> Driver:
+        """Return a driver of the first coordinates only, at most `columns`, at least 1."""
+        made = self.interpolant
+        if columns >= self.columns:
+            return self
+        if isinstance(made, RBFInterpolant):
+            return replace(self, interpolant=replace(made, weights=made.weights[:, :columns]))
+        return replace(self, interpolant=replace(made, values=made.values[:, :columns]))
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:
@@ -93,10 +102,16 @@ class Layer:
         elif self.normal_driver is not None:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
 
-    def stored(self, bits: int) -> Layer:
+    def packed(self, bits: int) -> Layer:
         """Return the layer with its bases packed, 32, 16 or 8 bits a number."""
         normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
         return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
+
+    def truncated(self, columns: int) -> Layer:
+        """Return the layer with its first coordinates only, at most `columns`, at least 1."""
+        normal = None if self.normal_basis is None else self.normal_basis[:columns]
+        own = None if self.normal_driver is None else self.normal_driver.truncated(columns)
+        return Layer(self.name, self.driver.truncated(columns), self.support, self.basis[:columns], normal, own)
 
 
 def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
@@ -256,7 +271,17 @@ class Skin:
 
     def quantised(self, bits: int = 16) -> Skin:
         """Return the skin with its displacements packed: each only where it is not zero, in 32, 16 or 8 bits."""
-        return replace(self, layers=tuple(layer.stored(bits) for layer in self.layers))
+        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers))
+
+    def truncated(self, components: int) -> Skin:
+        """Return the skin with at most the first `components` coordinates of each layer; 0 leaves plain skinning.
+
+        A lower level of detail where a layer's coordinates are ordered by importance, as EigenSkin's are.
+        """
+        if components < 0:
+            raise InputError(f"components: expected at least 0, got {components}")
+        layers = tuple(layer.truncated(components) for layer in self.layers) if components else ()
+        return replace(self, layers=layers)
 
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""

@@ -19,6 +19,7 @@ from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.interpolate import RBF
 from posespace.packed import PackedBasis
+from posespace.pose import pose_digests
 from posespace.skin import Layer, Skin
 
 Array32 = NDArray[np.float32]
@@ -98,7 +99,12 @@ class EigenSkin:
         elif self.normals == "separate":
             own = self._layers(self._terms(examples, normal_residuals(examples), smooth), smooth)
             layers = _beside(layers, own, self.bits)
-        about = {"method": "eigenskin", "settings": asdict(self), "damped vertices": found.damped}
+        about = {
+            "method": "eigenskin",
+            "settings": asdict(self),
+            "damped vertices": found.damped,
+            "poses": pose_digests(examples.motion),
+        }
         return Skin(examples.rig, tuple(layers), about=about)
 
     def _terms(self, examples: Examples, data: Array32, smooth: sp.csr_matrix) -> list[Term]:

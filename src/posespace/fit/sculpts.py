@@ -19,7 +19,7 @@ from posespace.fit.plan import Plan, moved_controls, plan_layers
 from posespace.fit.psd import EVERY, PSD
 from posespace.fit.solve_layer import Deltas
 from posespace.interpolate import RBF
-from posespace.pose import Motion, Pose
+from posespace.pose import Motion, Pose, pose_digests
 from posespace.rig import Rig
 from posespace.skin import Layer, Skin
 
@@ -137,6 +137,7 @@ class Sculpts:
                 }
                 for plan, found in used
             ],
+            "poses": pose_digests(motion),
         }
         return Skin(self.rig, tuple(found.layer for _, found in used), about=about)
 

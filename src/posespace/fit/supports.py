@@ -49,7 +49,7 @@ def near_joint(rig: Rig, space: PoseSpace) -> Mask:
     for joint in space.joints(rig.skeleton):
         near |= {joint, int(parents[joint])} | set(np.flatnonzero(parents == joint).tolist())
     bound = np.isin(rig.influences, list(near - {-1})) & (rig.weights > 0)
-    return bound.any(axis=1).astype(np.float32)
+    return np.asarray(bound.any(axis=1), dtype=np.float32)
 
 
 def regions(rig: Rig) -> dict[str, Mask]:

@@ -1,16 +1,18 @@
-"""The command line: parses, calls, prints. No logic lives here."""
+"""The command line: parses, calls, prints. No logic lives here; the commands with many options have a file each."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
+from posespace.cli.evaluate import evaluate
+from posespace.cli.fit import Methods
+from posespace.cli.printing import AsJson, complain, print_figures, print_json, print_one
 from posespace.errors import InputError
 
 app = typer.Typer(
@@ -22,7 +24,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+app.command(epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")(evaluate)
+app.add_typer(
+    typer.Typer(
+        cls=Methods,
+        no_args_is_help=True,
+        help="Learn a skin from examples, by one of the methods.",
+        epilog="Example: posespace fit psd hand.examples -o hand.skin",
+    ),
+    name="fit",
+)
 
 
 def _version(wanted: bool) -> None:
@@ -59,13 +70,13 @@ def info(
             found.append({"file": str(file), "error": str(error)})
             problems.append(str(error))
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         for figures in found:
             if "error" not in figures:
-                _print_figures(figures.pop("file"), figures)
+                print_figures(figures.pop("file"), figures)
     for problem in problems:
-        _complain(problem)
+        complain(problem)
     if problems:
         raise typer.Exit(2)
 
@@ -85,7 +96,7 @@ def examples(
     from posespace.info import describe
 
     notes = collect(rig, poses, shapes, out, rest, resume)
-    _print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
+    print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
 
 
 @app.command(epilog="Example: posespace demo -o demo")
@@ -96,7 +107,7 @@ def demo(
     """Tell the whole story on a small built-in arm: examples, plain skinning's faults, a fit, and how good it is."""
     from posespace.demo import run
 
-    _print_one(run(out), as_json)
+    print_one(run(out), as_json)
 
 
 @app.command(epilog="Example: posespace simulate hand -o hand.examples --workers 2")
@@ -126,53 +137,7 @@ def simulate(
     plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)
     with counter("solving poses") as advance:
         found = simulate(plan, out, workers, scheduler, resume, lambda done, count, _: advance(done, count))
-    _print_one(found, as_json)
-
-
-def _print_one(figures: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        _print_json(figures)
-    else:
-        _print_figures(figures.pop("file"), figures)
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _print_figures(title: str, figures: dict[str, Any]) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(title, style="bold", markup=False)
-    for line in _lines(figures, 1):
-        console.print(line, markup=False)
-
-
-def _lines(figures: dict[str, Any], depth: int) -> list[str]:
-    lines: list[str] = []
-    for key, value in figures.items():
-        start = "  " * depth + key
-        if isinstance(value, dict):
-            lines += [start, *_lines(value, depth + 1)] if value else []
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
-        else:
-            lines.append(f"{start}: {_short(value)}")
-    return lines
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, list):
-        shown = ", ".join(_short(entry) for entry in value[:6])
-        return f"{shown}, ... ({len(value)})" if len(value) > 6 else shown or "none"
-    return str(value)
+    print_one(found, as_json)
 
 
 def main() -> None:
@@ -187,7 +152,7 @@ def main() -> None:
         if "extra argument" in message and "--shapes" in sys.argv:
             message = "--shapes takes one pattern; put it in quotes, so that the shell leaves it alone: 'sculpts/*.obj'"
         if message:
-            _complain(message)
+            complain(message)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         print("posespace: stopped", file=sys.stderr)
@@ -198,12 +163,8 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _silence()
-        _complain(f"cannot write the output ({error.strerror})")
+        complain(f"cannot write the output ({error.strerror})")
         sys.exit(1)
-
-
-def _complain(message: str) -> None:
-    print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
 
 
 def _silence() -> None:

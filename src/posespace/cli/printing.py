@@ -1,0 +1,74 @@
+"""How the command line prints: figures for people, JSON for programs, one line where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Annotated, Any
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+
+
+def print_one(figures: dict[str, Any], as_json: bool) -> None:
+    """Print the figures of one file, for people or for programs."""
+    if as_json:
+        print_json(figures)
+    else:
+        print_figures(figures.pop("file"), figures)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON; what is no finite number becomes null, since JSON has no word for it."""
+    print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_figures(title: str, figures: dict[str, Any]) -> None:
+    """Print figures under a title, nested ones indented."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(title, style="bold", markup=False)
+    for line in _lines(figures, 1):
+        console.print(line, markup=False)
+
+
+def _lines(figures: dict[str, Any], depth: int) -> list[str]:
+    lines: list[str] = []
+    for key, value in figures.items():
+        start = "  " * depth + key
+        if isinstance(value, dict):
+            lines += [start, *_lines(value, depth + 1)] if value else []
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
+        else:
+            lines.append(f"{start}: {_short(value)}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        shown = ", ".join(_short(entry) for entry in value[:6])
+        return f"{shown}, ... ({len(value)})" if len(value) > 6 else shown or "none"
+    return str(value)
+
+
+def complain(message: str) -> None:
+    """Print one line on standard error."""
+    print(f"posespace: {' '.join(message.split())}", file=sys.stderr)

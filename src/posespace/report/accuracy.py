@@ -1,0 +1,175 @@
+"""The accuracy report: one page with the errors of several skins as tables, plots and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.examples import Examples
+from posespace.mesh import Mesh
+from posespace.report.compare import COLUMNS, Entry, seen_note
+from posespace.report.page import pictures, scale_bar, table, write_page
+from posespace.report.plot import Line, line_plot
+from posespace.report.render import heat
+from posespace.report.views import (
+    displacement_colours,
+    energies,
+    facing,
+    looking_at,
+    picture,
+    reach,
+    support_colours,
+    worst_poses,
+)
+from posespace.score import Score, evaluate
+from posespace.skin import Layer, Skin
+
+WORST = 3
+MOST_LAYERS = 24
+MOST_LEVELS = 12
+CURVE_POSES = 25
+ORDERED = ("eigenskin",)
+"""Methods whose layers have their coordinates ordered by importance, so that trailing ones may be dropped."""
+
+
+def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> None:
+    """Write the report of entries, the first of them plain skinning, that were judged on `examples`."""
+    judged = [(entry, entry.score) for entry in entries if entry.score is not None]
+    rig = examples.rig
+    note = f"{len(rig.mesh.points):,} vertices, {len(rig.skeleton)} joints; {seen_note(list(entries))}."
+    parts = [
+        "<h1>How close the skins come to the truth</h1>",
+        f'<p class="soft">{escape(note)}</p>',
+        _error_table(entries),
+        _per_pose(judged),
+        _per_joint(judged),
+        _curves(judged, examples),
+        _worst(judged, examples),
+        *(_layers(entry) for entry in entries if not entry.rival),
+    ]
+    write_page(path, "posespace: accuracy report", parts)
+
+
+def _error_table(entries: Sequence[Entry]) -> str:
+    rows = [
+        [entry.name, *(column.text(entry.score) for column in COLUMNS)] if entry.score else [entry.name, entry.reason]
+        for entry in entries
+    ]
+    best: list[int | None] = [None]
+    for column in COLUMNS[:-3]:
+        values = [getattr(entry.score, column.key) if entry.score else np.inf for entry in entries]
+        best.append(int(np.argmin(values)))
+    about = (
+        "Relative error: over that of plain skinning, which is 1. E_RMS: times 1000, half the box diagonal being 1. "
+        "Errors without a scale are in the mesh's unit. Bytes and numbers are what is stored beside the rig."
+    )
+    heads = ["", *(column.title for column in COLUMNS)]
+    return f'<h2>Errors</h2>{table(heads, rows, best)}<p class="soft">{about}</p>'
+
+
+def _per_pose(judged: list[tuple[Entry, Score]]) -> str:
+    names = judged[0][1].names
+    count = range(1, len(names) + 1)
+    each = [(entry.name, list(score.per_pose.values())) for entry, score in judged]
+    lines = [Line(name, list(count), values, names, look) for look, (name, values) in enumerate(each)]
+    plot = line_plot(lines, "pose", "RMS error, mesh unit", log_y=True)
+    rows = [[pose, *(f"{values[k]:.4g}" for _, values in each)] for k, pose in enumerate(names)]
+    listed = table(["pose", *(name for name, _ in each)], rows)
+    return f"<h2>Error of each pose</h2>{plot}<details><summary>The same as a table</summary>{listed}</details>"
+
+
+def _per_joint(judged: list[tuple[Entry, Score]]) -> str:
+    each = [(entry.name, score.per_joint) for entry, score in judged]
+    joints = list(each[0][1])
+    if not joints:
+        return ""
+    rows = [[joint, *(f"{errors[joint]:.4f}" for _, errors in each)] for joint in joints]
+    listed = table(["moved alone", *(name for name, _ in each)], rows)
+    return f"<h2>Relative error of each joint</h2><p>Over the poses that move this joint or control alone.</p>{listed}"
+
+
+def _curves(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
+    """Error against components, for skins that can drop trailing ones, and against bytes, for all."""
+    some = examples.subset(np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int))
+    against_count, against_bytes = [], []
+    for look, (entry, score) in enumerate(judged[1:], start=1):
+        skin = entry.skin
+        if isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED:
+            most = max(layer.driver.columns for layer in skin.layers)
+            levels = sorted(set(np.linspace(0, most, min(most, MOST_LEVELS) + 1).round().astype(int).tolist()))
+            scores = [evaluate(skin.truncated(level), some) for level in levels]
+            errors = [level.rel_err for level in scores]
+            notes = [f"{level} components" for level in levels]
+            against_count.append(Line(entry.name, levels, errors, notes, look))
+            sizes = [level.bytes_per_vertex for level in scores]
+            against_bytes.append(Line(entry.name, sizes, errors, notes, look))
+        else:
+            against_bytes.append(Line(entry.name, [score.bytes_per_vertex], [score.rel_err], look=look))
+    if not against_bytes:
+        return ""
+    parts = ["<h2>Error against what it costs</h2>"]
+    if against_count:
+        parts.append(f"<p>On {len(some)} of the poses, keeping the first components of each layer.</p>")
+        parts.append(line_plot(against_count, "components a layer", "relative error", log_y=True))
+    parts.append(line_plot(against_bytes, "bytes a vertex beside the rig", "relative error", log_y=True))
+    return "".join(parts)
+
+
+def _worst(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
+    """Truth, plain skinning and each skin at the poses where the first skin is worst."""
+    plain, first = judged[0][1], judged[min(1, len(judged) - 1)][1]
+    chosen = worst_poses(list(first.per_pose.values()), WORST)
+    triangles, size = examples.rig.mesh.triangles, (360, 310)
+    top = max(float(np.percentile(plain.per_vertex[chosen], 99)), 1e-12)
+    colours = [f"rgb({', '.join(str(round(255 * c)) for c in row)})" for row in heat(np.linspace(0, 1, 12), 1)]
+    parts = ["<h2>Worst poses</h2>", scale_bar(colours, "distance from the truth, mesh unit", f"{top:.3g}")]
+    for index in chosen:
+        pose, truth = examples.motion[index], np.asarray(examples.shapes[index], dtype=np.float64)
+        view = looking_at(truth, triangles, plain.per_vertex[index] + first.per_vertex[index], plain.diagonal)
+        shown = [(picture(truth, triangles, view, size), "truth")]
+        for entry, score in judged:
+            assert entry.skin is not None
+            points, colors = entry.skin.pose(pose)[0], heat(score.per_vertex[index], top)
+            worst = f"{entry.name}: largest {score.per_vertex[index].max():.3g}"
+            shown.append((picture(points, triangles, view, size, colors), worst))
+        parts.append(f"<h3>{escape(examples.motion.names[index])}</h3>{pictures(shown)}")
+    return "".join(parts)
+
+
+def _layers(entry: Entry) -> str:
+    """The supports of a skin's layers, and the largest displacements of the layers that move most."""
+    skin = entry.skin
+    if not isinstance(skin, Skin) or not skin.layers:
+        return ""
+    mesh, count = skin.rig.mesh, len(skin.rig.mesh.points)
+    energy = [energies(layer) for layer in skin.layers]
+    order = np.argsort([-each.sum() for each in energy])
+    shown = []
+    for number in sorted(order[:MOST_LAYERS].tolist()):
+        layer = skin.layers[number]
+        view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
+        caption = f"{layer.name}: {len(layer.support):,} vertices, {layer.driver.columns} coordinates"
+        shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
+    moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
+    return (
+        f"<h2>Layers of {escape(entry.name)}</h2><p>Supports: the bluer, the further the layer may move it.</p>"
+        f"{pictures(shown, 150)}<h3>Displacements in the rest shape</h3>"
+        "<p>x, y and z as red, green and blue; grey does not move. The layers and coordinates that move most.</p>"
+        f"{''.join(moves)}"
+    )
+
+
+def _displacements(mesh: Mesh, layer: Layer, energy: Floats) -> str:
+    """The four coordinates of a layer that move most."""
+    count, shown = len(mesh.points), []
+    view = facing(mesh, reach(layer, count), near=True)
+    for column in np.argsort(-energy)[:4].tolist():
+        colors = displacement_colours(layer, column, count)
+        part = 100 * energy[column] / max(float(energy.sum()), 1e-300)
+        caption = f"{layer.name}, coordinate {column + 1}: {part:.1f} % of the layer's energy"
+        shown.append((picture(mesh.points, mesh.triangles, view, (300, 260), colors), caption))
+    return f"<div>{pictures(shown)}</div>"

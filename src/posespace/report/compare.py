@@ -1,0 +1,109 @@
+"""Several skins judged on the same examples, plain skinning first, and how their metrics read in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.score import Score, evaluate
+from posespace.skin import Skin
+from posespace.storage import Posable
+
+PLAIN = "plain skinning"
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One row: a skin and its score, or why there is none.
+
+    Parameters
+    ----------
+    name : what the row is called
+    skin, score : None where it failed
+    reason : why it failed, or ""
+    rival : whether it is there to compare with
+    """
+
+    name: str
+    skin: Posable | None = None
+    score: Score | None = None
+    reason: str = ""
+    rival: bool = False
+
+    def figures(self) -> dict[str, Any]:
+        """Return the row as plain values, for JSON."""
+        return {"name": self.name, **(self.score.figures() if self.score else {"failed": self.reason})}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A metric: its key in `Score`, how the terminal and the page head it, and how its numbers are written."""
+
+    key: str
+    short: str
+    title: str
+    form: str = ".4g"
+
+    def text(self, score: Score) -> str:
+        """Return the metric as it stands in the table."""
+        value = getattr(score, self.key)
+        return "?" if value is None else format(value, self.form)
+
+
+COLUMNS = (
+    Column("rel_err", "rel_err", "relative error", ".4f"),
+    Column("rms", "rms", "RMS, largest box side 1"),
+    Column("e_rms", "e_rms", "E_RMS"),
+    Column("max_error", "largest", "largest error"),
+    Column("p95_error", "95 %", "95 % below"),
+    Column("normal_degrees", "normals°", "normals, mean °", ".2f"),
+    Column("p95_normal_degrees", "95 %°", "normals, 95 % below °", ".2f"),
+    Column("bytes_per_vertex", "bytes/vertex", "bytes a vertex", ".1f"),
+    Column("numbers", "numbers", "numbers stored", ",d"),
+    Column("seen", "seen", "poses seen by the fit"),
+)
+
+
+def compare(
+    skins: Mapping[str, Posable],
+    examples: Examples,
+    rivals: Mapping[str, Posable | InputError] | None = None,
+    advance: Callable[[int, int], None] | None = None,
+) -> list[Entry]:
+    """Judge plain skinning, then the skins, then the rivals.
+
+    One that cannot be fitted or judged keeps its row and its reason: rivals may be given as the error of their fit.
+    """
+    # A list, for a skin may be called as a rival is.
+    every: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
+    every += [(name, skin, False) for name, skin in skins.items()]
+    every += [(name, skin, True) for name, skin in (rivals or {}).items()]
+    entries = []
+    for done, (name, skin, rival) in enumerate(every):
+        entries.append(_judged(name, skin, examples, rival))
+        if advance is not None:
+            advance(done + 1, len(every))
+    return entries
+
+
+def _judged(name: str, skin: Posable | InputError, examples: Examples, rival: bool) -> Entry:
+    if isinstance(skin, InputError):
+        return Entry(name, reason=str(skin), rival=rival)
+    try:
+        return Entry(name, skin, evaluate(skin, examples), rival=rival)
+    except InputError as error:
+        return Entry(name, reason=str(error), rival=rival)
+
+
+def seen_note(entries: list[Entry]) -> str:
+    """Return a line that says on which poses the entries were judged, and which of them a fit had seen."""
+    scores = {entry.name: entry.score for entry in entries if entry.score is not None}
+    count = len(next(iter(scores.values())).names)
+    note = f"judged on {count} poses"
+    seen = [f"{name} saw {score.seen}" for name, score in scores.items() if score.seen]
+    unknown = [name for name, score in scores.items() if score.seen is None]
+    note += f"; of these {', '.join(seen)} in its fit" if seen else ", none of them seen by a fit"
+    return note + (f"; {', '.join(unknown)} does not say what it was fitted on" if unknown else "")

@@ -1,0 +1,114 @@
+"""Pictures for the report: cameras that look at the error, shapes with error heat, supports and displacement bases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Ints
+from posespace.mesh import Mesh
+from posespace.report.render import CLAY, Camera, heat, render
+from posespace.skin import Layer
+
+SUPPORT = (0.16, 0.47, 0.74)
+_DIRECTIONS = 40
+
+
+def picture(
+    points: Floats, triangles: Ints, camera: Camera, size: tuple[int, int], colors: Floats | None = None
+) -> NDArray[np.uint8]:
+    """Return a render (H, W, 4) uint8 whose background is clear, so that it suits light and dark pages."""
+    on_white, on_black = (
+        render(points, triangles, camera, size, colors=colors, background=(grey,) * 3).astype(np.float64) / 255
+        for grey in (1.0, 0.0)
+    )
+    cover = 1 - (on_white**2.2 - on_black**2.2).max(axis=2)
+    colour = (on_black**2.2 / np.maximum(cover, 1e-6)[..., None]) ** (1 / 2.2)
+    both = np.concatenate([np.clip(colour, 0, 1), np.clip(cover, 0, 1)[..., None]], axis=2)
+    return np.asarray(both * 255 + 0.5).astype(np.uint8)
+
+
+def looking_at(points: Floats, triangles: Ints, errors: Floats, diagonal: float) -> Camera:
+    """Return the camera that shows most of the large errors (N,), near enough to see them.
+
+    Small trial pictures tell what is hidden behind other parts of the surface.
+    """
+    top = float(errors.max(initial=0.0))
+    if top <= 0:
+        return Camera.fit(points)
+    region = points[errors > 0.35 * top]
+    colors = heat(errors, top)
+    normals = Mesh(points, triangles).normals()
+    # Only sides that face the errors are tried.
+    facing = [float((errors * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
+    best = sorted(zip(facing, _sphere(), strict=True), reverse=True)[: _DIRECTIONS // 4]
+    cameras = [_near(region, direction, diagonal) for _, direction in best]
+    warmth = [float(np.ptp(render(points, triangles, view, (64, 56), colors=colors), axis=2).sum()) for view in cameras]
+    return cameras[int(np.argmax(warmth))]
+
+
+def _near(region: Floats, direction: tuple[float, ...], diagonal: float) -> Camera:
+    view = Camera.fit(region, direction, margin=1.9)
+    extent = max(view.extent or 0.0, view.half_width / 1.15, 0.12 * diagonal)
+    return Camera(view.direction, view.up, view.target, extent)
+
+
+def _sphere() -> list[tuple[float, ...]]:
+    """Directions spread evenly, none from straight above or below, where nothing is up."""
+    index = np.arange(_DIRECTIONS)
+    height, angle = 0.8 * (1 - (2 * index + 1) / _DIRECTIONS), index * np.pi * (3 - np.sqrt(5))
+    across = np.sqrt(1 - height**2)
+    return [tuple(d) for d in np.stack([across * np.sin(angle), height, across * np.cos(angle)], axis=1).tolist()]
+
+
+def facing(mesh: Mesh, weights: Floats, near: bool = False) -> Camera:
+    """Return a camera from the side where the weights (N,) are, on the whole mesh or `near` what they mark."""
+    normals = mesh.normals()
+    seen = [float((weights * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
+    direction = _sphere()[int(np.argmax(seen))]
+    if not near or not weights.any():
+        return Camera.fit(mesh.points, direction)
+    return _near(mesh.points[weights > 0.1 * weights.max()], direction, mesh.diagonal)
+
+
+def reach(layer: Layer, count: int) -> Floats:
+    """Return (N,) how far a unit of the layer's strongest coordinate moves each vertex; 0 outside its support."""
+    moves = np.zeros(count)
+    moves[layer.support] = np.linalg.norm(np.asarray(layer.basis, dtype=np.float64), axis=2).max(axis=0, initial=0.0)
+    return moves
+
+
+def worst_poses(errors: Sequence[float], count: int) -> list[int]:
+    """Return up to `count` poses of large error, the worst first, not two that follow on each other."""
+    apart, found = max(1, len(errors) // 12), list[int]()
+    for index in np.argsort(-np.asarray(errors)).tolist():
+        if len(found) < count and all(abs(index - other) >= apart for other in found):
+            found.append(index)
+    return found
+
+
+def energies(layer: Layer) -> Floats:
+    """Return (C,) how much each coordinate of a layer moves over its own samples, the mean of the squares."""
+    coordinates = layer.driver.interpolant(layer.driver.interpolant.centres)
+    columns = coordinates.reshape(len(coordinates), -1)
+    basis = np.asarray(layer.basis, dtype=np.float64)
+    return np.asarray((columns**2).mean(axis=0) * (basis**2).sum(axis=(1, 2)))
+
+
+def support_colours(layer: Layer, count: int) -> Floats:
+    """Return colours (N, 3): clay, and the support the bluer the more the layer may move it."""
+    colors = np.tile(np.array(CLAY), (count, 1))
+    moves = reach(layer, count)[layer.support]
+    share = 0.35 + 0.65 * np.sqrt(moves / max(float(moves.max(initial=0.0)), 1e-300))
+    colors[layer.support] += share[:, None] * (np.array(SUPPORT) - colors[layer.support])
+    return colors
+
+
+def displacement_colours(layer: Layer, column: int, count: int) -> Floats:
+    """Return colours (N, 3) of one displacement: its x, y and z as red, green and blue, grey where it is zero."""
+    colors = np.full((count, 3), 0.6)
+    moves = np.asarray(layer.basis, dtype=np.float64)[column]
+    colors[layer.support] += 0.4 * moves / max(float(np.abs(moves).max(initial=0.0)), 1e-300)
+    return colors

@@ -1,0 +1,51 @@
+"""The methods that the papers compare with: `Examples` in, a `Skin` or something that poses like one out."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.rivals.bones import DualQuaternions, PlainSkinning
+from posespace.rivals.cardinal import LinearRadial
+from posespace.rivals.linear import LinearPoseShapes
+from posespace.rivals.plain_psd import PlainPSD
+from posespace.rivals.shapes import ShapeInterpolation
+from posespace.rivals.shepard import ShepardCorrections
+from posespace.rivals.weighted import WeightedPSD
+from posespace.storage import Posable
+
+__all__ = ["Method", "fit_all", "rivals"]
+
+
+class Method(Protocol):
+    """Settings that fit examples."""
+
+    def fit(self, examples: Examples) -> Posable:
+        """Return what was learned."""
+        ...
+
+
+def rivals(smoothing: float = 0.0) -> dict[str, Method]:
+    """Return every rival by name; `smoothing` above 0 is for examples that lie close together, as frames do."""
+    return {
+        "plain skinning": PlainSkinning(),
+        "dual quaternions": DualQuaternions(),
+        "shape interpolation": ShapeInterpolation(smoothing=smoothing),
+        "Shepard": ShepardCorrections(),
+        "plain PSD": PlainPSD(smoothing=smoothing),
+        "linear + radial": LinearRadial(smoothing),
+        "weighted PSD": WeightedPSD(),
+        "linear in R - I": LinearPoseShapes(),
+    }
+
+
+def fit_all(methods: dict[str, Method], examples: Examples) -> dict[str, Posable | InputError]:
+    """Fit each method; one that cannot be fitted to these examples gives its reason instead."""
+    found: dict[str, Posable | InputError] = {}
+    for name, method in methods.items():
+        try:
+            found[name] = method.fit(examples)
+        except InputError as error:
+            found[name] = error
+    return found
