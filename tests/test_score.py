@@ -145,7 +145,7 @@ def test_what_a_skin_stores_is_counted_without_its_rig() -> None:
     skin = PlainPSD().fit(TRAIN)
     layer = skin.layers[0]
     made = layer.driver.interpolant
-    numbers = layer.basis.size + made.centres.size + made.weights.size  # type: ignore[union-attr]
+    numbers = layer.support.size + layer.basis.size + made.centres.size + made.weights.size  # type: ignore[union-attr]
     assert stored_numbers(skin) == numbers
     assert stored_bytes(skin) == 4 * layer.basis.size + 8 * (numbers - layer.basis.size)
     assert evaluate(skin, UNSEEN).bytes_per_vertex == stored_bytes(skin) / len(TRAIN.rig.mesh.points)
