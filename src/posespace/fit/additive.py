@@ -73,7 +73,12 @@ def read_off(parts: list[Part], settings: RBF, data: Array32) -> list[Term]:
 
 
 def solve_together(
-    parts: Sequence[Part], settings: RBF, examples: Examples, data: Array32, masks: Sequence[Mask], together: Folds
+    parts: Sequence[Part],
+    settings: RBF,
+    examples: Examples,
+    data: Array32,
+    masks: Sequence[Mask],
+    together: Folds,
 ) -> tuple[list[Term], float]:
     """Solve the values of all parts from all poses by least squares, with a smoothness chosen by leaving poses out.
 
@@ -141,8 +146,8 @@ def roughness(cardinal: RBFInterpolant) -> Floats:
     weights = cardinal.weights[:count]
     energy = kernel.sign * weights.T @ kernel.value(gaps) @ weights
     mean = float(np.trace(energy)) / len(energy)
-    floor = FLOOR * np.eye(len(energy))
-    return floor if mean <= 0 else energy / mean + floor
+    pull = FLOOR * np.eye(len(energy))
+    return pull if mean <= 0 else energy / mean + pull
 
 
 class _Group(NamedTuple):
@@ -169,14 +174,14 @@ def in_regions(term: Term, regions: Mapping[str, Mask]) -> list[Term]:
     ]
 
 
-def synthesis(terms: list[Term], pose: int) -> Array32:
-    """Return what the terms add (N, 3) in one pose of the fit."""
-    total = np.zeros(terms[0].values.shape[1:], dtype=np.float32)
+def left_over(terms: Sequence[Term], examples: Examples, data: Array32) -> Array32:
+    """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
+    left = data.copy()
     for term in terms:
-        rows = np.flatnonzero(term.features[pose])
-        if len(rows):
-            total += np.tensordot(term.features[pose, rows].astype(np.float32), term.values[rows], axes=1)
-    return total
+        where = term.part.space.coordinates(examples.motion, examples.rig.skeleton)
+        features = term.part.cardinal(term.settings)(where).astype(np.float32)
+        left -= np.tensordot(features, term.values, axes=1)
+    return left
 
 
 def _rows(data: Array32, poses: NDArray[np.int64]) -> Array32:

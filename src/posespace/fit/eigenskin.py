@@ -13,7 +13,7 @@ from posespace import check
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit import supports
-from posespace.fit.additive import Term, in_regions, read_off, solve_for, solve_together, synthesis
+from posespace.fit.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.components import on_one_support, on_own_supports
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
@@ -25,10 +25,11 @@ from posespace.skin import Layer, Skin
 Array32 = NDArray[np.float32]
 Mask = NDArray[np.float32]
 
-PAIRS = 2
+PAIRS = 1
 """Pairs tried for each single term, those with the largest overlap first."""
 
-PAIR_NODES = 8
+PAIR_NODES = 4
+"""Nodes of a pair: where both are turned, beside all the places where one is."""
 
 FOLDS = 15
 """Runs of poses that are left out in turn when the smoothness is chosen."""
@@ -54,12 +55,13 @@ class EigenSkin:
     radius : of the RBF; None: chosen by leave-one-out
     normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
         points; "separate": corrections with components of their own
-    general : use poses that move several joints at once, all solved together; False leaves them out
+    general : solve for all joints together from all poses, also where each is seen alone; what is never seen alone
+        always is solved so
     coupling : add layers for pairs of joints that move together, fitted to what the single ones leave
     bits : of a stored number: 32, 16 or 8
     """
 
-    components: int = 5
+    components: int = 10
     allotment: str = "greedy"
     budget: int = 10
     size: float | None = None
@@ -68,7 +70,7 @@ class EigenSkin:
     kernel: str = "thin_plate"
     radius: float | None = None
     normals: str = "none"
-    general: bool = True
+    general: bool = False
     coupling: bool = True
     bits: int = 32
 
@@ -113,10 +115,8 @@ class EigenSkin:
         several = moves.sum(axis=1) > 1
         settings = RBF(self.kernel, self.radius)
         alone = [part for part in parts if part.alone]
-        if not alone and not self.general:
-            raise InputError("examples: no pose moves one joint or control alone; fit with general poses")
         terms = read_off(alone, settings, data)
-        if self.general and several.any():
+        if several.any() and (self.general or len(alone) < len(parts)):
             terms = self._together(examples, parts, terms, data, several, smooth)
         if self.coupling and several.any() and len(alone) == len(parts):
             terms = terms + self._pairs(examples, terms, data, several, smooth)
@@ -176,7 +176,7 @@ class EigenSkin:
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
-        left = np.stack([data[pose] - synthesis(terms, int(pose)) for pose in np.flatnonzero(several)])
+        left = left_over(terms, together, data[several])
         near, sizes = [self._loose(term, smooth) for term in terms], [term.sizes() for term in terms]
         overlap = {
             (a, b): float((sizes[a] * near[a]) @ (sizes[b] * near[b]))
