@@ -21,7 +21,7 @@ from posespace.formats import posejson
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Motion, Pose
 from posespace.simulate.arm import arm
-from posespace.simulate.batch import cluster_of
+from posespace.simulate.machines import Machines
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.simulation import Simulation, Tissue
 from posespace.simulate.tetmesh import tetrahedralise
@@ -80,7 +80,7 @@ def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(order: int) -> None:
 
 def test_an_unreachable_scheduler_is_one_line() -> None:
     unreachable = pytest.raises(InputError, match=r"scheduler tcp://127\.0\.0\.1:9: cannot be reached")
-    with unreachable, cluster_of(1, "tcp://127.0.0.1:9"):
+    with unreachable, Machines(scheduler="tcp://127.0.0.1:9").cluster():
         pass
 
 

@@ -136,7 +136,9 @@ def with_room(
         for k in short:
             scale[k] *= _SHRINK
             if scale[k] < _LEAST:
-                raise InputError(f"bone of {name(bones[k].joint)}: {blocked[k]}; move it or make it thinner")
+                raise InputError(
+                    f"bone of {name(bones[k].joint)}: {blocked[k]}; move it, make it thinner or ask for more elements"
+                )
             fitted[k] = _scaled(bones[k], float(scale[k]))
     notes = [
         f"bone of {name(bone.joint)}: {blocked[k]}, so it was shrunk to {scale[k]:.0%}"
