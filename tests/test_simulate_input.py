@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run_forked
 from gltf_files import Builder, shift
 from numpy.typing import ArrayLike
 
@@ -28,19 +29,22 @@ NEVER = "netgen.meshing"
 """Where this name is made to fail at import, any run that comes as far as meshing ends with its own message."""
 
 
-def run(*words: str | Path, folder: Path, without: str = "") -> subprocess.CompletedProcess[str]:
-    code = f"import sys; sys.modules[{without!r}] = None; " if without else ""
-    command = [sys.executable, "-c", f"{code}from posespace.cli import main; main()", "simulate", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-
-
 def files_below(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def assert_refused(folder: Path, words: tuple[str | Path, ...], *expected: str, without: str = "") -> None:
+def run_alone(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, as Netgen needs it."""
+    command = [sys.executable, "-c", "from posespace.cli import main; main()", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def assert_refused(
+    folder: Path, words: tuple[str | Path, ...], *expected: str, without: str = "", fork: bool = True
+) -> None:
     before = files_below(folder)
-    done = run(*words, "-o", "out.examples", folder=folder, without=without)
+    line = ["simulate", *map(str, words), "-o", "out.examples"]
+    done = run_forked(line, folder, without) if fork else run_alone(line, folder)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("posespace: ")
@@ -121,7 +125,7 @@ def test_joints_outside_the_skin(tmp_path: Path, poses: Path) -> None:
 def test_elements_too_large_for_the_room_round_the_bones(tmp_path: Path, poses: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
     words = ("made.gltf", "--poses", poses, "--elements", "200")
-    assert_refused(tmp_path, words, "made.gltf: bone of 'hand': it meets the skin", "ask for more elements")
+    assert_refused(tmp_path, words, "made.gltf: bone of 'hand': it meets the skin", "ask for more elements", fork=False)
 
 
 def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
@@ -180,8 +184,8 @@ def test_a_pose_beyond_the_limits_is_solved_with_a_warning(tmp_path: Path) -> No
     angles[0, joint, axis] = skeleton.limits[joint, axis, 1] + 0.1
     posejson.write(tmp_path / "far.json", Motion(skeleton.rotations(angles), names=("far",)), skeleton)
     (tmp_path / "out.examples.log").write_text("of a run whose store was removed\n")
-    words = ("arm", "--poses", "far.json", "--elements", "1000", "--order", "1", "-o", "out.examples", "--json")
-    done = run(*words, folder=tmp_path)
+    words = ["arm", "--poses", "far.json", "--elements", "1000", "--order", "1", "-o", "out.examples", "--json"]
+    done = run_alone(["simulate", *words], tmp_path)
     assert done.returncode == 0, done.stderr
     note = f"pose 'far' turns {skeleton.names[joint]} beyond the limits; simulated all the same"
     assert done.stderr == f"posespace: warning: {note}\n"
