@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import warnings
@@ -43,9 +44,7 @@ class Machines:
         if not 0 <= self.retries <= 100:
             raise InputError(f"retries: expected 0 to 100, got {self.retries}")
         if self.memory is not None and self.scheduler is not None:
-            raise InputError(
-                "memory: the workers of a cluster have their own limit; set it by dask worker's own option"
-            )
+            raise InputError("memory: workers of a cluster have their own limit; set it where they are started")
         self.limit()
 
     def limit(self) -> int:
@@ -99,12 +98,21 @@ class Machines:
                 yield client
 
 
+async def _answer(scheduler: str) -> None:
+    """Ask a scheduler who it is."""
+    distributed = require("distributed", "cluster", "simulating many poses")
+    async with distributed.rpc(scheduler) as remote:
+        await remote.identity()
+
+
 @contextmanager
 def _client_of(scheduler: str) -> Iterator[Any]:
     """Give a client of the cluster at an address, which must answer and have a worker."""
     distributed = require("distributed", "cluster", "simulating many poses")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
+        # A client waits for ever at a port that is open but silent.
+        asyncio.run(asyncio.wait_for(_answer(scheduler), _PATIENCE))
         client = distributed.Client(scheduler, timeout=_PATIENCE)
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
