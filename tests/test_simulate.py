@@ -174,6 +174,15 @@ def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, 
             helper.wait()
 
 
+def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    done = subprocess.run(command(poses, out, "--contact"), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["finished"] == 9
+    before, after = Examples.open(whole), Examples.open(out)
+    for k in range(9):
+        np.testing.assert_allclose(after.shapes[k], before.shapes[k], atol=1e-3 * BODY.rig.mesh.diagonal)
+
+
 class Hungry(TetMesh):
     """Tetrahedra that take a gigabyte to be solved."""
 
@@ -204,7 +213,7 @@ def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None
     few = {name: chosen[name] for name in ("Default pose", "Grip 5", "Pinch Flat")}
     (tmp_path / "few.json").write_text(json.dumps({"left": few}))
     start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", str(folder / "hand_l.gltf")]
-    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "5000", "--order", "1", "--json"]
+    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "8000", "--order", "1", "--json"]
     done = subprocess.run([*start, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
