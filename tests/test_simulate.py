@@ -9,11 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -21,10 +23,11 @@ from posespace.formats import posejson
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Motion, Pose
 from posespace.simulate.arm import arm
-from posespace.simulate.batch import cluster_of
+from posespace.simulate.batch import Job, run
+from posespace.simulate.machines import Machines
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.simulation import Simulation, Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.tetmesh import TetMesh, tetrahedralise
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -80,7 +83,7 @@ def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(order: int) -> None:
 
 def test_an_unreachable_scheduler_is_one_line() -> None:
     unreachable = pytest.raises(InputError, match=r"scheduler tcp://127\.0\.0\.1:9: cannot be reached")
-    with unreachable, cluster_of(1, "tcp://127.0.0.1:9"):
+    with unreachable, Machines(scheduler="tcp://127.0.0.1:9").cluster():
         pass
 
 
@@ -135,9 +138,9 @@ def wait_for_poses(out: Path, count: int) -> None:
 
 def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.examples"
-    with subprocess.Popen(command(poses, out), stdout=subprocess.PIPE, start_new_session=True) as run:
+    with subprocess.Popen(command(poses, out), stdout=subprocess.PIPE, start_new_session=True) as killed:
         wait_for_poses(out, 3)
-        os.killpg(run.pid, signal.SIGKILL)
+        os.killpg(killed.pid, signal.SIGKILL)
     store = ExampleStore.open(out)
     kept = {k: store.shape(k).tobytes() for k in np.flatnonzero(store.finished())}
     assert len(kept) >= 3
@@ -158,17 +161,71 @@ def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, 
     helpers = [subprocess.Popen(scheduler, **quiet), *[subprocess.Popen(worker, **quiet) for _ in range(2)]]  # type: ignore[call-overload]
     try:
         out = tmp_path / "a.examples"
-        with subprocess.Popen(command(poses, out, "--scheduler", address), stdout=subprocess.PIPE) as run:
+        with subprocess.Popen(command(poses, out, "--scheduler", address), stdout=subprocess.PIPE) as going:
             wait_for_poses(out, 2)
             os.killpg(helpers[1].pid, signal.SIGKILL)
-            assert run.stdout is not None
-            found = json.loads(run.stdout.read())
+            assert going.stdout is not None
+            found = json.loads(going.stdout.read())
         assert found["finished"] == 9
         assert files_of(out) == files_of(whole)
     finally:
         for helper in helpers:
             os.killpg(helper.pid, signal.SIGKILL)
             helper.wait()
+
+
+def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    done = subprocess.run(command(poses, out, "--contact"), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["finished"] == 9
+    before, after = Examples.open(whole), Examples.open(out)
+    for k in range(9):
+        np.testing.assert_allclose(after.shapes[k], before.shapes[k], atol=1e-3 * BODY.rig.mesh.diagonal)
+
+
+class Hungry(TetMesh):
+    """Tetrahedra that take a gigabyte to be solved."""
+
+    def embedding(self, order: int = 1) -> sparse.csr_array[Any]:
+        eaten = np.ones(130_000_000)
+        time.sleep(20)
+        taken: sparse.csr_array[Any] = super().embedding(order) * eaten[0]
+        return taken
+
+
+def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path: Path) -> None:
+    mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200)
+    hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))
+    poses = PoseList.independent(Motion.from_poses([BODY.rig.rest], ["rest"]))
+    store = ExampleStore.create(tmp_path / "a.examples", BODY.rig, poses.motion)
+    machines = Machines(memory="800MB", retries=1)
+    with machines.cluster() as cluster:
+        (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, machines.retries)
+    assert not figures["converged"]
+    assert "its workers died, 2 in all; if for lack of memory, give each more by --memory" in figures["reason"]
+    assert store.failures() == {"rest": figures["reason"]}
+    assert not store.finished().any()
+
+
+def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None:
+    folder = data / "hand-godot-xr"
+    chosen = json.loads((folder / "poses_left.json").read_text())["left"]
+    few = {name: chosen[name] for name in ("Default pose", "Grip 5", "Pinch Flat")}
+    (tmp_path / "few.json").write_text(json.dumps({"left": few}))
+    start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", str(folder / "hand_l.gltf")]
+    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "8000", "--order", "1", "--json"]
+    done = subprocess.run([*start, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["failed"] == {}
+    assert found["finished"] == found["poses"]
+    assert found["largest volume change"] < 0.02
+    made = Examples.open(tmp_path / "hand.examples")
+    finger = 0.08
+    for k, pose in enumerate(made.motion):
+        shape = made.shapes[k]
+        assert np.isfinite(shape).all()
+        assert np.linalg.norm(shape - made.rig.skin(pose), axis=1).max() < finger / 3
 
 
 def free_port() -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import spsolve
@@ -14,7 +13,6 @@ from scipy.sparse.linalg import spsolve
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.simulate import elements
-from posespace.simulate.contact import Contact, SkinContact, boundary
 from posespace.simulate.factor import BlockCholesky
 from posespace.simulate.material import LAWS, Material, stress, tangent
 from posespace.simulate.solve import Solver
@@ -352,64 +350,3 @@ def test_wrong_input_is_named() -> None:
         Solver(points, tets, fixed, poisson=0.5)
     with pytest.raises(InputError, match="law"):
         Solver(points, tets, fixed, law="hooke")
-
-
-def pads(nodes: int) -> tuple[Floats, elements.Nodes, Floats]:
-    """Two pads, one above the other with a gap of 0.5, and which points are held, -1 below and 1 above."""
-    low, tets = box((3, 3, 2), (1.0, 1.0, 0.6), nodes, jitter=0.1)
-    points = np.concatenate([low, low * [1.0, 1.0, -1.0] + [0.0, 0.0, 1.7]])
-    mirrored = tets[:, [0, 2, 1, 3] if nodes == 4 else [0, 2, 1, 3, 6, 5, 4, 7, 9, 8]]
-    held = np.where(points[:, 2] < 1e-9, -1.0, np.where(points[:, 2] > 1.7 - 1e-9, 1.0, 0.0))
-    return points, np.concatenate([tets, mirrored + len(low)]), held
-
-
-def inner(points: Floats) -> NDArray[np.bool_]:
-    """Which points are away from the pads' sharp rims, where the skin has no clear normal."""
-    away: NDArray[np.bool_] = ((points[:, :2] > 0.1) & (points[:, :2] < 0.9)).all(axis=1)
-    return away
-
-
-@pytest.mark.parametrize("nodes", [4, 10])
-def test_the_boundary_is_closed_and_looks_outward(nodes: int) -> None:
-    points, tets = box((2, 2, 2), (1.0, 2.0, 3.0), nodes, jitter=0.2)
-    a, b, c = (points[boundary(tets)[:, k]] for k in range(3))
-    assert np.isclose((np.cross(a, b) * c).sum() / 6, 6)
-    assert np.isclose(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2, 22)
-
-
-@pytest.mark.parametrize("nodes", [4, 10])
-def test_skin_in_contact_presses_instead_of_passing_through(nodes: int) -> None:
-    points, tets, held = pads(nodes)
-
-    def target(fraction: float) -> Floats:
-        return points - fraction * 0.35 * held[:, None] * [0.0, 0.0, 1.0]
-
-    low, high = (np.flatnonzero(np.isclose(points[:, 2], z) & inner(points)) for z in (0.6, 1.1))
-    free = Solver(points, tets, held != 0).solve(points, target)
-    assert (free.points[low, 2] > free.points[high, 2] + 0.19).all()
-    touching = Solver(points, tets, held != 0, contact=Contact(apart=1.0)).solve(points, target)
-    assert touching.converged, touching.reason
-    depth = touching.points[low, 2] - touching.points[high, 2]
-    assert np.abs(depth).max() < 0.1
-    assert np.abs(touching.points[low, 2] - 0.85).max() < 0.05
-    # The pads are mirror images, and so must their shapes be.
-    mirrored = touching.points[: len(points) // 2] * [1.0, 1.0, -1.0] + [0.0, 0.0, 1.7]
-    assert np.abs(mirrored - touching.points[len(points) // 2 :]).max() < 1e-3
-
-
-def test_contact_force_is_the_slope_of_its_energy() -> None:
-    points, tets, held = pads(4)
-    shape = points - 0.35 * np.where(points[:, 2:] > 0.8, 1.0, -1.0) * [0.0, 0.0, 1.0]
-    skin = SkinContact(Contact(apart=1.0), points, tets, held != 0, young=1.0)
-    assert len(skin.find(points).nodes) == 0
-    pairs = skin.find(shape)
-    assert np.allclose(np.abs(pairs.normal[:, 2]), 1, atol=0.5)
-    assert set(np.flatnonzero((np.isclose(points[:, 2], 0.6) | np.isclose(points[:, 2], 1.1)) & inner(points))) <= set(
-        pairs.nodes.tolist()
-    )
-    rng = np.random.default_rng(0)
-    direction, h = rng.normal(size=points.shape), 1e-6
-    slope = (pairs.energy(shape + h * direction) - pairs.energy(shape - h * direction)) / (2 * h)
-    assert np.isclose((pairs.force(shape) * direction[pairs.nodes]).sum(), slope, rtol=1e-6)
-    change = (pairs.force(shape + h * direction) - pairs.force(shape - h * direction)) / (2 * h)
-    assert np.allclose(np.einsum("kij,kj->ki", pairs.tangent(shape), direction[pairs.nodes]), change, atol=1e-7)

@@ -123,20 +123,24 @@ def simulate(
     random: Annotated[int, typer.Option(help="How many random poses of all joints to add.")] = 25,
     seed: Annotated[int, typer.Option(help="Of the random poses.")] = 2002,
     poisson: Annotated[float, typer.Option(help="Poisson's ratio of the tissue.")] = 0.45,
+    contact: Annotated[bool, typer.Option("--contact", help="Skin resists skin and bones; slower.")] = False,
     workers: Annotated[int, typer.Option(help="Local processes, one thread each.")] = 1,
     scheduler: Annotated[str | None, typer.Option(help="Address of a running Dask scheduler, for a cluster.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Each local process's limit, as 2GB; else its share.")] = None,
+    retries: Annotated[int, typer.Option(help="How often a pose is tried again when its process dies.")] = 3,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a store that exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make example poses by nonlinear finite elements: tissue around bones, each pose stored as it finishes."""
-    from posespace.progress import counter
+    from posespace.simulate.contact import Contact
+    from posespace.simulate.machines import Machines
     from posespace.simulate.run import Plan, simulate
     from posespace.simulate.simulation import Tissue
 
-    tissue = Tissue(order, poisson=poisson)
+    tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
     plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)
-    with counter("solving poses") as advance:
-        found = simulate(plan, out, workers, scheduler, resume, lambda done, count, _: advance(done, count))
+    machines = Machines(workers, scheduler, memory, retries)
+    found = simulate(plan, out, machines, resume, warn=lambda note: complain(f"warning: {note}"))
     print_one(found, as_json)
 
 

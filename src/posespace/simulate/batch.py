@@ -5,11 +5,10 @@ Workers only compute. The process that started the run writes the store, so a cl
 
 from __future__ import annotations
 
-import os
+import secrets
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.errors import InputError, require
 from posespace.formats import files
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Pose
@@ -25,9 +23,6 @@ from posespace.rig import Rig
 from posespace.simulate.poses import PoseList
 from posespace.simulate.simulation import Simulation, Tissue
 from posespace.simulate.tetmesh import TetMesh
-
-RETRIES = 3
-"""How often a pose is tried again when its worker dies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +48,7 @@ Report = Callable[[int, int, dict[str, Any]], None]
 
 
 def run(
-    job: Job, poses: PoseList, store: ExampleStore, cluster: Any, report: Report | None = None
+    job: Job, poses: PoseList, store: ExampleStore, cluster: Any, retries: int, report: Report | None = None
 ) -> list[dict[str, Any]]:
     """Solve every unfinished pose of `store` and write it there as it finishes.
 
@@ -63,6 +58,7 @@ def run(
     poses : the poses of the store, in its order, and where each starts
     store : opened or new
     cluster : a Dask client
+    retries : how often a pose that raised an error is tried again
     report : called after each pose with how many are done, how many there are, and the figures of the pose
 
     Returns
@@ -72,7 +68,10 @@ def run(
     from distributed import as_completed
 
     finished = store.finished()
-    shared = cluster.scatter(job, broadcast=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Dask, about a large argument
+        # Not scattered: a task's result that dies with its worker is made again, scattered data is lost.
+        shared = cluster.submit(_given, job, key=f"job-{store.path.name}-{secrets.token_hex(4)}")
     kept = _Kept(store.path)
     futures: dict[int, Any] = {}
     for index in np.flatnonzero(~finished).tolist():
@@ -89,7 +88,7 @@ def run(
             begin,
             start,
             key=f"pose-{index}-{store.path.name}",
-            retries=RETRIES,
+            retries=retries,
             pure=False,
         )
     done = int(finished.sum())
@@ -143,17 +142,30 @@ def _simulation(job: Job) -> Simulation:
     return _READY[token][1]
 
 
+def _given(job: Job) -> Job:
+    return job
+
+
 def _outcome(future: Any) -> Outcome:
     try:
         found: Outcome = future.result()
     except Exception as error:  # a pose whose worker died too often, or whose neighbour's did, does not stop the rest
         index = int(str(future.key).split("-")[1])
-        reason = (
-            f"its worker failed ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'})"
-        )
+        reason = _why(error)
         nothing = np.zeros((0, 3))
         return Outcome(index, nothing, nothing, {"converged": False, "reason": reason, "seconds": 0.0})
     return found
+
+
+def _why(error: Exception) -> str:
+    if type(error).__name__ == "KilledWorker":
+        remedy = "give each more by --memory, use fewer workers or fewer elements"
+        return f"its workers died, {_deaths(error)} in all; if for lack of memory, {remedy}"
+    return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"
+
+
+def _deaths(error: Any) -> int:
+    return int(error.allowed_failures) + 1
 
 
 class _Kept:
@@ -178,42 +190,3 @@ class _Kept:
     def clear_if_complete(self, store: ExampleStore) -> None:
         if store.finished().all():
             shutil.rmtree(self._folder, ignore_errors=True)
-
-
-@contextmanager
-def cluster_of(workers: int, scheduler: str | None) -> Iterator[Any]:
-    """Give a Dask client: of `workers` local processes, or of the cluster at `scheduler`."""
-    distributed = require("distributed", "cluster", "simulating many poses")
-    if scheduler is not None:
-        try:
-            client = distributed.Client(scheduler, timeout=10)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"scheduler {scheduler}: cannot be reached ({_first_line(error)}); is it running?"
-            ) from error
-        with client:
-            yield client
-        return
-    if not 1 <= workers <= 1024:
-        raise InputError(f"workers: expected 1 to 1024, got {workers}")
-    threads = str(max(1, (os.cpu_count() or 1) // workers))
-    pinned = {
-        name: threads for name in ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        local = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            env=pinned,
-            silence_logs="ERROR",
-        )
-    with local, distributed.Client(local) as client:
-        yield client
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

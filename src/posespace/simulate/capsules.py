@@ -21,14 +21,32 @@ _LEAST = 0.5
 
 def distance(bone: Bone, points: Floats) -> Floats:
     """Return the signed distance (N,) of `points` (N, 3) to the hull of the bone's two end spheres."""
+    _, slope = _axis(bone)
+    along, across, centre = _nearest_sphere(bone, points)
+    gap: Floats = np.hypot(across, along - centre) - (bone.start_radius - centre * slope)
+    return gap
+
+
+def outward(bone: Bone, points: Floats) -> Floats:
+    """Return the unit slope (N, 3) of that distance, the shortest way out; on the axis any way across."""
+    axis, _ = _axis(bone)
+    *_, centre = _nearest_sphere(bone, points)
+    away = points - bone.start - centre[:, None] * axis
+    length = np.linalg.norm(away, axis=1, keepdims=True)
+    across = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    across /= np.linalg.norm(across)
+    unit: Floats = np.where(length > 1e-12 * bone.length, away / np.maximum(length, 1e-300), across)
+    return unit
+
+
+def _nearest_sphere(bone: Bone, points: Floats) -> tuple[Floats, Floats, Floats]:
+    """Where points (N, 3) are along and across the axis, and which sphere's centre along it (N,) is theirs."""
     axis, slope = _axis(bone)
     offset = points - bone.start
     along = offset @ axis
     across = np.linalg.norm(offset - along[:, None] * axis, axis=1)
     # The spheres between the ends shrink evenly; the nearest one is found along the slanted normal.
-    centre = np.clip(along - across * slope / np.sqrt(1 - slope**2), 0, bone.length)
-    gap: Floats = np.hypot(across, along - centre) - (bone.start_radius - centre * slope)
-    return gap
+    return along, across, np.clip(along - across * slope / np.sqrt(1 - slope**2), 0, bone.length)
 
 
 def surface(bone: Bone, edge: float) -> tuple[Floats, Ints]:
@@ -136,7 +154,9 @@ def with_room(
         for k in short:
             scale[k] *= _SHRINK
             if scale[k] < _LEAST:
-                raise InputError(f"bone of {name(bones[k].joint)}: {blocked[k]}; move it or make it thinner")
+                raise InputError(
+                    f"bone of {name(bones[k].joint)}: {blocked[k]}; move it, make it thinner or ask for more elements"
+                )
             fitted[k] = _scaled(bones[k], float(scale[k]))
     notes = [
         f"bone of {name(bone.joint)}: {blocked[k]}, so it was shrunk to {scale[k]:.0%}"

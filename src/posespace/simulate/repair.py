@@ -32,7 +32,7 @@ def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str
     cut end capped. A mesh with larger or more holes, or without a volume, is refused.
     """
     if not len(mesh.triangles):
-        raise InputError("surface: expected triangles, got none")
+        raise InputError("surface: expected triangles, got none; export the rig with its faces")
     notes: list[str] = []
     points, triangles = _welded(mesh, notes)
     if _edge_counts(triangles)[2].max(initial=0) > 2:
@@ -45,7 +45,8 @@ def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str
     skin = _with_bones(points, triangles, bones, notes)
     if skin.volume <= 1e-4 * skin.area**1.5 / 10:
         raise InputError(
-            f"surface: expected one that encloses a volume, got {skin.volume:.3g} for area {skin.area:.3g}"
+            f"surface: expected one that encloses a volume, got {skin.volume:.3g} for area {skin.area:.3g}; "
+            "give it thickness"
         )
     return skin, notes
 
@@ -65,7 +66,7 @@ def wrapped(skin: Surface, spacing: float) -> Surface:
     _, place = distance_transform_edt(~band, return_indices=True)
     field[~band] *= np.sign(field[tuple(place[:, ~band])])
     if not (field.min() < 0 < field.max()):
-        raise InputError("surface: expected one that encloses a volume, got one whose sides cancel out")
+        raise InputError("surface: expected one that encloses a volume, got one whose sides cancel out; mend it")
     points, triangles, _, _ = measure.marching_cubes(field, 0.0)
     flat = Mesh(low + spacing * points.astype(np.float64), triangles[:, ::-1])
     result = _largest(*_welded(flat, []))
@@ -111,7 +112,9 @@ def _welded(mesh: Mesh, notes: list[str]) -> tuple[Floats, Ints]:
     if dropped:
         notes.append(f"{dropped} empty or repeated triangle{'s' if dropped > 1 else ''} left out")
     if not len(triangles):
-        raise InputError("surface: expected one that encloses a volume, got triangles that are empty or cancel out")
+        raise InputError(
+            "surface: expected one that encloses a volume, got triangles that are empty or cancel out; mend it"
+        )
     return points, triangles
 
 
@@ -154,7 +157,7 @@ def _one_winding(triangles: Ints) -> Ints:
     graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
     _, label = connected_components(graph, directed=False)
     if (label[:count] == label[count:]).any():
-        raise InputError("surface: expected one with an inside and an outside, got a one-sided band")
+        raise InputError("surface: expected one with an inside and an outside, got a one-sided band; mend it")
     turned = label[:count] > label[count:]
     result = triangles.copy()
     result[turned] = result[turned][:, ::-1]

@@ -55,7 +55,7 @@ def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[
         bones += kept
     bones = _without_meetings(bones)
     if not bones:
-        raise InputError("rig: expected joints inside the skin, got none from which a bone can be made")
+        raise InputError("rig: none of its joints lies inside the skin, so it has no bone; check scale and bind pose")
     return tuple(bones)
 
 

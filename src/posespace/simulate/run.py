@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from posespace import load
-from posespace.errors import InputError
+from posespace import check, load
+from posespace.errors import FileError, InputError
+from posespace.formats import files
 from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Motion
+from posespace.progress import counter, status
+from posespace.rig import Rig
 from posespace.simulate.arm import arm
-from posespace.simulate.batch import Job, cluster_of, run
+from posespace.simulate.batch import Job, run
 from posespace.simulate.bones import Body
 from posespace.simulate.hand import hand
+from posespace.simulate.machines import Machines
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.rigbones import bones_of_rig
 from posespace.simulate.simulation import Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.tetmesh import TetMesh, tetrahedralise
 
-Report = Callable[[int, int, dict[str, Any]], None]
+BUILT_IN = ("hand", "arm")
+_MOST_NOTES = 5
+"""Poses beyond the limits that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,10 @@ class Plan:
     poses : a file of poses; None: every joint's range, and random poses of all joints
     level : of the hand's surface, 0 to 2
     side : "right" or "left", of the hand
-    elements : about how many tetrahedra
-    step : degrees between the poses of a joint's range
-    random : how many random poses
-    seed : of the random poses
+    elements : about how many tetrahedra, 200 to 5,000,000
+    step : degrees between the poses of a joint's range, 0.1 to 360
+    random : how many random poses, 0 to 100,000
+    seed : of the random poses, 0 or more
     tissue : what fills the body
     """
 
@@ -53,29 +60,99 @@ class Plan:
     seed: int = 2002
     tissue: Tissue = field(default_factory=Tissue)
 
+    def __post_init__(self) -> None:
+        check.choice("side", self.side, ("right", "left"))
+        ranges = {"level": (0, 2), "elements": (200, 5_000_000), "step": (0.1, 360), "random": (0, 100_000)}
+        for name, (low, high) in ranges.items():
+            if not low <= getattr(self, name) <= high:
+                raise InputError(f"{name}: expected {low} to {high}, got {getattr(self, name)}")
+        if self.seed < 0:
+            raise InputError(f"seed: expected 0 or more, got {self.seed}")
+
 
 def simulate(
-    plan: Plan, out: Path, workers: int, scheduler: str | None, resume: bool, report: Report | None = None
+    plan: Plan, out: Path, machines: Machines, resume: bool = False, warn: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
-    """Run a plan on local processes or a cluster, write the store, and return what came of it."""
-    body = body_of(plan)
-    poses = poses_of(plan, body)
-    notes = _beyond_limits(body, poses.motion)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
-    with cluster_of(workers, scheduler) as cluster:
-        store = ExampleStore.create(out, body.rig, poses.motion, resume)
+    """Run a plan, write the store, and return what came of it.
+
+    What can be refused is refused before the long work, and nothing is written before the first pose is on its way.
+    `warn` is called with what is odd about the poses, before they are solved.
+    """
+    if out.exists() and not resume:
+        raise FileError(out, "exists already; remove it, or go on with it by --resume")
+    with ExitStack() as stack:
+        client = stack.enter_context(machines.cluster()) if machines.scheduler else None
+        with status("making the body"):
+            body, poses, notes = prepared(plan)
+        beyond = _beyond_limits(body.rig, poses.motion)
+        for note in beyond:
+            (warn or (lambda _: None))(note)
+        # A store to go on with must be for these poses: found out before the tetrahedra are made.
+        store = ExampleStore.create(out, body.rig, poses.motion, resume) if out.exists() else None
+        with status("making tetrahedra"):
+            mesh = _filled(plan, body)
+        client = client or stack.enter_context(machines.cluster())
         log = out.with_name(out.name + ".log")
+        if store is None:
+            store = ExampleStore.create(out, body.rig, poses.motion)
+            log.unlink(missing_ok=True)
+        advance = stack.enter_context(counter("solving poses"))
 
         def keep(done: int, count: int, figures: dict[str, Any]) -> None:
             with log.open("a") as handle:
                 handle.write(json.dumps(figures) + "\n")
-            if report is not None:
-                report(done, count, figures)
+            advance(done, count)
 
-        solved = run(Job(body.rig, mesh, plan.tissue), poses, store, cluster, keep)
+        solved = run(Job(body.rig, mesh, plan.tissue), poses, store, client, machines.retries, keep)
+    return _figures(store, mesh, solved) | {"notes": [*notes, *mesh.notes, *beyond]}
+
+
+def prepared(plan: Plan) -> tuple[Body, PoseList, list[str]]:
+    """Return the body and its poses, and notes; what is wrong with files is found before bones are made."""
+    if plan.body in BUILT_IN:
+        body = hand(plan.level, plan.side) if plan.body == "hand" else arm()
+        return body, poses_of(plan, body.rig), []
+    path = Path(plan.body)
+    if not path.exists() and not path.suffix:
+        raise InputError(f"body {plan.body!r}: expected {', '.join(BUILT_IN)}, or the file of a rig")
+    rig = load.load_rig(path)
+    poses = poses_of(plan, rig)
+    with files.naming(path):
+        body = Body(rig, bones_of_rig(rig))
+    used = np.unique(rig.influences[rig.weights > 0])
+    bare = [rig.skeleton.names[joint] for joint in used if joint not in {bone.joint for bone in body.bones}]
+    notes = (
+        [f"no bone fits inside the skin for {_named(bare)}: the flesh there follows the bones around"] if bare else []
+    )
+    return body, poses, notes
+
+
+def poses_of(plan: Plan, rig: Rig) -> PoseList:
+    """Return the poses of the file, the rest pose first; or the joints' ranges and random poses."""
+    skeleton = rig.skeleton
+    if plan.poses is None:
+        if skeleton.limits is None:
+            raise InputError(f"{plan.body}: its joints have no limits to step through; give the poses by --poses FILE")
+        ranges = joint_ranges(skeleton, plan.step)
+        return joined(ranges, random_poses(skeleton, plan.random, plan.seed)) if plan.random else ranges
+    given = load.load_motion(plan.poses, skeleton)
+    if rig.at_rest(given).any():
+        return PoseList.independent(given)
+    poses, names = [rig.rest, *given], ["rest", *given.names]
+    return PoseList.independent(Motion.from_poses(poses, names))
+
+
+def _filled(plan: Plan, body: Body) -> TetMesh:
+    with ExitStack() as stack:
+        if plan.body not in BUILT_IN:
+            stack.enter_context(files.naming(Path(plan.body)))
+        return tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
+
+
+def _figures(store: ExampleStore, mesh: TetMesh, solved: list[dict[str, Any]]) -> dict[str, Any]:
     good = [figures for figures in solved if figures["converged"]]
     return {
-        "file": str(out),
+        "file": str(store.path),
         "poses": len(store),
         "finished": int(store.finished().sum()),
         "failed": store.failures(),
@@ -84,39 +161,19 @@ def simulate(
         "seconds a pose": round(float(np.mean([entry["seconds"] for entry in good])), 2) if good else 0.0,
         "least jacobian": round(min((entry["least_jacobian"] for entry in good), default=0.0), 4),
         "largest volume change": round(max((abs(entry["volume_change"]) for entry in good), default=0.0), 5),
-        "notes": [*mesh.notes, *notes],
     }
 
 
-def body_of(plan: Plan) -> Body:
-    """Return the built-in body, or the rig of the file with bones made for it."""
-    if plan.body == "hand":
-        return hand(plan.level, plan.side)
-    if plan.body == "arm":
-        return arm()
-    rig = load.load_rig(plan.body)
-    return Body(rig, bones_of_rig(rig))
-
-
-def poses_of(plan: Plan, body: Body) -> PoseList:
-    """Return the poses of the file, the rest pose first; or the joints' ranges and random poses."""
-    skeleton = body.rig.skeleton
-    if plan.poses is None:
-        if skeleton.limits is None:
-            raise InputError(f"{plan.body}: its joints have no limits to step through; give the poses by --poses FILE")
-        ranges = joint_ranges(skeleton, plan.step)
-        return joined(ranges, random_poses(skeleton, plan.random, plan.seed)) if plan.random else ranges
-    given = load.load_motion(plan.poses, skeleton)
-    if body.rig.at_rest(given).any():
-        return PoseList.independent(given)
-    poses, names = [body.rig.rest, *given], ["rest", *given.names]
-    return PoseList.independent(Motion.from_poses(poses, names))
-
-
-def _beyond_limits(body: Body, motion: Motion) -> list[str]:
+def _beyond_limits(rig: Rig, motion: Motion) -> list[str]:
     notes = []
     for pose, name in zip(motion, motion.names, strict=True):
-        joints = body.rig.skeleton.beyond_limits(pose.rotations)
+        joints = rig.skeleton.beyond_limits(pose.rotations)
         if joints:
-            notes.append(f"pose {name!r} turns {', '.join(joints[:4])} beyond the limits; simulated all the same")
-    return notes
+            notes.append(f"pose {name!r} turns {_named(joints)} beyond the limits; simulated all the same")
+    more = len(notes) - _MOST_NOTES
+    return notes if more <= 1 else [*notes[:_MOST_NOTES], f"{more} more poses go beyond the limits; simulated too"]
+
+
+def _named(joints: Sequence[str]) -> str:
+    shown = ", ".join(joints[:4])
+    return shown if len(joints) <= 4 else f"{shown} and {len(joints) - 4} more"

@@ -14,6 +14,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.pose import Pose
 from posespace.rig import Rig, pack_weights
+from posespace.simulate.contact import Contact
 from posespace.simulate.elements import rest_gradients, to_quadratic
 from posespace.simulate.solve import Solution, Solver
 from posespace.simulate.tetmesh import TetMesh
@@ -31,11 +32,13 @@ class Tissue:
     order : 1 for 4-node, 2 for 10-node tetrahedra
     law : "stable" or "calculix", see `material`
     poisson : Poisson's ratio, 0 to 0.499; soft tissue is nearly incompressible
+    contact : how skin resists skin and bones; None lets it pass through both
     """
 
     order: int = 2
     law: str = "stable"
     poisson: float = 0.45
+    contact: Contact | None = None
 
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
@@ -80,7 +83,16 @@ class Simulation:
         self._influences, self._weights = pack_weights(weights, most=8)
         self._weights = self._weights / self._weights.sum(axis=1, keepdims=True)
         self._skin = mesh.embedding(tissue.order)
-        self.solver = Solver(points, tets, self.fixed, law=tissue.law, poisson=tissue.poisson)
+        self.solver = Solver(
+            points,
+            tets,
+            self.fixed,
+            law=tissue.law,
+            poisson=tissue.poisson,
+            contact=tissue.contact,
+            bones=mesh.bones,
+            bone_of=bone_of,
+        )
 
     def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
         """Solve `pose`, starting from a solved one: its pose and nodes (N, 3); None starts from rest.

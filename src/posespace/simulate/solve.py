@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -16,8 +17,9 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.simulate import elements
+from posespace.simulate.bones import Bone
 from posespace.simulate.contact import Contact, Pairs, SkinContact
-from posespace.simulate.factor import BlockCholesky
+from posespace.simulate.factor import BlockCholesky, conjugate_gradients
 from posespace.simulate.material import Material
 
 Target = Callable[[float], Floats]
@@ -30,6 +32,9 @@ _EASY = 8  # Newton iterations up to which a load step counts as easy, and the n
 _FORCE_TOLERANCE = 1e-5  # Of the largest force of one element on a node.
 _NEAR = 100.0  # Steps up to so many tolerances long are those of the end.
 _TOUCHING = 1e-5  # The least tolerance in contact, where steps shrink linearly only.
+_SETTLED = 12  # Iterations after which what touches what stays as it is, so that it cannot change for ever.
+_MOST = 300  # Newton iterations of a whole solve, those of steps that failed included.
+_STRIDE = 16  # Parts of a load path in which its length is measured.
 _COARSE = 100.0  # Steps on the way need only be a good start for the next: their tolerance is this much wider.
 
 
@@ -98,7 +103,8 @@ class Solver:
     halvings : how often a load step may be halved in a row before the solve gives up
     threads : for the kernels and for BLAS; None leaves both as they are. The shape depends on it by rounding only.
         More than one waits long where cores are busy (BLAS spins): rather solve several poses at once
-    contact : how skin resists skin; None lets it pass through itself
+    contact : how skin resists skin and bones; None lets it pass through both
+    bones, bone_of : at rest, and (N,) the bone of each fixed node, for contact with them
     """
 
     def __init__(
@@ -114,6 +120,8 @@ class Solver:
         halvings: int = 6,
         threads: int | None = 1,
         contact: Contact | None = None,
+        bones: Sequence[Bone] = (),
+        bone_of: ArrayLike | None = None,
     ) -> None:
         self.material = Material(law, poisson, young)
         self.points = np.array(check.floats("points", points, ("N", 3)), dtype=np.float64)
@@ -135,7 +143,19 @@ class Solver:
         number = np.full(count, -1, dtype=np.int64)
         number[self.free] = np.arange(len(self.free))
         self._number = number
-        self._skin = None if contact is None else SkinContact(contact, self.points, self.tets, self.fixed, young)
+        self._skin = (
+            None
+            if contact is None
+            else SkinContact(
+                contact,
+                self.points,
+                self.tets,
+                self.fixed,
+                young,
+                bones,
+                None if bone_of is None else np.asarray(bone_of),
+            )
+        )
         self._pattern = elements.Pattern(self.tets, number)
         self._cholesky = BlockCholesky(self.points[self.free], self._pattern.rows, self._pattern.columns)
         self._diagonal = float(np.linalg.norm(np.ptp(self.points[used], axis=0)))
@@ -148,11 +168,13 @@ class Solver:
         start : (N, 3) the shape at fraction 0, such as the rest shape or a solved neighbouring pose
         target : positions of the fixed nodes at any fraction from 0 to 1
         guess : first guess of the next shape, such as the last one moved by plain skinning; None follows the tangent
-        steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again
+        steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again.
+            With contact there are so many that two sides near each other by no more than is still found
         """
         points: Floats = np.array(check.floats("start", start, self.points.shape), dtype=np.float64)
         began = time.perf_counter()
         newton: list[int] = []
+        steps = steps if self._skin is None else max(steps, int(np.ceil(2 * self._way(target) / self._skin.deepest)))
         done, fraction, size, reason = 0, 0.0, 1.0 / steps, ""
         with _pinned(self.threads):
             while fraction < 1.0:
@@ -164,7 +186,7 @@ class Solver:
                 if not reason:
                     points, fraction, done = state.points, ahead, done + 1
                     size = min(1.0 / steps, 2 * size) if count <= _EASY else size
-                elif size < 1.5 / (steps * 2**self.halvings):
+                elif size < 1.5 / (steps * 2**self.halvings) or sum(newton) > _MOST:
                     reason = f"stopped at {fraction:.4g} of the load: {reason}"
                     break
                 else:
@@ -173,6 +195,12 @@ class Solver:
         change = float(elements.volumes(points, self.tets).sum()) / self._volume - 1
         seconds = time.perf_counter() - began
         return Solution(points, not reason, reason, tuple(newton), done, last.least, change, seconds)
+
+    def _way(self, target: Target) -> float:
+        """How far the fixed node that goes farthest goes on the load path."""
+        places = [target(part / _STRIDE)[self.fixed] for part in range(_STRIDE + 1)]
+        strides = [np.linalg.norm(after - before, axis=1) for before, after in pairwise(places)]
+        return float(np.sum(strides, axis=0).max())
 
     def energy(self, points: Floats) -> float:
         """Return the elastic energy of a shape (N, 3)."""
@@ -184,14 +212,11 @@ class Solver:
         energy, nodal = float(parts.sum()), elements.nodal_forces(force, self.tets, len(points))
         if pairs is not None:
             energy += pairs.energy(points)
-            nodal[pairs.nodes] += pairs.force(points)
+            nodal += pairs.force(points)
         return _State(points, energy, nodal[self.free], float(np.abs(force).max()), float(least.min()), pairs)
 
-    def _tangent(self, points: Floats, beta: float, pairs: Pairs | None = None) -> Floats:
-        blocks = self._pattern.tangent(points, self.tets, self._rest, self.material.constants, beta)
-        if pairs is not None:
-            blocks[self._pattern.diagonal[self._number[pairs.nodes]]] += pairs.tangent(points)
-        return blocks
+    def _tangent(self, points: Floats, beta: float) -> Floats:
+        return self._pattern.tangent(points, self.tets, self._rest, self.material.constants, beta)
 
     def _begin(self, points: Floats, fraction: float, ahead: float, target: Target, guess: Guess | None) -> _State:
         """Return the shape that Newton's method starts from, fixed nodes in their new places."""
@@ -224,8 +249,10 @@ class Solver:
             return state, 0, "the first guess has an inverted element"
         beta, easy = 0.0, 0
         for iteration in range(1, self.iterations + 1):
-            if self._skin is not None:
-                pairs = self._skin.find(state.points)
+            if self._skin is not None and iteration <= _SETTLED:
+                pairs, missed = self._skin.find(state.points)
+                if missed:
+                    return state, iteration, "skin has passed through skin"
                 state = self._state(state.points, pairs)
                 if len(pairs.nodes):
                     tolerance = max(tolerance, _TOUCHING * self._diagonal)
@@ -245,8 +272,14 @@ class Solver:
                 return state, iteration, "the line search found no lower energy"
             state = found
             if rate == 1.0 and length <= tolerance and self._balanced(state):
-                return state, iteration, "" if state.least > 0 else "an element is inverted"
+                return state, iteration, self._fault(state)
         return state, self.iterations, f"no balance after {self.iterations} Newton iterations"
+
+    def _fault(self, state: _State) -> str:
+        """What is wrong with a shape in balance, if anything."""
+        if state.least <= 0:
+            return "an element is inverted"
+        return "skin has passed through skin" if self._skin is not None and self._skin.find(state.points)[1] else ""
 
     def _balanced(self, state: _State) -> bool:
         # The floor is the force of a strain of 1e-6 on a mean element: at rest, all forces are rounding.
@@ -256,10 +289,38 @@ class Solver:
     def _direction(self, state: _State, beta: float) -> tuple[Floats | None, float]:
         """Return the Newton step (n, 3) at the least damping from `beta` on that makes the tangent definite."""
         while True:
-            step = self._cholesky.solve(self._tangent(state.points, beta, state.pairs), -state.force)
+            step = self._newton_step(state, beta)
             if step is not None or beta == 1.0:
                 return step, beta
             beta = 0.25 if beta == 0.0 else min(1.0, 2 * beta)
+
+    def _newton_step(self, state: _State, beta: float) -> Floats | None:
+        """Solve for the step; None if the tangent is not definite.
+
+        Contact couples nodes that share no element. The factor holds its diagonal blocks only, and conjugate
+        gradients, preconditioned by it, do the rest; so the factor's own product with a direction is known for free.
+        """
+        blocks = self._tangent(state.points, beta)
+        if state.pairs is None:
+            return self._cholesky.solve(blocks, -state.force)
+        pairs = state.pairs.touching(state.points)
+        nodes, extra = pairs.diagonal()
+        at = self._number[nodes]
+        own = np.zeros((len(self.free), 3, 3))
+        np.add.at(own, at[at >= 0], extra[at >= 0])
+        blocks[self._pattern.diagonal] += own
+        step = self._cholesky.solve(blocks, -state.force)
+        if step is None or not len(pairs.nodes):
+            return step
+        moves = np.zeros_like(state.points)
+
+        def rest(direction: Floats) -> Floats:
+            """What contact adds to the product beyond its diagonal blocks."""
+            moves[self.free] = direction
+            beyond: Floats = pairs.product(moves)[self.free] - np.einsum("nij,nj->ni", own, direction)
+            return beyond
+
+        return conjugate_gradients(self._cholesky.backsolve, rest, -state.force, step)
 
     def _search(self, state: _State, step: Floats) -> tuple[_State | None, float]:
         """Shorten the step until the energy falls enough (Armijo); return the shape and the part of the step taken."""

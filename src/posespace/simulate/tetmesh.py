@@ -165,7 +165,7 @@ def _check_inside(skin: Surface, bones: Sequence[Bone], called: Callable[[int], 
         if outside.any():
             where = spot(axis[outside.argmax()])
             part = "lies" if outside.all() else "reaches"
-            raise InputError(f"bone of {called(bone.joint)}: it {part} outside the surface at {where}")
+            raise InputError(f"bone of {called(bone.joint)}: it {part} outside the surface at {where}; move it inside")
 
 
 def _first_edge(skin: Surface, elements: int) -> float:
@@ -195,7 +195,7 @@ def _steered(skin: Surface, bones: Sequence[Bone], elements: int, called: Callab
     assert best is not None
     nearest = f"{elements} cannot be reached with these bones, the nearest was {len(best.tets)}"
     if _misses(best, elements) > 2.5 * _TOLERANCE:
-        raise InputError(f"elements: {nearest}")
+        raise InputError(f"elements: {nearest}; ask for about that")
     best.notes.append(nearest)
     return best
 

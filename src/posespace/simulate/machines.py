@@ -1,0 +1,125 @@
+"""Where poses are solved: processes of this machine, or a Dask cluster that is running."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from posespace.errors import InputError, require
+
+_LEAST_MEMORY = 400_000_000
+"""Bytes that a worker needs before it has solved anything."""
+
+_PATIENCE = 10.0
+_WORKERS_PATIENCE = 60.0
+"""Seconds until a scheduler must answer, and until its first worker must be there."""
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Where poses are solved.
+
+    Parameters
+    ----------
+    workers : local processes of one thread each, 1 to 1024
+    scheduler : address of a running Dask scheduler, which is used instead; its workers have their own limits
+    memory : what a local process may use before it is ended, such as "2GB"; None: its share of this machine's
+    retries : how often a pose is tried again after its worker died, 0 to 100
+    """
+
+    workers: int = 1
+    scheduler: str | None = None
+    memory: str | None = None
+    retries: int = 3
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.workers <= 1024:
+            raise InputError(f"workers: expected 1 to 1024, got {self.workers}")
+        if not 0 <= self.retries <= 100:
+            raise InputError(f"retries: expected 0 to 100, got {self.retries}")
+        if self.memory is not None and self.scheduler is not None:
+            raise InputError("memory: workers of a cluster have their own limit; set it where they are started")
+        self.limit()
+
+    def limit(self) -> int:
+        """Return the bytes that a local process may use."""
+        if self.memory is None:
+            system = require("distributed.system", "cluster", "simulating many poses")
+            return int(system.MEMORY_LIMIT / self.workers)
+        parse = require("dask.utils", "cluster", "simulating many poses").parse_bytes
+        try:
+            found = int(parse(self.memory))
+        except ValueError:
+            raise InputError(f"memory: expected a size such as 2GB, got {self.memory!r}") from None
+        if found < _LEAST_MEMORY:
+            raise InputError(f"memory: expected at least {_LEAST_MEMORY // 10**6}MB a worker, got {self.memory!r}")
+        return found
+
+    @contextmanager
+    def cluster(self) -> Iterator[Any]:
+        """Give a Dask client of these machines."""
+        with _client_of(self.scheduler) if self.scheduler is not None else self._local() as client:
+            yield client
+
+    @contextmanager
+    def _local(self) -> Iterator[Any]:
+        distributed = require("distributed", "cluster", "simulating many poses")
+        dask = require("dask", "cluster", "simulating many poses")
+        threads = str(max(1, (os.cpu_count() or 1) // self.workers))
+        pinned = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        settings = {
+            "distributed.scheduler.allowed-failures": self.retries,
+            # A queued pose must not be blamed for the death of a worker that solves another.
+            "distributed.scheduler.worker-saturation": 1.0,
+            # A pose cannot give memory back: a worker that pauses would wait for ever.
+            "distributed.worker.memory.target": False,
+            "distributed.worker.memory.spill": False,
+            "distributed.worker.memory.pause": False,
+        }
+        with dask.config.set(settings), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            local = distributed.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                env=dict.fromkeys(pinned, threads),
+                memory_limit=self.limit(),
+                silence_logs=logging.CRITICAL,
+            )
+            with local, distributed.Client(local) as client:
+                yield client
+
+
+async def _answer(scheduler: str) -> None:
+    """Ask a scheduler who it is."""
+    distributed = require("distributed", "cluster", "simulating many poses")
+    async with distributed.rpc(scheduler) as remote:
+        await remote.identity()
+
+
+@contextmanager
+def _client_of(scheduler: str) -> Iterator[Any]:
+    """Give a client of the cluster at an address, which must answer and have a worker."""
+    distributed = require("distributed", "cluster", "simulating many poses")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        # A client waits for ever at a port that is open but silent.
+        asyncio.run(asyncio.wait_for(_answer(scheduler), _PATIENCE))
+        client = distributed.Client(scheduler, timeout=_PATIENCE)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"scheduler {scheduler}: cannot be reached ({reason}); is it running?") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_WORKERS_PATIENCE)
+        except TimeoutError:
+            raise InputError(f"scheduler {scheduler}: has no worker; start some: dask worker {scheduler}") from None
+        yield client
