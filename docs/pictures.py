@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from posespace.check import Floats
 from posespace.pose import Pose
 from posespace.report.render import Camera, montage, render, save_png
-from posespace.rig import Rig
 from posespace.simulate.cutaway import cut_open
 from posespace.simulate.hand import hand
 from posespace.simulate.simulation import Simulation, Tissue
@@ -23,12 +23,12 @@ Bends = dict[str, tuple[float, ...]]
 
 FINGER: Bends = {"index_pip": (76,)}  # From 14 degrees at rest, 90 between the bones.
 FIST: Bends = {
-    **{f"{finger}_mcp": (75,) for finger in ("index", "middle", "ring", "little")},
-    **{f"{finger}_pip": (84,) for finger in ("index", "middle", "ring", "little")},
-    **{f"{finger}_dip": (50,) for finger in ("index", "middle", "ring", "little")},
-    "thumb_cmc": (35, -5),
-    "thumb_mcp": (40,),
-    "thumb_ip": (50,),
+    **{f"{finger}_mcp": (69,) for finger in ("index", "middle", "ring", "little")},
+    **{f"{finger}_pip": (77,) for finger in ("index", "middle", "ring", "little")},
+    **{f"{finger}_dip": (46,) for finger in ("index", "middle", "ring", "little")},
+    "thumb_cmc": (32, -5),
+    "thumb_mcp": (37,),
+    "thumb_ip": (46,),
 }
 
 
@@ -60,22 +60,26 @@ def tets() -> None:
 
 def bends() -> None:
     """A bent finger and a fist: plain skinning beside the simulation."""
-    body = hand(2)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, 11_000, body.rig.skeleton.names)
-    simulation = Simulation(body.rig, mesh, Tissue())
+    body = hand(1)
     skeleton = body.rig.skeleton
+    simulation = Simulation(body.rig, tetrahedralise(body.rig.mesh, body.bones, 11_000, skeleton.names), Tissue())
     joint = skeleton.rest_world[skeleton.index("index_pip"), :3, 3]
     close = Camera((-1.0, 0.15, 0.25), target=joint - (0.0, 2.0, 6.0), extent=32.0)
-    compare("finger", simulation, body.rig, _pose(skeleton, FINGER), [close])
-    sides = [Camera(towards, target=(-8, 68, -20), extent=60.0) for towards in ((-0.35, 0.25, -1), (-1, 0.2, -0.2))]
-    compare("fist", simulation, body.rig, _pose(skeleton, FIST), sides)
+    compare("finger", simulation, FINGER, [close])
+    sides = [Camera(towards, target=(-10, 74, -26), extent=58.0) for towards in ((-0.35, 0.25, -1), (-1, 0.2, -0.2))]
+    compare("fist", simulation, FIST, sides)
 
 
-def compare(name: str, simulation: Simulation, rig: Rig, pose: Pose, cameras: list[Camera]) -> None:
+def compare(name: str, simulation: Simulation, turns: Bends, cameras: list[Camera]) -> None:
     """Write img/`name`.png: a row for each camera, skinning at the left and the simulation at the right."""
-    posed = simulation.solve(pose)
-    if not posed.solution.converged:
-        sys.exit(f"{name}: {posed.solution.reason}")
+    rig = simulation.rig
+    start: tuple[Pose, Floats] | None = None
+    for part in (0.8, 0.92, 1.0):  # The last degrees in short steps, in which creases form.
+        pose = _pose(rig.skeleton, turns, part)
+        posed = simulation.solve(pose, start)
+        if not posed.solution.converged:
+            sys.exit(f"{name}: {posed.solution.reason}")
+        start = pose, posed.nodes
     shapes = [rig.skin(pose), posed.skin]
     rows = []
     for camera in cameras:
@@ -84,10 +88,10 @@ def compare(name: str, simulation: Simulation, rig: Rig, pose: Pose, cameras: li
     save_png(IMG / f"{name}.png", montage(rows, titles=["plain skinning", "simulated"]))
 
 
-def _pose(skeleton: Skeleton, turns: Bends) -> Pose:
+def _pose(skeleton: Skeleton, turns: Bends, part: float) -> Pose:
     angles = np.zeros((len(skeleton), 3))
     for joint, degrees in turns.items():
-        angles[skeleton.index(joint), : len(degrees)] = np.radians(degrees)
+        angles[skeleton.index(joint), : len(degrees)] = part * np.radians(degrees)
     return Pose(skeleton.rotations(angles))
 
 
