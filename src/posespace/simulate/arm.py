@@ -30,7 +30,7 @@ _GRID = 6.0
 # Degrees: elbow flexion, and pronation and supination as in American Academy of Orthopaedic Surgeons, Joint Motion:
 # Method of Measuring and Recording (1965); the last degrees of flexion, where flesh presses on flesh, are left out.
 _ELBOW, _TWIST = (0.0, 145.0), (-80.0, 80.0)
-# The clip stays below the 85 degrees from which the skin in the crook of the elbow has a second equilibrium, a fold.
+# Past 85 degrees a solve from rest jumps to a fold in the crook of the elbow: the clip stays below.
 _CLIP_ELBOW, _CLIP_TWIST = 80.0, 70.0
 _CLIP_RATE = 24.0
 
