@@ -1,17 +1,35 @@
-"""Renders the pictures of the documentation. Run: uv run python docs/pictures.py"""
+"""Renders the pictures of the documentation. Run: uv run python docs/pictures.py [names of some: views tets bends]"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 
+from posespace.check import Floats
+from posespace.pose import Pose
 from posespace.report.render import Camera, montage, render, save_png
 from posespace.simulate.cutaway import cut_open
 from posespace.simulate.hand import hand
+from posespace.simulate.simulation import Simulation, Tissue
 from posespace.simulate.tetmesh import tetrahedralise
+from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")
+
+Bends = dict[str, tuple[float, ...]]
+"""Degrees that joints turn from rest, about each of their axes."""
+
+FINGER: Bends = {"index_pip": (76,)}  # From 14 degrees at rest, 90 between the bones.
+FIST: Bends = {
+    **{f"{finger}_mcp": (69,) for finger in ("index", "middle", "ring", "little")},
+    **{f"{finger}_pip": (77,) for finger in ("index", "middle", "ring", "little")},
+    **{f"{finger}_dip": (46,) for finger in ("index", "middle", "ring", "little")},
+    "thumb_cmc": (32, -5),
+    "thumb_mcp": (37,),
+    "thumb_ip": (46,),
+}
 
 
 def views() -> None:
@@ -40,6 +58,45 @@ def tets() -> None:
     save_png(IMG / "tets.png", picture)
 
 
+def bends() -> None:
+    """A bent finger and a fist: plain skinning beside the simulation."""
+    body = hand(1)
+    skeleton = body.rig.skeleton
+    simulation = Simulation(body.rig, tetrahedralise(body.rig.mesh, body.bones, 11_000, skeleton.names), Tissue())
+    joint = skeleton.rest_world[skeleton.index("index_pip"), :3, 3]
+    close = Camera((-1.0, 0.15, 0.25), target=joint - (0.0, 2.0, 6.0), extent=32.0)
+    compare("finger", simulation, FINGER, [close])
+    sides = [Camera(towards, target=(-10, 74, -26), extent=58.0) for towards in ((-0.35, 0.25, -1), (-1, 0.2, -0.2))]
+    compare("fist", simulation, FIST, sides)
+
+
+def compare(name: str, simulation: Simulation, turns: Bends, cameras: list[Camera]) -> None:
+    """Write img/`name`.png: a row for each camera, skinning at the left and the simulation at the right."""
+    rig = simulation.rig
+    start: tuple[Pose, Floats] | None = None
+    for part in (0.8, 0.92, 1.0):  # The last degrees in short steps, in which creases form.
+        pose = _pose(rig.skeleton, turns, part)
+        posed = simulation.solve(pose, start)
+        if not posed.solution.converged:
+            sys.exit(f"{name}: {posed.solution.reason}")
+        start = pose, posed.nodes
+    shapes = [rig.skin(pose), posed.skin]
+    rows = []
+    for camera in cameras:
+        view = camera.framing(np.stack(shapes))
+        rows.append([render(shape, rig.mesh.triangles, view, (480, 420)) for shape in shapes])
+    save_png(IMG / f"{name}.png", montage(rows, titles=["plain skinning", "simulated"]))
+
+
+def _pose(skeleton: Skeleton, turns: Bends, part: float) -> Pose:
+    angles = np.zeros((len(skeleton), 3))
+    for joint, degrees in turns.items():
+        angles[skeleton.index(joint), : len(degrees)] = part * np.radians(degrees)
+    return Pose(skeleton.rotations(angles))
+
+
+PICTURES = {"views": views, "tets": tets, "bends": bends}
+
 if __name__ == "__main__":
-    views()
-    tets()
+    for picture in sys.argv[1:] or PICTURES:
+        PICTURES[picture]()

@@ -1,6 +1,7 @@
-"""Packs an example store for the package.
+"""Packs data for the package.
 
 Run: python -m posespace.datasets.pack hand.examples hand.npz HOW IT WAS MADE
+or:  python -m posespace.datasets.pack fine hand_fine.npz
 """
 
 from __future__ import annotations
@@ -8,17 +9,22 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from posespace.datasets import stored
+from posespace.datasets import finer, stored
 from posespace.examples import Examples
 
 
 def main() -> None:
-    """Write the store named first to the file named second."""
-    store, target, *words = sys.argv[1:]
-    examples = Examples.open(store)
-    worst = stored.write(Path(target), examples, {"made by": " ".join(words)})
+    """Write the store named first, or the rest shape of the fine hand, to the file named second."""
+    source, target, *words = sys.argv[1:]
+    if source == "fine":
+        from posespace.simulate.hand import hand
+
+        worst, what = finer.write_rest(Path(target), hand(1).rig.mesh, hand(2).rig.mesh), "the fine hand at rest"
+    else:
+        examples = Examples.open(source)
+        worst, what = stored.write(Path(target), examples, {"made by": " ".join(words)}), f"{len(examples)} shapes"
     size = Path(target).stat().st_size / 1e6
-    print(f"{len(examples)} shapes in {size:.2f} MB, rounded by at most {worst:.1e} of the mesh's unit")
+    print(f"{what} in {size:.2f} MB, rounded by at most {worst:.1e} of the mesh's unit")
 
 
 if __name__ == "__main__":

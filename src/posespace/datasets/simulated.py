@@ -1,23 +1,54 @@
-"""The simulated hand, stored with the package: solved by `posespace simulate hand`, see its `about`."""
+"""The simulated hand and arm, stored with the package: solved by `posespace simulate`, see their `about`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from posespace.datasets import stored
+from posespace.datasets.finer import refined
+from posespace.errors import InputError
 from posespace.examples import Examples
 
-HAND = Path(__file__).with_name("hand.npz")
+HAND, ARM = (Path(__file__).with_name(f"{name}.npz") for name in ("hand", "arm"))
+HAND_FINE = Path(__file__).with_name("hand_fine.npz")
 
 
-def hand() -> tuple[Examples, Examples]:
-    """Return examples to fit on and examples to judge by: a right hand in millimetres, 6,990 vertices, 17 joints.
+def hand(level: int = 1) -> tuple[Examples, Examples]:
+    """Return examples to fit on and examples to judge by: a right hand in millimetres, 17 joints.
 
     The first set moves one degree of freedom at a time through its range, the rest pose first; the second turns all
     joints at once. Both were made by nonlinear finite elements, so the truth and the tissue are known.
+
+    Parameters
+    ----------
+    level : 1: 6,990 vertices and 13,976 triangles; 2: 27,954 and 55,904, whose first vertices are those of level 1.
+        The shapes of level 2 are made when they are asked for, from those of level 1
     """
+    if level not in (1, 2):
+        raise InputError(f"hand level: expected 1 or 2, got {level}")
     examples, _ = stored.read(HAND)
-    every = examples.motion.names
-    single = [k for k, name in enumerate(every) if not name.startswith("random")]
-    random = [k for k, name in enumerate(every) if name.startswith("random")]
-    return examples.subset(single), examples.subset(random)
+    if level == 2:
+        examples = refined(examples, HAND_FINE)
+    random = np.array([name.startswith("random") for name in examples.motion.names])
+    return examples.subset(np.flatnonzero(~random)), examples.subset(np.flatnonzero(random))
+
+
+def arm() -> tuple[Examples, Examples]:
+    """Return examples to fit on and examples to judge by: the frames of `arm_clip` in blocks of ten.
+
+    Every fifth block, frames 40 to 49 and 90 to 99, is for judging: 80 frames and 20.
+    """
+    clip = arm_clip()
+    held = np.arange(len(clip)) // 10 % 5 == 4
+    return clip.subset(np.flatnonzero(~held)), clip.subset(np.flatnonzero(held))
+
+
+def arm_clip() -> Examples:
+    """Return 100 frames in order, 24 a second: a right arm in millimetres, 3,234 vertices, 3 joints.
+
+    From rest in the first frame, the elbow bends to 80 degrees and back while the forearm twists by 70 degrees to
+    either side, independently. Made by nonlinear finite elements, each frame from the rest shape.
+    """
+    return stored.read(ARM)[0]

@@ -1,15 +1,21 @@
 """A procedural right arm in millimetres: shoulder stump to wrist stump, a bending elbow and a twisting forearm.
 
 Along y from shoulder to wrist, elbow at the origin; z to the back, so that the arm bends towards -z.
+`python -m posespace.simulate.arm clip.json` writes the poses of its clip.
 """
 
 from __future__ import annotations
+
+import sys
+from pathlib import Path
 
 import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.formats import posejson
 from posespace.mesh import Mesh
+from posespace.pose import Motion
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.bones import Body, Bone
 from posespace.simulate.distance_field import DistanceField, FieldBuilder
@@ -24,6 +30,9 @@ _GRID = 6.0
 # Degrees: elbow flexion, and pronation and supination as in American Academy of Orthopaedic Surgeons, Joint Motion:
 # Method of Measuring and Recording (1965); the last degrees of flexion, where flesh presses on flesh, are left out.
 _ELBOW, _TWIST = (0.0, 145.0), (-80.0, 80.0)
+# Past 85 degrees a solve from rest jumps to a fold in the crook of the elbow: the clip stays below.
+_CLIP_ELBOW, _CLIP_TWIST = 80.0, 70.0
+_CLIP_RATE = 24.0
 
 
 def arm(vertices: int = 3234) -> Body:
@@ -41,6 +50,20 @@ def arm(vertices: int = 3234) -> Body:
     points, triangles = triangulate(_flesh(), _BOX, 2 * vertices - 4, _GRID, _sizing)
     influences, weights = _weights(points)
     return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones())
+
+
+def clip(frames: int = 100) -> Motion:
+    """Return poses of the arm at 24 a second, at rest in the first, in which elbow and twist swing independently.
+
+    The elbow bends to 80 degrees and back in 25 frames. The forearm twists by 70 degrees to either side in a time
+    longer by the golden ratio, so that no pair of angles comes twice.
+    """
+    phase = 2 * np.pi * np.arange(frames) / 25
+    angles = np.zeros((frames, 3, 3))
+    angles[:, 1, 0] = np.radians(_CLIP_ELBOW) * (1 - np.cos(phase)) / 2
+    angles[:, 2, 0] = np.radians(_CLIP_TWIST) * np.sin(phase * 2 / (1 + np.sqrt(5)))
+    names = tuple(f"frame {k}" for k in range(frames))
+    return Motion(_skeleton().rotations(angles), times=np.arange(frames) / _CLIP_RATE, names=names)
 
 
 def _skeleton() -> Skeleton:
@@ -99,3 +122,7 @@ def _step(x: Floats, centre: float, reach: float) -> Floats:
     """A smooth step from 0 at `reach` before the centre to 1 at `reach` behind it."""
     t = np.clip(0.5 + (x - centre) / (2 * reach), 0, 1)
     return np.asarray(t * t * (3 - 2 * t))
+
+
+if __name__ == "__main__":
+    posejson.write(Path(sys.argv[1]), clip(), _skeleton())

@@ -1,0 +1,65 @@
+"""Examples one subdivision finer, made when they are asked for: the fine skin at rest, moved by the coarse shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.examples import Examples
+from posespace.formats import files
+from posespace.mesh import Mesh
+from posespace.rig import Rig, pack_weights
+from posespace.subdivision import Subdivision, subdivide
+
+_STEPS = 32767
+
+
+@dataclass(frozen=True, eq=False)
+class FinerShapes:
+    """Plain skinning of the fine rig, plus the coarse shapes' difference from theirs, halfway on new vertices.
+
+    Parameters
+    ----------
+    coarse : the examples whose shapes are refined
+    rig : of the fine level
+    level : how the one becomes the other
+    """
+
+    coarse: Examples
+    rig: Rig
+    level: Subdivision
+
+    def __len__(self) -> int:
+        return len(self.coarse)
+
+    def __getitem__(self, index: int, /) -> Floats:
+        pose = self.coarse.motion[index]
+        difference = self.coarse.shapes[index] - self.coarse.rig.skin(pose)
+        shape: Floats = self.rig.skin(pose) + self.level.refine(difference)
+        return shape
+
+
+def refined(coarse: Examples, rest: Path) -> Examples:
+    """Return examples of the next level; `rest` is the file that `write_rest` made."""
+    rig = coarse.rig
+    level = subdivide(rig.mesh.triangles, len(rig.mesh.points))
+    points = level.refine(rig.mesh.points)
+    with np.load(rest, allow_pickle=False) as found:
+        points[len(rig.mesh.points) :] += found["step"] * found["offsets"]
+    weights = pack_weights(level.refine(rig.dense_weights()), rig.weights.shape[1])
+    fine = Rig(Mesh(points, level.triangles), rig.skeleton, *weights, rig.inverse_bind, rig.blending)
+    return Examples(fine, coarse.motion, FinerShapes(coarse, fine, level))
+
+
+def write_rest(path: Path, coarse: Mesh, fine: Mesh) -> float:
+    """Write how far the new vertices of `fine` lie from their edges' middles; returns the error of the rounding."""
+    count = len(coarse.points)
+    exact = fine.points[count:] - subdivide(coarse.triangles, count).refine(coarse.points)[count:]
+    step = float(np.abs(exact).max()) / _STEPS
+    offsets = np.rint(exact / step).astype(np.int16)
+    with files.atomic_write(path) as temporary, temporary.open("wb") as handle:
+        np.savez_compressed(handle, offsets=offsets, step=step)
+    return float(np.abs(exact - step * offsets).max())
