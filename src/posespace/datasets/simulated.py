@@ -12,6 +12,7 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 
 HAND, ARM = (Path(__file__).with_name(f"{name}.npz") for name in ("hand", "arm"))
+HAND_MORE = Path(__file__).with_name("hand_more.npz")
 HAND_FINE = Path(__file__).with_name("hand_fine.npz")
 
 
@@ -26,13 +27,22 @@ def hand(level: int = 1) -> tuple[Examples, Examples]:
     level : 1: 6,990 vertices and 13,976 triangles; 2: 27,954 and 55,904, whose first vertices are those of level 1.
         The shapes of level 2 are made when they are asked for, from those of level 1
     """
-    if level not in (1, 2):
-        raise InputError(f"hand level: expected 1 or 2, got {level}")
-    examples, _ = stored.read(HAND)
-    if level == 2:
-        examples = refined(examples, HAND_FINE)
+    examples = _read(HAND, level)
     random = np.array([name.startswith("random") for name in examples.motion.names])
     return examples.subset(np.flatnonzero(~random)), examples.subset(np.flatnonzero(random))
+
+
+def hand_between(level: int = 1) -> Examples:
+    """Return 27 examples to judge by: one degree of freedom at a time, half-way between two angles of `hand`'s.
+
+    The carpo-metacarpal joint of the thumb has all such angles, any other degree of freedom one.
+    """
+    return _named(_read(HAND_MORE, level), "between")
+
+
+def hand_together(level: int = 1) -> Examples:
+    """Return 40 examples to fit on, beside those of `hand`: random poses of all joints, none of them in `hand`."""
+    return _named(_read(HAND_MORE, level), "train")
 
 
 def arm() -> tuple[Examples, Examples]:
@@ -52,3 +62,14 @@ def arm_clip() -> Examples:
     either side, independently. Made by nonlinear finite elements, each frame from the rest shape.
     """
     return stored.read(ARM)[0]
+
+
+def _read(path: Path, level: int) -> Examples:
+    if level not in (1, 2):
+        raise InputError(f"hand level: expected 1 or 2, got {level}")
+    examples, _ = stored.read(path)
+    return refined(examples, HAND_FINE) if level == 2 else examples
+
+
+def _named(examples: Examples, start: str) -> Examples:
+    return examples.subset([k for k, name in enumerate(examples.motion.names) if name.startswith(start)])

@@ -1,16 +1,23 @@
-"""A procedural hand: skin at three nested levels, skeleton, weights, and bones for the simulation. Millimetres."""
+"""A procedural hand: skin at three nested levels, skeleton, weights, and bones for the simulation. Millimetres.
+
+`python -m posespace.simulate.hand more.json` writes the poses of `posespace.datasets.hand_between` and `hand_together`.
+"""
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.formats import posejson
 from posespace.mesh import Mesh
+from posespace.pose import Motion
 from posespace.rig import Rig, pack_weights
 from posespace.simulate import hand_bones
 from posespace.simulate.bones import Body, Bone
@@ -18,6 +25,7 @@ from posespace.simulate.distance_field import DistanceField
 from posespace.simulate.field_mesh import relax, triangulate
 from posespace.simulate.hand_bones import FINGERS, NAMES, Segment
 from posespace.simulate.hand_shape import BOX, hand_field
+from posespace.simulate.poses import between, random_poses
 from posespace.skeleton import Skeleton
 from posespace.subdivision import subdivide
 
@@ -201,3 +209,16 @@ def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floa
     axes = None if skeleton.axes is None else skeleton.axes * np.array([1.0, 1.0, -1.0])
     left = Skeleton.from_world(skeleton.names, skeleton.parents, world, axes, skeleton.limits)
     return points @ mirror, triangles[:, ::-1].copy(), left
+
+
+def further_poses() -> Motion:
+    """Poses beside those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit on."""
+    skeleton = hand(0).rig.skeleton
+    single = between(skeleton, closely=("thumb_cmc",))
+    several = random_poses(skeleton, 40, seed=7).motion
+    names = (*single.names, *(f"train {k}" for k in range(len(several))))
+    return Motion(np.concatenate([single.rotations, several.rotations]), names=names)
+
+
+if __name__ == "__main__":
+    posejson.write(Path(sys.argv[1]), further_poses(), hand(0).rig.skeleton)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +75,24 @@ def random_poses(skeleton: Skeleton, count: int, seed: int, part: float = 0.8) -
         low, high = part * skeleton.limits[joint, axis]
         angles[:, joint, axis] = generator.uniform(low, high, count)
     return PoseList.independent(_motion(skeleton, angles, [f"random {k}" for k in range(count)]))
+
+
+def between(skeleton: Skeleton, step: float = 18.0, closely: Sequence[str] = ()) -> Motion:
+    """Angles half-way between those of `joint_ranges`: one a degree of freedom, all of the joints in `closely`."""
+    ranges = joint_ranges(skeleton, step).motion
+    turned = np.degrees(skeleton.angles(ranges.rotations.astype(np.float64)))
+    angles, names = [], []
+    for joint, axis in _freedoms(skeleton):
+        stops = np.unique(turned[:, joint, axis].round(6))
+        middles = ((stops[1:] + stops[:-1]) / 2).tolist()
+        if skeleton.names[joint] not in closely:
+            middles = [middles[-2] if len(middles) > 4 else middles[-1]]
+        for degrees in middles:
+            one = np.zeros((len(skeleton), 3))
+            one[joint, axis] = np.radians(degrees)
+            angles.append(one)
+            names.append(f"between {skeleton.names[joint]}.{AXES[axis]} {degrees:+.0f}")
+    return _motion(skeleton, np.stack(angles), names)
 
 
 def joined(first: PoseList, second: PoseList) -> PoseList:
