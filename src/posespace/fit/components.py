@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.fit import supports
 from posespace.fit.additive import Term
+from posespace.fit.supports import Surface
 from posespace.interpolant import RBFInterpolant
 from posespace.packed import PackedBasis
 from posespace.skin import Driver, Layer
@@ -77,33 +77,32 @@ def decompose(term: Term, mask: Mask, most: int) -> Components:
 
 
 def on_one_support(
-    terms: Sequence[Term], smooth: sp.csr_matrix, most: int, least: float, fade: float, budget: int
+    terms: Sequence[Term], surface: Surface, most: int, least: float, taper: int, budget: int
 ) -> list[tuple[Components, Mask]]:
     """Give each term `most` components on one support, where the term is above `least`, smaller where over budget."""
-    sizes = _smoothed(smooth, np.stack([term.sizes() for term in terms]))
+    sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
     entries = [min(most, len(term.part.nodes)) for term in terms]
     level = np.full(sizes.shape[1], least, dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > least), entries, budget))
-    masks = supports.faded(sizes, level, fade)
+    masks = surface.tapered(sizes > level, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
     return [(components, np.ones((len(components.basis), len(level)), np.float32)) for components in found]
 
 
 def on_own_supports(
-    terms: Sequence[Term], smooth: sp.csr_matrix, most: int, least: float, fade: float, budget: int, size: float | None
+    terms: Sequence[Term], surface: Surface, most: int, least: float, taper: int, budget: int, size: float | None
 ) -> list[tuple[Components, Mask]]:
     """Give each component its own support: where its displacement is above `least` and among the largest there.
 
     An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` at a vertex, and at
     most `size` a vertex on average, which is where they take away most error.
     """
-    sizes = _smoothed(smooth, np.stack([term.sizes() for term in terms]))
-    found = [
-        decompose(term, supports.faded(size_of, least, fade), most) for term, size_of in zip(terms, sizes, strict=True)
-    ]
+    sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
+    masks = surface.tapered(sizes > least, taper)
+    found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
     rows = np.cumsum([0, *(len(components.basis) for components in found)])
-    sizes = _smoothed(smooth, np.concatenate([components.sizes for components in found]))
+    sizes = surface.smoothed(np.concatenate([components.sizes for components in found]))
     level = np.full(sizes.shape[1], least, dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes, [1] * len(sizes), budget))
@@ -112,13 +111,8 @@ def on_own_supports(
         most_entries = int(size * sizes.shape[1])
         if len(kept) > most_entries:
             level = np.maximum(level, np.partition(kept, len(kept) - most_entries - 1)[len(kept) - most_entries - 1])
-    masks = supports.faded(sizes, level, fade)
+    masks = surface.tapered(sizes > level, taper)
     return [(components, masks[rows[k] : rows[k + 1]]) for k, components in enumerate(found)]
-
-
-def _smoothed(smooth: sp.csr_matrix, sizes: Mask) -> Mask:
-    averaged: Mask = np.asarray(smooth @ sizes.T).T
-    return averaged
 
 
 def _largest(nodes: Floats) -> Floats:

@@ -6,7 +6,6 @@ import itertools
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from posespace import check
@@ -17,6 +16,7 @@ from posespace.fit.additive import Term, in_regions, left_over, read_off, solve_
 from posespace.fit.components import on_one_support, on_own_supports
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
+from posespace.fit.supports import Surface
 from posespace.interpolate import RBF
 from posespace.packed import PackedBasis
 from posespace.pose import pose_digests
@@ -50,7 +50,7 @@ class EigenSkin:
     budget : most displacement entries of a vertex; supports over it shrink smoothly. 0: no limit
     size : most entries a vertex on average, which is the memory; None: as the threshold gives. Greedy only
     threshold : a layer or component acts where its displacement is above this part of the largest one observed
-    fade : how far above the threshold it acts in full, as a part of the threshold
+    taper : over how many rings of vertices the edge of a support fades to zero
     kernel : of the RBF that drives the components, see `posespace.interpolate.RBF`
     radius : of the RBF; None: chosen by leave-one-out
     normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
@@ -66,7 +66,7 @@ class EigenSkin:
     budget: int = 10
     size: float | None = None
     threshold: float = 0.005
-    fade: float = 0.25
+    taper: int = 2
     kernel: str = "thin_plate"
     radius: float | None = None
     normals: str = "none"
@@ -85,8 +85,8 @@ class EigenSkin:
             raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
-        if not self.fade >= 0:
-            raise InputError(f"fade: expected at least 0, got {self.fade}")
+        if not 0 <= self.taper <= 100:
+            raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
         if self.bits not in (32, 16, 8):
             raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
         RBF(self.kernel, self.radius)
@@ -94,12 +94,12 @@ class EigenSkin:
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
         found = point_residuals(examples)
-        smooth = supports.averaging(examples.rig.mesh)
-        layers = self._layers(self._terms(examples, found.values, smooth), smooth)
+        surface = Surface(examples.rig.mesh)
+        layers = self._layers(self._terms(examples, found.values, surface), surface)
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
-            own = self._layers(self._terms(examples, normal_residuals(examples), smooth), smooth)
+            own = self._layers(self._terms(examples, normal_residuals(examples), surface), surface)
             layers = _beside(layers, own, self.bits)
         about = {
             "method": "eigenskin",
@@ -109,7 +109,7 @@ class EigenSkin:
         }
         return Skin(examples.rig, tuple(layers), about=about)
 
-    def _terms(self, examples: Examples, data: Array32, smooth: sp.csr_matrix) -> list[Term]:
+    def _terms(self, examples: Examples, data: Array32, surface: Surface) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
         parts, moves = single_parts(examples)
         several = moves.sum(axis=1) > 1
@@ -117,9 +117,9 @@ class EigenSkin:
         alone = [part for part in parts if part.alone]
         terms = read_off(alone, settings, data)
         if several.any() and (self.general or len(alone) < len(parts)):
-            terms = self._together(examples, parts, terms, data, several, smooth)
+            terms = self._together(examples, parts, terms, data, several, surface)
         if self.coupling and several.any() and len(alone) == len(parts):
-            terms = terms + self._pairs(examples, terms, data, several, smooth)
+            terms = terms + self._pairs(examples, terms, data, several, surface)
         return terms
 
     def _together(
@@ -129,7 +129,7 @@ class EigenSkin:
         alone: list[Term],
         data: Array32,
         several: NDArray[np.bool_],
-        smooth: sp.csr_matrix,
+        surface: Surface,
     ) -> list[Term]:
         """Terms solved from all poses at once.
 
@@ -138,7 +138,7 @@ class EigenSkin:
         """
         rig, settings = examples.rig, RBF(self.kernel, self.radius)
         folds = _folds(np.flatnonzero(several))
-        own = {term.part.name: self._loose(term, smooth) for term in alone}
+        own = {term.part.name: self._loose(term, surface) for term in alone}
         everywhere = np.ones(len(rig.mesh.points), dtype=np.float32)
         near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in parts]
         terms, error = solve_together(parts, settings, examples, data, near, folds)
@@ -157,27 +157,27 @@ class EigenSkin:
                 terms = [*joined[:-1], *in_regions(joined[-1], supports.regions(rig))]
         return terms
 
-    def _layers(self, terms: list[Term], smooth: sp.csr_matrix) -> list[Layer]:
+    def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
         least = self.threshold * max(float(term.sizes().max()) for term in terms)
         if self.allotment == "equal":
-            found = on_one_support(terms, smooth, self.components, least, self.fade, self.budget)
+            found = on_one_support(terms, surface, self.components, least, self.taper, self.budget)
         else:
-            found = on_own_supports(terms, smooth, self.components, least, self.fade, self.budget, self.size)
+            found = on_own_supports(terms, surface, self.components, least, self.taper, self.budget, self.size)
         made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
-    def _loose(self, term: Term, smooth: sp.csr_matrix) -> Mask:
+    def _loose(self, term: Term, surface: Surface) -> Mask:
         """Where a term has a say: where it moves the skin at all, by its own measure."""
-        sizes = np.asarray(smooth @ term.sizes(), dtype=np.float32)
-        return supports.faded(sizes, self.threshold * float(sizes.max()), self.fade)
+        sizes = surface.smoothed(term.sizes())
+        return surface.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
 
     def _pairs(
-        self, examples: Examples, terms: list[Term], data: Array32, several: NDArray[np.bool_], smooth: sp.csr_matrix
+        self, examples: Examples, terms: list[Term], data: Array32, several: NDArray[np.bool_], surface: Surface
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
         left = left_over(terms, together, data[several])
-        near, sizes = [self._loose(term, smooth) for term in terms], [term.sizes() for term in terms]
+        near, sizes = [self._loose(term, surface) for term in terms], [term.sizes() for term in terms]
         overlap = {
             (a, b): float((sizes[a] * near[a]) @ (sizes[b] * near[b]))
             for a, b in itertools.combinations(range(len(terms)), 2)

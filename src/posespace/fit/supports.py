@@ -14,30 +14,47 @@ from posespace.spaces import PoseSpace
 
 Mask = NDArray[np.float32]
 
-
-def averaging(mesh: Mesh) -> sp.csr_matrix:
-    """Return the matrix (N, N) that averages over neighbours a few times, so that no support frays."""
-    weld = mesh.weld
-    corners = weld.groups[mesh.triangles]
-    first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
-    count = len(weld.first)
-    edges = sp.csr_matrix((np.ones(len(first), np.float32), (first, second)), shape=(count, count))
-    edges = edges + edges.T
-    degree = np.asarray(edges.sum(axis=1)).ravel()
-    share = sp.diags_array(np.where(degree > 0, 0.5 / np.maximum(degree, 1), 0).astype(np.float32)) @ edges
-    keep = sp.diags_array(np.where(degree > 0, 0.5, 1).astype(np.float32))
-    step = sp.csr_matrix(share + keep)
-    spread = sp.csr_matrix((np.ones(len(weld.groups), np.float32), (np.arange(len(weld.groups)), weld.groups)))
-    gather = sp.csr_matrix((np.ones(count, np.float32), (np.arange(count), weld.first)), shape=(count, spread.shape[0]))
-    return sp.csr_matrix(spread @ (step @ step @ step) @ gather)
+_SMOOTHINGS = 3
 
 
-def faded(sizes: Mask, least: Mask | float, fade: float) -> Mask:
-    """Return masks: 0 where a size is at or below `least`, 1 from (1 + fade) times it on, smooth between."""
-    floor = np.maximum(least, 1e-30)
-    t = np.clip((sizes / floor - 1) / fade, 0, 1) if fade > 0 else (sizes > floor).astype(np.float32)
-    mask: Mask = (t * t * (3 - 2 * t)).astype(np.float32)
-    return mask
+class Surface:
+    """Neighbours on a mesh, vertices of one position being one.
+
+    Parameters
+    ----------
+    mesh : the rest shape
+    """
+
+    def __init__(self, mesh: Mesh) -> None:
+        weld = mesh.weld
+        corners = weld.groups[mesh.triangles]
+        first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
+        count = len(weld.first)
+        ones = np.ones(2 * len(first), dtype=np.float32)
+        ends = np.concatenate([first, second]), np.concatenate([second, first])
+        edges = sp.csr_matrix((ones, ends), shape=(count, count))
+        edges.data[:] = 1
+        degree = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 1)
+        self._groups, self._first = weld.groups, weld.first
+        self._ring = sp.csr_matrix(edges + sp.identity(count, dtype=np.float32))
+        self._mean = sp.csr_matrix(0.5 * sp.diags_array((1 / degree).astype(np.float32)) @ edges)
+
+    def smoothed(self, values: Mask) -> Mask:
+        """Return values (..., N) averaged over neighbours a few times, so that no support frays."""
+        found = np.ascontiguousarray(values[..., self._first].T)
+        for _ in range(_SMOOTHINGS):
+            found = 0.5 * found + self._mean @ found
+        return np.asarray(found.T[..., self._groups], dtype=np.float32)
+
+    def tapered(self, inside: NDArray[np.bool_], rings: int) -> Mask:
+        """Return masks (..., N): 0 outside, rising smoothly to 1 over so many rings of vertices inside."""
+        outside = np.ascontiguousarray(~inside[..., self._first].T).astype(np.float32)
+        depth = 1 - outside
+        for _ in range(rings):
+            outside = np.minimum(self._ring @ outside, 1)
+            depth += 1 - outside
+        t = depth / (rings + 1)
+        return np.asarray((t * t * (3 - 2 * t)).T[..., self._groups], dtype=np.float32)
 
 
 def near_joint(rig: Rig, space: PoseSpace) -> Mask:
