@@ -234,8 +234,8 @@ def test_bad_examples_are_named() -> None:
     short = Examples(examples.rig, examples.motion, shapes[:, :-1])
     with pytest.raises(InputError, match=examples.motion.names[0]):
         EigenSkin().fit(short)
-    again = examples.subset([0, 1, 2, 2])
-    twice = replace(again, motion=Motion(again.motion.rotations, names=("a", "b", "c", "d")))
+    rows = [0, 1, 3, 3]
+    twice = Examples(examples.rig, Motion(examples.motion.rotations[rows], names=("a", "b", "c", "d")), shapes[rows])
     with pytest.raises(InputError, match=r"'c' and 'd' put .* at the same place"):
         EigenSkin().fit(twice)
     still = examples.subset(np.flatnonzero(examples.rig.at_rest(examples.motion)))

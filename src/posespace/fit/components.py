@@ -81,6 +81,7 @@ def on_one_support(
 ) -> list[tuple[Components, Mask]]:
     """Give each term `most` components on one support, where the term is above `least`, smaller where over budget."""
     sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
+    most = min(most, budget) if budget else most
     entries = [min(most, len(term.part.nodes)) for term in terms]
     level = np.full(sizes.shape[1], least, dtype=np.float32)
     if budget:
