@@ -26,9 +26,9 @@ POSES = ("index_pip.x +69", "index_mcp.x +66", "thumb_cmc.x +35", "random 3")
 
 @dataclass(frozen=True)
 class Solved:
-    """Skins (P, V, 3) of the poses on one mesh, the processor's seconds for each, and the mesh's size."""
+    """Skins (V, 3) of the poses on one mesh, None for one not solved, the processor's seconds, and the mesh's size."""
 
-    skins: Floats
+    skins: list[Floats | None]
     seconds: list[float]
     tetrahedra: int
     nodes: int
@@ -41,11 +41,12 @@ def main() -> None:
     solved = []
     for elements in sorted(options.elements):
         mesh = tetrahedralise(body.rig.mesh, body.bones, elements, body.rig.skeleton.names)
+        print(f"{elements}: {len(mesh.tets)} tetrahedra; {'; '.join(mesh.notes)}", file=sys.stderr)
         simulation = Simulation(body.rig, mesh, Tissue())
         simulation.solve(body.rig.rest)  # Compiles the kernels.
         runs = [_run(simulation, pose, f"{elements}, {name}") for pose, name in zip(motion, motion.names, strict=True)]
-        skins = np.stack([skin for skin, _ in runs])
-        solved.append(Solved(skins, [seconds for _, seconds in runs], len(mesh.tets), len(simulation.rest_nodes)))
+        skins, seconds = ([run[part] for run in runs] for part in (0, 1))
+        solved.append(Solved(skins, seconds, len(mesh.tets), len(simulation.rest_nodes)))
     rows = [row for k, name in enumerate(motion.names) for row in _rows(body.rig, motion[k], name, k, solved)]
     if options.json:
         print(json.dumps({"title": "the hand on finer meshes", "rows": rows}))
@@ -70,24 +71,23 @@ def _poses(names: list[str]) -> Motion:
     return Motion.from_poses(found, names)
 
 
-def _run(simulation: Simulation, pose: Pose, title: str) -> tuple[Floats, float]:
-    """Return the skin of a pose and the seconds of the processor, which runs one thread."""
+def _run(simulation: Simulation, pose: Pose, title: str) -> tuple[Floats | None, float]:
+    """Return the skin of a pose, None if it was not solved, and the seconds of the processor, which runs one thread."""
     began = time.process_time()
     posed = simulation.solve(pose)
     seconds = time.process_time() - began
-    if not posed.solution.converged:
-        sys.exit(f"{title}: {posed.solution.reason}")
-    print(f"{title}: {seconds:.0f} s", file=sys.stderr)
-    return posed.skin, seconds
+    print(f"{title}: {seconds:.0f} s {posed.solution.reason}", file=sys.stderr)
+    return posed.skin if posed.solution.converged else None, seconds
 
 
 def _rows(rig: Rig, pose: Pose, name: str, number: int, solved: list[Solved]) -> list[dict[str, str | int | float]]:
     """One row a mesh: how far its skin is from that of the finest mesh, in millimetres and as part of skinning's."""
-    finest = solved[-1].skins[number]
+    skins = [mesh.skins[number] for mesh in solved]
+    finest = next((skin for skin in reversed(skins) if skin is not None), rig.skin(pose))
     skinned = _rms(rig.skin(pose) - finest)
     rows: list[dict[str, str | int | float]] = []
-    for mesh in solved:
-        gap = mesh.skins[number] - finest
+    for mesh, skin in zip(solved, skins, strict=True):
+        gap = np.full_like(finest, np.nan) if skin is None else skin - finest
         rows.append(
             {
                 "pose": name,

@@ -1,6 +1,6 @@
 """Two local processes against one on the same poses of a small hand, kernels compiled before the clock starts.
 
-Run: uv run python benchmarks/workers.py [--workers 2] [--poses 20] [--elements 4000] [--json], on an idle machine.
+Run: uv run python benchmarks/workers.py [--workers 2] [--poses 20] [--elements 5000] [--json], on an idle machine.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=2, help="local processes that are compared with one")
     parser.add_argument("--poses", type=int, default=20, help="random poses of all joints, each from rest")
-    parser.add_argument("--elements", type=int, default=4000, help="tetrahedra wanted")
+    parser.add_argument("--elements", type=int, default=5000, help="tetrahedra wanted")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args()
 

@@ -43,7 +43,7 @@ def test_the_simulated_hand_is_small_whole_and_keeps_its_volume() -> None:
             assert np.abs(shape - train.rig.skin(pose)).max() < 40
 
 
-def test_the_fine_hand_is_that_of_the_simulation_and_keeps_the_coarse_vertices() -> None:
+def test_the_fine_hand_keeps_the_coarse_vertices() -> None:
     coarse, fine = datasets.hand()[1], datasets.hand(level=2)[1]
     count = len(coarse.rig.mesh.points)
     assert len(fine.rig.mesh.triangles) == 55_904

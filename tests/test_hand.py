@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from posespace import datasets
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.mesh import Mesh
@@ -186,6 +187,7 @@ def test_a_level_starts_with_the_vertices_of_the_one_before(right: Body) -> None
     np.testing.assert_array_equal(right.rig.dense_weights()[:count], coarse.rig.dense_weights())
     fine = hand(2).rig.mesh.points
     np.testing.assert_array_equal(fine[: len(right.rig.mesh.points)], right.rig.mesh.points)
+    np.testing.assert_allclose(datasets.hand(level=2)[0].rig.mesh.points, fine, atol=2e-5)
 
 
 def test_two_builds_are_the_same_to_the_bit(right: Body) -> None:
