@@ -123,7 +123,7 @@ def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write to.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Tell the whole story on a small built-in arm: examples, plain skinning's faults, a fit, and how good it is."""
+    """Tell the whole story on a built-in hand: plain skinning's faults, two fits, how good they are, a file to play."""
     from posespace.demo import run
 
     print_one(run(out), as_json)
