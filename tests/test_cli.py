@@ -35,7 +35,7 @@ def assert_one_line(done: subprocess.CompletedProcess[str], *words: str) -> None
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
-    for command in ("info", "examples", "demo", "simulate"):
+    for command in ("info", "examples", "demo", "simulate", "export"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
     assert "--install-completion" in overview
@@ -135,18 +135,6 @@ def test_examples_from_one_array(sculpts: Path) -> None:
     assert json.loads(run(*words, folder=sculpts).stdout)["finished"] == 4
     np.save(sculpts / "shapes.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     assert_one_line(run(*words[:-2], "y.examples", folder=sculpts), "shapes.npy", "without pickled objects")
-
-
-def test_the_demo_tells_its_story(tmp_path: Path) -> None:
-    done = run("demo", "-o", tmp_path / "demo", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["plain skinning"]["relative error"] == 1
-    assert found["fitted skin"]["relative error"] < 0.05
-    assert {"arm.png", "arm.skin", "arm.examples"} <= set(found["written"])
-    assert run("info", tmp_path / "demo" / "arm.skin", tmp_path / "demo" / "arm.examples").returncode == 0
-    again = run("demo", "-o", tmp_path / "demo", "--json")
-    assert json.loads(again.stdout) == found
 
 
 def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from posespace.skin import Layer as Layer
     from posespace.skin import Skin as Skin
     from posespace.spaces import PoseSpace as PoseSpace
+    from posespace.writers import export as export
 
 _HOMES = {
     "posespace.carry": ("mirror", "mirror_examples", "onto"),
@@ -55,6 +56,7 @@ _HOMES = {
     "posespace.skeleton": ("Skeleton",),
     "posespace.skin": ("Detail", "Driver", "Layer", "Skin"),
     "posespace.spaces": ("PoseSpace",),
+    "posespace.writers": ("export",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -99,12 +99,31 @@ def examples(
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
 
 
+@app.command(epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
+def export(
+    skin: Annotated[Path, typer.Argument(help="The skin.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The file to write: .glb or .gltf.")],
+    motion: Annotated[Path | None, typer.Option(help="A motion to play: BVH, glTF, USD or poses (JSON).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a skin for other programs: its rig, its displacements as morph targets, and a motion as animation."""
+    from posespace.info import describe
+    from posespace.load import load_motion
+    from posespace.skin import Skin
+    from posespace.writers import export
+
+    loaded = Skin.load(skin)
+    clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
+    export(loaded, out, clip, warn=lambda note: complain(f"warning: {note}"))
+    print_one(describe(out), as_json)
+
+
 @app.command(epilog="Example: posespace demo -o demo")
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write to.")] = Path("demo"),
     as_json: AsJson = False,
 ) -> None:
-    """Tell the whole story on a small built-in arm: examples, plain skinning's faults, a fit, and how good it is."""
+    """Tell the whole story on a built-in hand: plain skinning's faults, two fits, how good they are, a file to play."""
     from posespace.demo import run
 
     print_one(run(out), as_json)

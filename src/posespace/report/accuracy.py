@@ -31,7 +31,7 @@ from posespace.skin import Layer, Skin
 WORST = 3
 MOST_LAYERS = 24
 MOST_LEVELS = 12
-CURVE_POSES = 25
+CURVE_POSES = 10
 ORDERED = ("eigenskin",)
 """Methods whose layers have their coordinates ordered by importance, so that trailing ones may be dropped."""
 

@@ -1,0 +1,106 @@
+"""A skeleton as glTF nodes: each joint ``frame · [R·stretch | t]`` is a node that turns, below nodes that do not.
+
+A node is translation · rotation · scale with an even or uneven scale along its own axes. What does not fit in one is
+split: a frame that shears becomes two nodes, and a stretch along other axes is carried to the joint's children and
+inverse bind matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from posespace import rotations
+from posespace.check import Floats
+from posespace.rig import Rig
+
+Node = dict[str, Any]
+
+_SAME = 1e-7
+"""Numbers that differ by less, beside one, are the same in single precision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bones:
+    """The nodes of a skeleton.
+
+    Parameters
+    ----------
+    nodes : all of them, the first is their common root
+    joints : the node of each joint
+    origins : (J, 3) the translation of each joint's node at rest, to which a pose's shift is added
+    inverse_bind : (J, 4, 4)
+    """
+
+    nodes: list[Node]
+    joints: list[int]
+    origins: Floats
+    inverse_bind: Floats
+
+
+def make_nodes(rig: Rig) -> Bones:
+    """Return the nodes of a rig's skeleton as it rests."""
+    skeleton = rig.skeleton
+    count = len(skeleton)
+    nodes: list[Node] = []
+    joints, origins = [0] * count, np.zeros((count, 3))
+    carried = np.tile(np.eye(4), (count, 1, 1))
+    if (skeleton.parents < 0).sum() > 1:
+        nodes.append({"name": "skeleton"})
+    for joint in skeleton.order:
+        parent, name = int(skeleton.parents[joint]), skeleton.names[joint]
+        frame = skeleton.frames[joint].astype(np.float64)
+        if parent >= 0:
+            frame = carried[parent] @ frame
+        stretch = np.eye(3) if skeleton.stretches is None else skeleton.stretches[joint].astype(np.float64)
+        scale = np.ones(3)
+        if _diagonal(stretch):
+            scale = np.diagonal(stretch)
+        else:
+            carried[joint, :3, :3] = stretch
+        chain = [] if np.abs(frame[:3, :3] - np.eye(3)).max() < _SAME else _frame_nodes(name, frame)
+        if not chain:
+            origins[joint] = frame[:3, 3]
+        chain.append(_node(name, origins[joint], skeleton.rest_rotations[joint], scale))
+        above = joints[parent] if parent >= 0 else 0 if nodes else -1
+        for node in chain:
+            if above >= 0:
+                nodes[above].setdefault("children", []).append(len(nodes))
+            above = len(nodes)
+            nodes.append(node)
+        joints[joint] = above
+    return Bones(nodes, joints, origins, carried @ rig.inverse_bind)
+
+
+def _frame_nodes(name: str, frame: Floats) -> list[Node]:
+    """Return one node that is the frame, or two where it shears."""
+    turn, stretch = rotations.polar(frame[:3, :3])
+    title, shift, even = f"{name} frame", frame[:3, 3], np.ones(3)
+    if _diagonal(stretch):
+        return [_node(title, shift, turn, np.diagonal(stretch))]
+    outer, scale, inner = np.linalg.svd(frame[:3, :3])
+    for half, axis in ((outer, (slice(None), 2)), (inner, (2, slice(None)))):
+        if np.linalg.det(half) < 0:
+            half[axis] *= -1
+            scale[2] *= -1
+    turns = rotations.from_matrices(np.stack([outer, inner]))
+    return [_node(title, shift, turns[0], scale), _node(f"{title} turn", np.zeros(3), turns[1], even)]
+
+
+def _node(name: str, shift: Floats, turn: Floats, scale: Floats) -> Node:
+    node: Node = {"name": name}
+    for key, value, usual in (
+        ("translation", shift, np.zeros(3)),
+        ("rotation", turn, rotations.IDENTITY),
+        ("scale", scale, np.ones(3)),
+    ):
+        if not np.array_equal(value, usual):
+            node[key] = np.asarray(value, dtype=np.float64).tolist()
+    return node
+
+
+def _diagonal(matrix: Floats) -> bool:
+    off = matrix - np.diag(np.diagonal(matrix))
+    return bool(np.abs(off).max() < _SAME * max(np.abs(matrix).max(), 1e-30))
