@@ -82,7 +82,16 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
-    pages = ("bring-your-own-rig.md", "fit.md", "faces.md", "evaluate.md", "rivals.md", "interpolators.md", "files.md")
+    pages = (
+        "bring-your-own-rig.md",
+        "fit.md",
+        "faces.md",
+        "evaluate.md",
+        "rivals.md",
+        "interpolators.md",
+        "files.md",
+        "export.md",
+    )
     for page in pages:
         for block in python_blocks(ROOT / "docs" / page):
             if page != "bring-your-own-rig.md":

@@ -87,7 +87,7 @@ def picture(entries: list[Entry], unseen: Examples) -> np.ndarray[Any, np.dtype[
         shapes += [(skin.pose(pose)[0], score.per_vertex[index]) for _, skin, score in judged]
         rows.append([render(points, triangles, camera, (230, 220), colors=heat(off, top)) for points, off in shapes])
         errors = " → ".join(f"{score.per_pose[score.names[index]]:.2f}" for _, _, score in judged)
-        labels.append(f"{unseen.motion.names[index]}: RMS {errors} mm")
+        labels.append(f"RMS {errors} mm")
     titles = ["truth", *(name for name, _, _ in judged)]
     return montage(rows, labels, titles, scale=("distance from the truth, millimetres", top))
 
