@@ -59,8 +59,11 @@ class Components:
         return Layer(self.term.part.name, scaled, self.support[acts].astype(np.int32), packed)
 
 
-def decompose(term: Term, mask: Mask, most: int) -> Components:
-    """Return up to `most` principal components of what a masked term adds over the poses of the fit."""
+def decompose(term: Term, mask: Mask, most: int, least: float = 0.0) -> Components:
+    """Return up to `most` principal components of what a masked term adds over the poses of the fit.
+
+    Those that nowhere displace by more than `least` are left out.
+    """
     support = np.flatnonzero(mask)
     count = len(term.part.nodes)
     triangle = _triangle(term.features)
@@ -72,8 +75,9 @@ def decompose(term: Term, mask: Mask, most: int) -> Components:
     # Coordinates carry the lengths, so that large components count for more when a radius is chosen.
     nodes = np.linalg.pinv(triangle) @ vectors[:, :kept] * lengths
     unit = (vectors[:, :kept] / lengths).T.astype(np.float32) @ matrix
-    basis = unit * _largest(nodes)[:, None].astype(np.float32)
-    return Components(term, support, nodes, basis.reshape(kept, len(support), 3))
+    basis = (unit * _largest(nodes)[:, None].astype(np.float32)).reshape(kept, len(support), 3)
+    moves = np.sqrt(np.einsum("csi,csi->cs", basis, basis)).max(axis=1, initial=0) > least
+    return Components(term, support, nodes[:, moves], basis[moves])
 
 
 def on_one_support(
@@ -101,7 +105,7 @@ def on_own_supports(
     """
     sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
     masks = surface.tapered(sizes > least, taper)
-    found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+    found = [decompose(term, mask, most, least) for term, mask in zip(terms, masks, strict=True)]
     rows = np.cumsum([0, *(len(components.basis) for components in found)])
     sizes = surface.smoothed(np.concatenate([components.sizes for components in found]))
     level = np.full(sizes.shape[1], least, dtype=np.float32)

@@ -79,23 +79,31 @@ def _residual(
     count, slots = influences.shape
     suspect = np.zeros(count, dtype=np.bool_)
     for vertex in prange(count):
-        m = np.zeros(12)
+        m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = m8 = m9 = m10 = m11 = 0.0
         for slot in range(slots):
-            weight = weights[vertex, slot]
-            if weight != 0.0:
-                bone = transforms[influences[vertex, slot]]
-                for k in range(12):
-                    m[k] += weight * bone[k // 4, k % 4]
+            weight, bone = weights[vertex, slot], influences[vertex, slot]
+            m0 += weight * transforms[bone, 0, 0]
+            m1 += weight * transforms[bone, 0, 1]
+            m2 += weight * transforms[bone, 0, 2]
+            m3 += weight * transforms[bone, 0, 3]
+            m4 += weight * transforms[bone, 1, 0]
+            m5 += weight * transforms[bone, 1, 1]
+            m6 += weight * transforms[bone, 1, 2]
+            m7 += weight * transforms[bone, 1, 3]
+            m8 += weight * transforms[bone, 2, 0]
+            m9 += weight * transforms[bone, 2, 1]
+            m10 += weight * transforms[bone, 2, 2]
+            m11 += weight * transforms[bone, 2, 3]
         x, y, z = rest[vertex, 0], rest[vertex, 1], rest[vertex, 2]
-        gx = shape[vertex, 0] - (m[0] * x + m[1] * y + m[2] * z + m[3])
-        gy = shape[vertex, 1] - (m[4] * x + m[5] * y + m[6] * z + m[7])
-        gz = shape[vertex, 2] - (m[8] * x + m[9] * y + m[10] * z + m[11])
-        c00, c01, c02 = m[5] * m[10] - m[6] * m[9], m[6] * m[8] - m[4] * m[10], m[4] * m[9] - m[5] * m[8]
-        c10, c11, c12 = m[9] * m[2] - m[10] * m[1], m[10] * m[0] - m[8] * m[2], m[8] * m[1] - m[9] * m[0]
-        c20, c21, c22 = m[1] * m[6] - m[2] * m[5], m[2] * m[4] - m[0] * m[6], m[0] * m[5] - m[1] * m[4]
-        determinant = m[0] * c00 + m[1] * c01 + m[2] * c02
-        square = m[0] ** 2 + m[1] ** 2 + m[2] ** 2 + m[4] ** 2 + m[5] ** 2 + m[6] ** 2
-        square += m[8] ** 2 + m[9] ** 2 + m[10] ** 2
+        gx = shape[vertex, 0] - (m0 * x + m1 * y + m2 * z + m3)
+        gy = shape[vertex, 1] - (m4 * x + m5 * y + m6 * z + m7)
+        gz = shape[vertex, 2] - (m8 * x + m9 * y + m10 * z + m11)
+        c00, c01, c02 = m5 * m10 - m6 * m9, m6 * m8 - m4 * m10, m4 * m9 - m5 * m8
+        c10, c11, c12 = m9 * m2 - m10 * m1, m10 * m0 - m8 * m2, m8 * m1 - m9 * m0
+        c20, c21, c22 = m1 * m6 - m2 * m5, m2 * m4 - m0 * m6, m0 * m5 - m1 * m4
+        determinant = m0 * c00 + m1 * c01 + m2 * c02
+        square = m0**2 + m1**2 + m2**2 + m4**2 + m5**2 + m6**2
+        square += m8**2 + m9**2 + m10**2
         suspect[vertex] = abs(determinant) < skinning.DAMPING * square**1.5
         out[vertex, 0] = (c00 * gx + c10 * gy + c20 * gz) / determinant
         out[vertex, 1] = (c01 * gx + c11 * gy + c21 * gz) / determinant

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +17,7 @@ from posespace.spaces import PoseSpace
 Mask = NDArray[np.float32]
 
 _SMOOTHINGS = 3
+_ROWS = 16
 
 
 class Surface:
@@ -40,21 +43,34 @@ class Surface:
         self._mean = sp.csr_matrix(0.5 * sp.diags_array((1 / degree).astype(np.float32)) @ edges)
 
     def smoothed(self, values: Mask) -> Mask:
-        """Return values (..., N) averaged over neighbours a few times, so that no support frays."""
-        found = np.ascontiguousarray(values[..., self._first].T)
-        for _ in range(_SMOOTHINGS):
-            found = 0.5 * found + self._mean @ found
-        return np.asarray(found.T[..., self._groups], dtype=np.float32)
+        """Return values (N,) or (R, N) averaged over neighbours a few times, so that no support frays."""
+        out = np.empty(values.shape, dtype=np.float32)
+        for rows in _blocks(values):
+            found = np.ascontiguousarray(values[rows][..., self._first].T)
+            for _ in range(_SMOOTHINGS):
+                found = 0.5 * found + self._mean @ found
+            out[rows] = found.T[..., self._groups]
+        return out
 
     def tapered(self, inside: NDArray[np.bool_], rings: int) -> Mask:
-        """Return masks (..., N): 0 outside, rising smoothly to 1 over so many rings of vertices inside."""
-        outside = np.ascontiguousarray(~inside[..., self._first].T).astype(np.float32)
-        depth = 1 - outside
-        for _ in range(rings):
-            outside = np.minimum(self._ring @ outside, 1)
-            depth += 1 - outside
-        t = depth / (rings + 1)
-        return np.asarray((t * t * (3 - 2 * t)).T[..., self._groups], dtype=np.float32)
+        """Return masks (N,) or (R, N): 0 outside, rising smoothly to 1 over so many rings of vertices inside."""
+        out = np.empty(inside.shape, dtype=np.float32)
+        for rows in _blocks(inside):
+            outside = np.ascontiguousarray(~inside[rows][..., self._first].T).astype(np.float32)
+            depth = 1 - outside
+            for _ in range(rings):
+                outside = np.minimum(self._ring @ outside, 1)
+                depth += 1 - outside
+            t = depth / (rings + 1)
+            out[rows] = (t * t * (3 - 2 * t)).T[..., self._groups]
+        return out
+
+
+def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
+    """A few rows at a time, so that what is in between stays small; one row is taken as it is."""
+    if rows.ndim == 1:
+        return [...]
+    return [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
 
 
 def near_joint(rig: Rig, space: PoseSpace) -> Mask:
@@ -82,6 +98,10 @@ def within_budget(sizes: Mask, entries: Sequence[int], budget: int) -> Mask:
     first that does not fit sets the level. Sizes vary smoothly over the surface, so the level does too, and so do masks
     that fade above it.
     """
+    if len(sizes) <= budget and max(entries, default=0) <= 1:
+        return np.zeros(sizes.shape[1], dtype=np.float32)
+    if max(entries, default=0) <= 1:
+        return np.asarray(np.partition(sizes, len(sizes) - budget - 1, axis=0)[len(sizes) - budget - 1])
     order = np.argsort(-sizes, axis=0, kind="stable")
     ordered = np.take_along_axis(sizes, order, axis=0)
     over = np.cumsum(np.asarray(entries)[order] * (ordered > 0), axis=0) > budget

@@ -1,0 +1,156 @@
+"""EigenSkin's choices by number, on poses the fit did not see: components, kernels, coupling, allotment, bits.
+
+Run: uv run python benchmarks/eigenskin.py [--json] [--data FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+from rivals import DATA, frames
+
+import posespace as ps
+from posespace.pose import Motion
+
+PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
+"""Figure 7 of Kry, James and Pai 2002: the thumb's carpo-metacarpal joint with 1 to 5 components."""
+KERNELS = ("thin_plate", "linear", "exponential", "gaussian", "multiquadric", "cubic")
+
+Row = dict[str, object]
+
+
+def score(skin: ps.Skin, unseen: ps.Examples) -> float:
+    """The relative error on unseen poses."""
+    found = ps.evaluate(skin, unseen)
+    assert found.seen == 0
+    return round(found.rel_err, 4)
+
+
+def bytes_a_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
+    """What the skin stores beside the rig."""
+    return round(ps.evaluate(skin, unseen.subset([0])).bytes_per_vertex, 1)
+
+
+def joined(first: ps.Examples, second: ps.Examples) -> ps.Examples:
+    """Both sets of examples of one rig as one."""
+    rotations = np.concatenate([first.motion.rotations, second.motion.rotations])
+    shapes = [each.shapes[k] for each in (first, second) for k in range(len(each))]
+    return ps.Examples.from_shapes(
+        first.rig, Motion(rotations, names=(*first.motion.names, *second.motion.names)), shapes
+    )
+
+
+def components(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> list[Row]:
+    """Error against components, beside the paper's."""
+    thumb = between.named("between thumb_cmc.*")
+    rows = []
+    for count, paper in enumerate(PAPER, 1):
+        skin = ps.EigenSkin(count).fit(train)
+        each = ps.evaluate(skin, between).per_joint
+        rows.append(
+            {
+                "components": count,
+                "paper": paper,
+                "thumb_cmc": score(skin, thumb),
+                "mean over joints": round(float(np.mean(list(each.values()))), 4),
+                "25 random poses": score(skin, random),
+                "bytes a vertex": bytes_a_vertex(skin, random),
+            }
+        )
+    return rows
+
+
+def kernels(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> list[Row]:
+    """Which interpolation between the poses of a joint generalises best, without compression."""
+    rows = []
+    for kernel in KERNELS:
+        skin = ps.EigenSkin(20, budget=0, threshold=0.0, kernel=kernel).fit(train)
+        rows.append({"kernel": kernel, "angles between": score(skin, between), "25 random poses": score(skin, random)})
+    return rows
+
+
+def coupling(train: ps.Examples, random: ps.Examples) -> list[Row]:
+    """What poses of several joints add."""
+    more = joined(train, ps.datasets.hand_together())
+    settings = {
+        "single joints only": (train, ps.EigenSkin()),
+        "general: all poses solved together": (more, ps.EigenSkin(general=True, coupling=False)),
+        "coupling layers": (more, ps.EigenSkin()),
+        "general and coupling": (more, ps.EigenSkin(general=True)),
+        "coupling layers, no budget": (more, ps.EigenSkin(budget=0)),
+    }
+    rows = []
+    for name, (examples, method) in settings.items():
+        skin = method.fit(examples)
+        size = bytes_a_vertex(skin, random)
+        rows.append({"fit": name, "25 random poses": score(skin, random), "bytes a vertex": size})
+    return rows
+
+
+def allotment(name: str, train: ps.Examples, unseen: ps.Examples) -> list[Row]:
+    """Greedy against equal components at the same bytes or fewer."""
+    rows = []
+    for count in (1, 2, 3, 5):
+        equal = ps.EigenSkin(count, "equal", budget=0, threshold=0.04).fit(train)
+        size = bytes_a_vertex(equal, unseen)
+        entries = sum(layer.basis.size for layer in equal.layers) / 3 / len(train.rig.mesh.points)
+        share = 1.0
+        while bytes_a_vertex(greedy := ps.EigenSkin(20, budget=0, size=share * entries).fit(train), unseen) > size:
+            share -= 0.05
+        rows.append(
+            {
+                "set": name,
+                "equal": count,
+                "bytes a vertex": size,
+                "equal error": score(equal, unseen),
+                "greedy bytes": bytes_a_vertex(greedy, unseen),
+                "greedy error": score(greedy, unseen),
+            }
+        )
+    return rows
+
+
+def sizes(train: ps.Examples, random: ps.Examples) -> list[Row]:
+    """Fewer bits, and level of detail by dropping trailing components."""
+    full = ps.EigenSkin().fit(train)
+    skins = {f"{bits} bits": full.quantised(bits) for bits in (32, 16, 8)}
+    skins |= {f"16 bits, first {count} components": full.quantised(16).truncated(count) for count in (3, 2, 1)}
+    return [
+        {"skin": name, "25 random poses": score(skin, random), "bytes a vertex": bytes_a_vertex(skin, random)}
+        for name, skin in skins.items()
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line a table")
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
+    given = parser.parse_args()
+    train, random = ps.datasets.hand()
+    between = ps.datasets.hand_between()
+    tables = {
+        "components, budget 10": lambda: components(train, random, between),
+        "kernels, uncompressed": lambda: kernels(train, random, between),
+        "poses of several joints": lambda: coupling(train, random),
+        "allotment, hand": lambda: allotment("hand", train, random),
+        "sizes": lambda: sizes(train, random),
+    }
+    if (given.data / "meshseq-dembones").is_dir():
+        _, odd, even, _ = frames(given.data)
+        tables["allotment, dem-bones"] = lambda: allotment("dem-bones", odd, even)
+    for title, make in tables.items():
+        rows = make()
+        if given.json:
+            print(json.dumps({"title": title, "rows": rows}), flush=True)
+            continue
+        print(f"\n{title}\n| " + " | ".join(rows[0]) + " |\n" + "|---" * len(rows[0]) + "|")
+        for row in rows:
+            print("| " + " | ".join(str(value) for value in row.values()) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
