@@ -16,6 +16,7 @@ import numpy as np
 import posespace as ps
 from posespace.errors import InputError
 from posespace.rivals import Method, rivals
+from posespace.rivals.plain_psd import PlainPSD
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 BLOCK = 10
@@ -25,7 +26,10 @@ def methods(smoothing: float) -> dict[str, Method]:
     """The rivals and the methods of the library: add a line for a new one."""
     return {
         **rivals(smoothing),
+        "plain PSD, thin plate": PlainPSD("thin_plate", smoothing=smoothing),
         "PSD": ps.PSD(smoothing=smoothing),
+        "EigenSkin, 5 components": ps.EigenSkin(5),
+        "EigenSkin, 10 components, no budget": ps.EigenSkin(10, budget=0),
     }
 
 
