@@ -15,6 +15,7 @@ from posespace.examples import Examples
 from posespace.fit import supports
 from posespace.fit.additive import Term, in_regions, read_off, solve_for, solve_together, synthesis
 from posespace.fit.components import on_one_support, on_own_supports
+from posespace.fit.optimise_weights import fit_with_weights
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.interpolate import RBF
@@ -57,6 +58,8 @@ class EigenSkin:
     general : use poses that move several joints at once, all solved together; False leaves them out
     coupling : add layers for pairs of joints that move together, fitted to what the single ones leave
     bits : of a stored number: 32, 16 or 8
+    weights : "given": the rig's; "optimised": fitted to the examples in turn with the layers, so the skin's rig has new
+        ones, see `posespace.optimise_weights`
     """
 
     components: int = 5
@@ -71,6 +74,7 @@ class EigenSkin:
     general: bool = True
     coupling: bool = True
     bits: int = 32
+    weights: str = "given"
 
     def __post_init__(self) -> None:
         if self.components < 1:
@@ -85,12 +89,16 @@ class EigenSkin:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not self.fade >= 0:
             raise InputError(f"fade: expected at least 0, got {self.fade}")
+        check.choice("weights", self.weights, ("given", "optimised"))
         if self.bits not in (32, 16, 8):
             raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
         RBF(self.kernel, self.radius)
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
+        return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
+
+    def _fit(self, examples: Examples) -> Skin:
         found = point_residuals(examples)
         smooth = supports.averaging(examples.rig.mesh)
         layers = self._layers(self._terms(examples, found.values, smooth), smooth)
