@@ -39,9 +39,11 @@ class Components:
 
     @property
     def sizes(self) -> Array32:
-        """(C, N) the largest displacement that each component gives each vertex."""
+        """(C, N) how much of each vertex's displacements each component gives: the root of their squares' sum."""
         full = np.zeros((len(self.basis), self.term.values.shape[1]), dtype=np.float32)
-        full[:, self.support] = np.sqrt(np.einsum("csi,csi->cs", self.basis, self.basis))
+        coordinates = self.term.features @ (self.nodes / _largest(self.nodes))
+        lengths = np.linalg.norm(coordinates, axis=0).astype(np.float32)
+        full[:, self.support] = lengths[:, None] * np.sqrt(np.einsum("csi,csi->cs", self.basis, self.basis))
         return full
 
     def layer(self, masks: Mask, bits: int) -> Layer | None:
@@ -59,11 +61,8 @@ class Components:
         return Layer(self.term.part.name, scaled, self.support[acts].astype(np.int32), packed)
 
 
-def decompose(term: Term, mask: Mask, most: int, least: float = 0.0) -> Components:
-    """Return up to `most` principal components of what a masked term adds over the poses of the fit.
-
-    Those that nowhere displace by more than `least` are left out.
-    """
+def decompose(term: Term, mask: Mask, most: int) -> Components:
+    """Return up to `most` principal components of what a masked term adds over the poses of the fit."""
     support = np.flatnonzero(mask)
     count = len(term.part.nodes)
     triangle = _triangle(term.features)
@@ -76,48 +75,53 @@ def decompose(term: Term, mask: Mask, most: int, least: float = 0.0) -> Componen
     nodes = np.linalg.pinv(triangle) @ vectors[:, :kept] * lengths
     unit = (vectors[:, :kept] / lengths).T.astype(np.float32) @ matrix
     basis = (unit * _largest(nodes)[:, None].astype(np.float32)).reshape(kept, len(support), 3)
-    moves = np.sqrt(np.einsum("csi,csi->cs", basis, basis)).max(axis=1, initial=0) > least
-    return Components(term, support, nodes[:, moves], basis[moves])
+    return Components(term, support, nodes, basis)
 
 
 def on_one_support(
-    terms: Sequence[Term], surface: Surface, most: int, least: float, taper: int, budget: int
+    terms: Sequence[Term], surface: Surface, most: int, threshold: float, taper: int, budget: int
 ) -> list[tuple[Components, Mask]]:
-    """Give each term `most` components on one support, where the term is above `least`, smaller where over budget."""
+    """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
     sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
     most = min(most, budget) if budget else most
     entries = [min(most, len(term.part.nodes)) for term in terms]
-    level = np.full(sizes.shape[1], least, dtype=np.float32)
+    level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
-        level = np.maximum(level, supports.within_budget(sizes * (sizes > least), entries, budget))
+        level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
     masks = surface.tapered(sizes > level, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
     return [(components, np.ones((len(components.basis), len(level)), np.float32)) for components in found]
 
 
 def on_own_supports(
-    terms: Sequence[Term], surface: Surface, most: int, least: float, taper: int, budget: int, size: float | None
+    terms: Sequence[Term],
+    surface: Surface,
+    most: int,
+    threshold: float,
+    taper: int,
+    budget: int,
+    size: float | None,
 ) -> list[tuple[Components, Mask]]:
-    """Give each component its own support: where its displacement is above `least` and among the largest there.
+    """Give each component its own support: where it is above `threshold` of the largest and among the largest there.
 
     An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` at a vertex, and at
     most `size` a vertex on average, which is where they take away most error.
     """
-    sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
-    masks = surface.tapered(sizes > least, taper)
-    found = [decompose(term, mask, most, least) for term, mask in zip(terms, masks, strict=True)]
+    reach = surface.smoothed(np.stack([term.sizes() for term in terms]))
+    masks = surface.tapered(reach > threshold * float(reach.max()), taper)
+    found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
     rows = np.cumsum([0, *(len(components.basis) for components in found)])
     sizes = surface.smoothed(np.concatenate([components.sizes for components in found]))
-    level = np.full(sizes.shape[1], least, dtype=np.float32)
+    level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes, [1] * len(sizes), budget))
     if size is not None:
         kept = sizes[sizes > level]
-        most_entries = int(size * sizes.shape[1])
-        if len(kept) > most_entries:
-            level = np.maximum(level, np.partition(kept, len(kept) - most_entries - 1)[len(kept) - most_entries - 1])
-    masks = surface.tapered(sizes > level, taper)
-    return [(components, masks[rows[k] : rows[k + 1]]) for k, components in enumerate(found)]
+        last = len(kept) - int(size * sizes.shape[1]) - 1
+        if last >= 0:
+            level = np.maximum(level, np.partition(kept, last)[last])
+    acts = surface.tapered(sizes > level, taper)
+    return [(components, acts[rows[k] : rows[k + 1]]) for k, components in enumerate(found)]
 
 
 def _largest(nodes: Floats) -> Floats:

@@ -14,6 +14,7 @@ from posespace.examples import Examples
 from posespace.fit import supports
 from posespace.fit.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.components import on_one_support, on_own_supports
+from posespace.fit.optimise_weights import fit_with_weights
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.fit.supports import Surface
@@ -59,6 +60,8 @@ class EigenSkin:
         always is solved so
     coupling : add layers for pairs of joints that move together, fitted to what the single ones leave
     bits : of a stored number: 32, 16 or 8
+    weights : "given": the rig's; "optimised": fitted to the examples in turn with the layers, so the skin's rig has new
+        ones, see `posespace.optimise_weights`
     """
 
     components: int = 10
@@ -66,13 +69,14 @@ class EigenSkin:
     budget: int = 10
     size: float | None = None
     threshold: float = 0.005
-    taper: int = 2
+    taper: int = 1
     kernel: str = "thin_plate"
     radius: float | None = None
     normals: str = "none"
     general: bool = False
     coupling: bool = True
     bits: int = 32
+    weights: str = "given"
 
     def __post_init__(self) -> None:
         if self.components < 1:
@@ -85,14 +89,23 @@ class EigenSkin:
             raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
+<<<<<<< HEAD
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
+=======
+        if not self.fade >= 0:
+            raise InputError(f"fade: expected at least 0, got {self.fade}")
+        check.choice("weights", self.weights, ("given", "optimised"))
+>>>>>>> weights
         if self.bits not in (32, 16, 8):
             raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
         RBF(self.kernel, self.radius)
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
+        return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
+
+    def _fit(self, examples: Examples) -> Skin:
         found = point_residuals(examples)
         surface = Surface(examples.rig.mesh)
         layers = self._layers(self._terms(examples, found.values, surface), surface)
@@ -158,11 +171,12 @@ class EigenSkin:
         return terms
 
     def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
-        least = self.threshold * max(float(term.sizes().max()) for term in terms)
         if self.allotment == "equal":
-            found = on_one_support(terms, surface, self.components, least, self.taper, self.budget)
+            found = on_one_support(terms, surface, self.components, self.threshold, self.taper, self.budget)
         else:
-            found = on_own_supports(terms, surface, self.components, least, self.taper, self.budget, self.size)
+            found = on_own_supports(
+                terms, surface, self.components, self.threshold, self.taper, self.budget, self.size
+            )
         made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 

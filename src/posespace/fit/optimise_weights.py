@@ -1,0 +1,303 @@
+"""Skinning weights fitted to example shapes: at each vertex a small quadratic problem over the joints nearby."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit, prange
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.progress import track
+from posespace.rig import Rig, pack_weights
+from posespace.skin import Skin
+
+CANDIDATES = 12
+"""Most joints tried at a vertex: memory grows with the square."""
+
+RINGS = 3
+"""How many edges away a joint may influence the surface to be tried at a vertex."""
+
+STEPS = 2
+"""How many steps away in the skeleton a joint may be from one that influences a vertex to be tried there."""
+
+SETTLED = 1e-7
+"""No weight changes by more in a round: the rounds end."""
+
+NOISE = 1e-5
+"""Part of the box's diagonal up to which a distance from the truth may be rounding: weights are not fitted to it."""
+
+TURNS = 3
+"""Fits of a skin whose weights are optimised with it."""
+
+
+def optimise_weights(
+    examples: Examples,
+    influences: int = 4,
+    rounds: int = 20,
+    smoothness: float = 0.01,
+    displacements: ArrayLike | None = None,
+) -> Rig:
+    """Return the examples' rig with the weights that bring linear blending closest to the example shapes.
+
+    Weights are at least 0, sum to one at each vertex and are equal at seams. The change from the given weights is what
+    is kept smooth, so the error on the examples never grows, and where they say little the weights stay as given.
+
+    Parameters
+    ----------
+    examples : their rig's weights are the start
+    influences : most joints that move a vertex, 1 to 8; smaller weights beyond are dropped first
+    rounds : most passes over the surface
+    smoothness : how strongly neighbouring vertices change alike, relative to the mean error of a single joint
+    displacements : (P, N, 3) added in the rest shape before the bones; None for none
+    """
+    if not 1 <= influences <= 8:
+        raise InputError(f"influences: expected 1 to 8, got {influences}")
+    if rounds < 1 or not 0 <= smoothness < np.inf:
+        raise InputError(f"rounds and smoothness: expected at least 1 and at least 0, got {rounds} and {smoothness}")
+    rig, weld = examples.rig, examples.rig.mesh.weld
+    if rig.blending != "linear":
+        raise InputError(f"optimise_weights: expected a rig with linear blending, got {rig.blending}")
+    if not len(examples):
+        raise InputError("examples: expected at least one shape to fit weights to, got none")
+    added = None
+    if displacements is not None:
+        added = check.floats("displacements", displacements, (len(examples), *rig.mesh.points.shape))
+    edges = _edges(rig)
+    start = _cut(weld.gather(rig.dense_weights()), influences)
+    joints = _candidates(rig, start, edges)
+    gram = _gram(examples, joints, added)
+    scale = float(np.einsum("gcc->gc", gram)[joints >= 0].mean()) or 1.0
+    pull = 1e-12 * scale + len(examples) * (NOISE * rig.mesh.diagonal) ** 2
+    edge = smoothness * scale * len(start) / max(edges.nnz, 1)
+    weights = start.copy()
+    for _ in track(range(rounds), "weights"):
+        change = _sweep(gram, joints, edges.indptr, edges.indices, start, weights, edge, pull, influences)
+        if change < SETTLED:
+            break
+    order, packed = pack_weights(weights, influences)
+    return replace(rig, influences=order[weld.groups], weights=packed[weld.groups])
+
+
+def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Skin:
+    """Return a skin on optimised weights: weights and skin in turn, each given the other, the best on the examples.
+
+    The first weights are those of linear blending alone. They are not held against the given ones by the error on the
+    examples, which a skin nearly meets with any weights; what they improve is poses that it has not seen.
+    """
+    most = min(max(4, examples.rig.weights.shape[1]), 8)
+    rig, added = optimise_weights(examples, most), None
+    best, least = None, np.inf
+    for _ in range(TURNS):
+        if added is not None:
+            rig = optimise_weights(replace(examples, rig=rig), most, displacements=added)
+        skin = fit(replace(examples, rig=rig))
+        added = np.stack([skin.displacements(pose).astype(np.float32) for pose in examples.motion])
+        gaps = (rig.skin(pose, more) - shape for (pose, shape), more in zip(examples, added, strict=True))
+        error = sum(float((gap**2).sum()) for gap in gaps)
+        if best is not None and error >= least:
+            break
+        best, least = skin, error
+    assert best is not None
+    return best
+
+
+def _edges(rig: Rig) -> sp.csr_matrix:
+    """Which welded vertices (G, G) share an edge."""
+    groups, count = rig.mesh.weld.groups, len(rig.mesh.weld.first)
+    corners = groups[rig.mesh.triangles]
+    first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
+    apart = first != second
+    one = sp.csr_matrix((np.ones(int(apart.sum())), (first[apart], second[apart])), shape=(count, count))
+    both = sp.csr_matrix(one + one.T)
+    both.sort_indices()
+    return both
+
+
+def _cut(dense: Floats, influences: int) -> Floats:
+    """Keep the largest weights (G, J) of each vertex, brought to sum to one."""
+    order = np.argsort(-dense, axis=1, kind="stable")[:, influences:]
+    kept = dense.copy()
+    np.put_along_axis(kept, order, 0.0, axis=1)
+    cut: Floats = kept / kept.sum(axis=1, keepdims=True)
+    return cut
+
+
+def _candidates(rig: Rig, dense: Floats, edges: sp.csr_matrix) -> Ints:
+    """Return (G, C) the joints to try at each welded vertex, -1 where there are fewer.
+
+    The vertex's own come first, then those of the vertices around, then their relatives in the skeleton.
+    """
+    parents = rig.skeleton.parents
+    children = np.flatnonzero(parents >= 0)
+    link = np.zeros((len(parents), len(parents)))
+    link[children, parents[children]] = link[parents[children], children] = 1.0
+    around = dense
+    degree = np.maximum(np.asarray(edges.sum(axis=1)), 1)
+    for _ in range(RINGS):
+        around = np.maximum(around, np.asarray(edges @ around) / degree)
+    score, related = dense + 1e-2 * around, around
+    for step in range(STEPS):
+        related = np.minimum(related @ link, 1.0)
+        score = score + 1e-4 ** (step + 1) * related
+    count = min(CANDIDATES, len(parents))
+    order = np.argsort(-score, axis=1, kind="stable")[:, :count]
+    return np.where(np.take_along_axis(score, order, axis=1) > 0, order, -1).astype(np.int32)
+
+
+def _gram(examples: Examples, joints: Ints, displacements: Floats | None) -> Floats:
+    """Return (G, C, C) products, summed over poses, of how far each joint alone would put a vertex from the truth.
+
+    Since weights sum to one, the squared error of weights w is then wᵀ·gram·w.
+    """
+    rig, weld = examples.rig, examples.rig.mesh.weld
+    rest = np.ascontiguousarray(rig.mesh.points[weld.first], dtype=np.float64)
+    gram = np.zeros((*joints.shape, joints.shape[1]))
+    for index, name in enumerate(track(examples.motion.names, "shapes")):
+        shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rig.mesh.points.shape)
+        points = rest if displacements is None else rest + weld.gather(displacements[index])
+        transforms = rig.transforms(examples.motion[index]).astype(np.float64)
+        _add_products(transforms, joints, points, weld.gather(shape), gram)
+    if not np.isfinite(gram).all():
+        raise InputError("examples: the numbers of some shape are too large to fit weights to")
+    return gram
+
+
+@njit(cache=True, parallel=True)
+def _add_products(
+    transforms: Floats, joints: Ints, points: Floats, observed: Floats, gram: Floats
+) -> None:  # pragma: no cover - compiled
+    """Add one pose's products (G, C, C) to `gram`."""
+    count, most = joints.shape
+    for vertex in prange(count):
+        gap = np.zeros((most, 3))
+        for c in range(most):
+            if joints[vertex, c] >= 0:
+                bone = transforms[joints[vertex, c]]
+                for k in range(3):
+                    moved = bone[k, 3] - observed[vertex, k]
+                    for i in range(3):
+                        moved += bone[k, i] * points[vertex, i]
+                    gap[c, k] = moved
+        for c in range(most):
+            for d in range(most):
+                gram[vertex, c, d] += gap[c, 0] * gap[d, 0] + gap[c, 1] * gap[d, 1] + gap[c, 2] * gap[d, 2]
+
+
+@njit(cache=True)
+def _sweep(
+    gram: Floats,
+    joints: Ints,
+    starts: Ints,
+    neighbours: Ints,
+    given: Floats,
+    weights: Floats,
+    edge: float,
+    pull: float,
+    influences: int,
+) -> float:  # pragma: no cover - compiled
+    """Bring each vertex in turn to its best weights, its neighbours' held; return the largest change of a weight.
+
+    `edge` weighs the squared difference of two neighbours' changes from the given weights, `pull` a change itself.
+    """
+    largest = 0.0
+    most = joints.shape[1]
+    for vertex in range(len(joints)):
+        around = neighbours[starts[vertex] : starts[vertex + 1]]
+        old, target, normal = np.zeros(most), np.zeros(most), gram[vertex].copy()
+        for c in range(most):
+            joint = joints[vertex, c]
+            normal[c, c] += pull + edge * len(around)
+            if joint >= 0:
+                old[c] = weights[vertex, joint]
+                target[c] = (pull + edge * len(around)) * given[vertex, joint]
+                for other in around:
+                    target[c] += edge * (weights[other, joint] - given[other, joint])
+        new = _sparse(normal, target, old, joints[vertex] >= 0, influences)
+        if _energy(normal, target, new) < _energy(normal, target, old):
+            largest = max(largest, np.abs(new - old).max())
+            for c in range(most):
+                if joints[vertex, c] >= 0:
+                    weights[vertex, joints[vertex, c]] = new[c]
+    return largest
+
+
+@njit(cache=True)
+def _energy(normal: Floats, target: Floats, weights: Floats) -> float:  # pragma: no cover - compiled
+    """Half the squared error and penalties of weights (C,), less what no weights can change."""
+    total = 0.0
+    for c in range(len(weights)):
+        row = 0.0
+        for d in range(len(weights)):
+            row += normal[c, d] * weights[d]
+        total += weights[c] * (0.5 * row - target[c])
+    return total
+
+
+@njit(cache=True)
+def _sparse(
+    normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_], influences: int
+) -> Floats:  # pragma: no cover - compiled
+    """Best weights of which at most `influences` are not zero: the smallest is dropped until so few are left."""
+    weights = _on_simplex(normal, target, start, allowed)
+    while (weights > 0).sum() > influences:
+        smallest = -1
+        for c in range(len(weights)):
+            if weights[c] > 0 and (smallest < 0 or weights[c] < weights[smallest]):
+                smallest = c
+        # What is not used by now stays unused, so that few rounds of dropping are enough.
+        allowed = weights > 0
+        allowed[smallest] = False
+        weights[smallest] = 0.0
+        weights = _on_simplex(normal, target, weights / weights.sum(), allowed)
+    return weights
+
+
+@njit(cache=True)
+def _on_simplex(
+    normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_]
+) -> Floats:  # pragma: no cover - compiled
+    """Least of w·normal·w/2 - target·w over weights w ≥ 0 that sum to one, by the method of active sets."""
+    weights = start.copy()
+    free = weights > 0
+    for _ in range(6 * len(weights) + 6):
+        rows = np.flatnonzero(free)
+        inner = np.empty((len(rows), len(rows)))
+        right = np.ones((len(rows), 2))
+        for a in range(len(rows)):
+            right[a, 0] = target[rows[a]]
+            for b in range(len(rows)):
+                inner[a, b] = normal[rows[a], rows[b]]
+        solved = np.linalg.solve(inner, right)
+        level = (1.0 - solved[:, 0].sum()) / solved[:, 1].sum()
+        best = solved[:, 0] + level * solved[:, 1]
+        if best.min() > 0:
+            weights[:] = 0.0
+            weights[rows] = best
+            slope = normal @ weights - target
+            entering, steepest = -1, -1e-10 * (abs(level) + np.abs(target).max() + normal.max())
+            for c in range(len(weights)):
+                if allowed[c] and not free[c] and slope[c] - level < steepest:
+                    entering, steepest = c, slope[c] - level
+            if entering < 0:
+                break
+            free[entering] = True
+        else:
+            step, leaving = 1.0, -1
+            for a in range(len(rows)):
+                if best[a] <= 0:
+                    reach = weights[rows[a]] / (weights[rows[a]] - best[a]) if weights[rows[a]] > 0 else 0.0
+                    if leaving < 0 or reach < step:
+                        step, leaving = reach, a
+            for a in range(len(rows)):
+                weights[rows[a]] += step * (best[a] - weights[rows[a]])
+            weights[rows[leaving]] = 0.0
+            free[rows[leaving]] = False
+    valid: Floats = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum()
+    return valid
