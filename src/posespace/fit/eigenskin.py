@@ -89,14 +89,9 @@ class EigenSkin:
             raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
-<<<<<<< HEAD
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
-=======
-        if not self.fade >= 0:
-            raise InputError(f"fade: expected at least 0, got {self.fade}")
         check.choice("weights", self.weights, ("given", "optimised"))
->>>>>>> weights
         if self.bits not in (32, 16, 8):
             raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
         RBF(self.kernel, self.radius)
@@ -174,9 +169,7 @@ class EigenSkin:
         if self.allotment == "equal":
             found = on_one_support(terms, surface, self.components, self.threshold, self.taper, self.budget)
         else:
-            found = on_own_supports(
-                terms, surface, self.components, self.threshold, self.taper, self.budget, self.size
-            )
+            found = on_own_supports(terms, surface, self.components, self.threshold, self.taper, self.budget, self.size)
         made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
