@@ -1,4 +1,8 @@
-"""Renders the pictures of the documentation. Run: uv run python docs/pictures.py [names of some: views tets bends]"""
+"""Renders the pictures of the documentation.
+
+Run: uv run python docs/pictures.py [names of some: views tets bends]
+and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from posespace.check import Floats
+from posespace.formats.examplefile import ExampleStore
 from posespace.pose import Pose
-from posespace.report.render import Camera, montage, render, save_png
+from posespace.report.render import Camera, Image, montage, render, save_png
 from posespace.simulate.cutaway import cut_open
 from posespace.simulate.hand import hand
 from posespace.simulate.simulation import Simulation, Tissue
@@ -95,8 +100,24 @@ def _pose(skeleton: Skeleton, turns: Bends, part: float) -> Pose:
     return Pose(skeleton.rotations(angles))
 
 
+def outside_rig(examples: Path) -> None:
+    """Plain skinning and the simulation of a rig from outside, side by side."""
+    store = ExampleStore.open(examples)
+    names, triangles = ("Grip 1", "Grip 2", "Grip Shaft"), store.rig.mesh.triangles
+    rows: list[list[Image]] = [[], []]
+    for index in map(store.motion.names.index, names):
+        pair = store.rig.skin(store.motion[index]), store.shape(index)
+        camera = Camera.fit(np.stack(pair), (1, 0.3, 0), up=(0, 0, -1))
+        for row, points in zip(rows, pair, strict=True):
+            row.append(render(points, triangles, camera, (270, 300)))
+    save_png(IMG / "outside-rig.png", montage(rows, labels=["plain skinning", "simulated"], titles=list(names)))
+
+
 PICTURES = {"views": views, "tets": tets, "bends": bends}
 
 if __name__ == "__main__":
     for picture in sys.argv[1:] or PICTURES:
-        PICTURES[picture]()
+        if picture.endswith(".examples"):
+            outside_rig(Path(picture))
+        else:
+            PICTURES[picture]()
