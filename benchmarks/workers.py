@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from posespace.pose import Motion
-from posespace.simulate.batch import Job, Outcome, cluster_of, solve_pose
+from posespace.simulate.batch import Job, Outcome, solve_pose
 from posespace.simulate.hand import hand
+from posespace.simulate.machines import Machines
 from posespace.simulate.poses import random_poses
 from posespace.simulate.simulation import Tissue
 from posespace.simulate.tetmesh import tetrahedralise
@@ -28,7 +29,7 @@ def main() -> None:
     motion = random_poses(body.rig.skeleton, options.poses, seed=2002, part=0.5).motion
     rows = {}
     for workers in (1, options.workers):
-        with cluster_of(workers, None) as cluster:
+        with Machines(workers).cluster() as cluster:
             rows[workers] = _timed(cluster, job, motion)
     ratio = rows[1]["clock"] / rows[options.workers]["clock"]
     title = f"{len(motion)} poses, {len(mesh.tets)} 10-node tetrahedra, each process on one thread"
