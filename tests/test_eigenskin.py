@@ -57,6 +57,12 @@ def hand() -> tuple[Examples, Examples, Examples]:
 
 
 @cache
+def of_hand(method: EigenSkin) -> Skin:
+    """The method fitted to the hand's single joints."""
+    return method.fit(hand()[0])
+
+
+@cache
 def with_several() -> Examples:
     train, more = hand()[0], datasets.hand_together()
     rotations = np.concatenate([train.motion.rotations, more.motion.rotations])
@@ -79,16 +85,16 @@ def test_poses_of_several_joints_add_what_the_single_ones_lack() -> None:
 
 
 def test_the_hand_is_at_or_below_the_errors_of_the_paper_on_angles_it_never_saw() -> None:
-    train, _, between = hand()
+    _, _, between = hand()
     thumb = between.named("between thumb_cmc.*")
     assert len(thumb) == 7
     for components, paper in enumerate(PAPER, 1):
-        assert evaluate(EigenSkin(components).fit(train), thumb).rel_err <= paper
+        assert evaluate(of_hand(EigenSkin(components)), thumb).rel_err <= paper
 
 
 def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints() -> None:
-    train, random, _ = hand()
-    plain = evaluate(EigenSkin().fit(train), random)
+    _, random, _ = hand()
+    plain = evaluate(of_hand(EigenSkin()), random)
     assert plain.seen == 0
     general = evaluate(EigenSkin(general=True, coupling=False).fit(with_several()), random)
     coupled = evaluate(EigenSkin().fit(with_several()), random)
@@ -97,7 +103,7 @@ def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints(
 
 def test_greedy_allotment_beats_an_equal_one_of_as_many_bytes() -> None:
     train, random, between = hand()
-    equal = EigenSkin(2, "equal", budget=0, threshold=0.04).fit(train)
+    equal = of_hand(EigenSkin(2, "equal", budget=0, threshold=0.04))
     greedy = EigenSkin(budget=0, size=0.95 * float(entries(equal).mean())).fit(train)
     assert stored_bytes(greedy) <= stored_bytes(equal)
     for unseen in (random, between):
@@ -107,7 +113,7 @@ def test_greedy_allotment_beats_an_equal_one_of_as_many_bytes() -> None:
 @pytest.mark.parametrize("allotment", ["greedy", "equal"])
 @pytest.mark.parametrize("budget", [2, 6])
 def test_no_vertex_is_over_budget(allotment: str, budget: int) -> None:
-    assert 0 < entries(EigenSkin(3, allotment, budget).fit(hand()[0])).max() <= budget
+    assert 0 < entries(of_hand(EigenSkin(3, allotment, budget))).max() <= budget
 
 
 @given(st.integers(0, 1000), st.integers(0, 4))
@@ -124,22 +130,22 @@ def test_the_edge_of_a_support_fades_over_its_rings(seed: int, rings: int) -> No
 
 def test_memory_is_kept() -> None:
     for size in (0.5, 2.0):
-        assert entries(EigenSkin(size=size).fit(hand()[0])).mean() <= size
+        assert entries(of_hand(EigenSkin(size=size))).mean() <= size
 
 
 def test_normal_corrections_shade_better_than_plain_skinning() -> None:
     train, random, _ = hand()
     plain = evaluate(Skin(train.rig), random).normal_degrees
     for normals in ("shared", "separate"):
-        skin = EigenSkin(normals=normals).fit(train)
+        skin = of_hand(EigenSkin(normals=normals))
         assert all(layer.normal_basis is not None for layer in skin.layers)
         assert (skin.layers[0].normal_driver is None) == (normals == "shared")
         assert evaluate(skin, random).normal_degrees < 0.7 * plain
 
 
 def test_fewer_bits_and_fewer_components_cost_little_and_state_their_bytes() -> None:
-    train, random, _ = hand()
-    full = EigenSkin().fit(train)
+    _, random, _ = hand()
+    full = of_hand(EigenSkin())
     errors = {bits: evaluate(full.quantised(bits), random) for bits in (32, 16, 8)}
     assert errors[16].rel_err == pytest.approx(errors[32].rel_err, abs=1e-4)
     assert errors[8].rel_err == pytest.approx(errors[32].rel_err, abs=0.01)
