@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.distance import distances
+from posespace.distance import closest, distances
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolant import RBFInterpolant
@@ -123,9 +123,7 @@ def single_parts(examples: Examples) -> tuple[list[Part], NDArray[np.bool_]]:
             _refuse_doubles(space, where[alone], [motion.names[index] for index in alone])
             parts.append(Part(", ".join(space.names), space, where[alone], rest, alone))
         else:
-            nodes = _spread(
-                where[moves[:, column]], rest, space.metric, 16 if len(space.names) == 3 else MOST_NODES[space.kind]
-            )
+            nodes = _spread(where[moves[:, column]], rest, space.metric, MOST_NODES[space.kind])
             parts.append(Part(", ".join(space.names), space, nodes, rest, np.full(len(nodes), -1)))
     return parts, moves
 
@@ -170,8 +168,7 @@ def _spread(where: Floats, anchors: Floats, metric: str, most: int) -> Floats:
 
 def _refuse_doubles(space: PoseSpace, where: Floats, names: list[str]) -> None:
     gaps = distances(where, where, space.metric)
-    gaps[np.tri(len(gaps), dtype=bool)] = np.inf
-    first, second = divmod(int(gaps.argmin()), len(gaps))
+    first, second = closest(gaps)
     if first != second and gaps[first, second] <= 1e-6:
         raise InputError(
             f"poses {names[first]!r} and {names[second]!r} put {', '.join(space.names)} at the same place; remove one"
