@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
+Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 _INT32_MAX = np.iinfo(np.int32).max

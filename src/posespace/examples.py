@@ -86,7 +86,7 @@ class Examples:
 
     def subset(self, chosen: Sequence[int] | NDArray[np.integer]) -> Examples:
         """Some of the examples, by number."""
-        numbers = np.arange(len(self))[np.asarray(chosen)]
+        numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
         return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
 
     def named(self, *patterns: str) -> Examples:

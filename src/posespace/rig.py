@@ -16,6 +16,9 @@ from posespace.mesh import Mesh
 from posespace.pose import Motion, Pose
 from posespace.skeleton import Skeleton, invert_affine
 
+TURNED, DIALLED = 1e-3, 1e-6
+"""A joint is turned (radians) beyond what rounding in a file does to a rest pose; a control has none to fear."""
+
 BLENDINGS = {"linear": skinning.blend_linear, "dual_quaternion": skinning.blend_dual_quaternion}
 
 
@@ -100,8 +103,13 @@ class Rig:
 
     def at_rest(self, motion: Motion) -> NDArray[np.bool_]:
         """Return (P,) which poses are the rest pose, all controls at zero."""
-        near = np.abs((motion.rotations * self.rest.rotations).sum(axis=2)).min(axis=1) > 1 - 1e-9
-        return np.asarray(near & (motion.controls == 0).all(axis=1))
+        return np.asarray(~(self.turned(motion).any(axis=1) | (np.abs(motion.controls) > DIALLED).any(axis=1)))
+
+    def turned(self, motion: Motion, rest: Pose | None = None) -> NDArray[np.bool_]:
+        """Return (P, J) which joints of each pose are turned from the rest pose, or from another."""
+        still = self.rest if rest is None else rest
+        near = np.minimum(np.abs((motion.rotations * still.rotations).sum(axis=2)), 1.0)
+        return np.asarray(2 * np.arccos(near) > TURNED)
 
     @cached_property
     def normals(self) -> Floats:

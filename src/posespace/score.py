@@ -13,12 +13,11 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.pose import Motion, pose_digests
-from posespace.rig import Rig
+from posespace.rig import DIALLED, Rig
 from posespace.skin import Skin
 from posespace.storage import Posable, stored_bytes, stored_numbers
 
 SEVERAL = "several"
-_TURNED = 1e-4  # radians, or the controls' unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +174,7 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
     """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
-    near = np.abs((motion.rotations * rig.rest.rotations).sum(axis=2))
-    turned = 2 * np.arccos(np.clip(near, 0, 1)) > _TURNED
-    moved = np.hstack([turned, np.abs(motion.controls) > _TURNED])
+    moved = np.hstack([rig.turned(motion), np.abs(motion.controls) > DIALLED])
     names = (*rig.skeleton.names, *motion.control_names)
     alone = np.where(moved.sum(axis=1) > 1, len(names), np.where(moved.any(axis=1), moved.argmax(axis=1), -1))
     return tuple((*names, SEVERAL, "")[index] for index in alone)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from posespace.check import Floats
+from posespace.check import Floats, Floats32
 from posespace.distance import distances
 from posespace.examples import Examples
 from posespace.fit.parts import Part
 from posespace.interpolant import KERNELS, RBFInterpolant
 from posespace.interpolate import RBF
-
-Array32 = NDArray[np.float32]
-Mask = NDArray[np.float32]
 
 Folds = Sequence[NDArray[np.int64]]
 
@@ -40,18 +38,23 @@ class Term:
     ----------
     part : its pose space and nodes
     settings : the interpolation between them
-    values : (M, N, 3) at the nodes
+    vertices : N, of the whole mesh
+    support : (S,) the vertices it may move, ascending
+    values : (M, S, 3) at the nodes
     features : (P, M) how much of each node there is in each pose of the fit
     """
 
     part: Part
     settings: RBF
-    values: Array32
+    vertices: int
+    support: NDArray[np.int64]
+    values: Floats32
     features: Floats
 
-    def sizes(self) -> Array32:
-        """Return (N,) the largest displacement that each vertex gets over the poses of the fit."""
-        largest = np.zeros(self.values.shape[1], dtype=np.float32)
+    @cached_property
+    def sizes(self) -> Floats32:
+        """(N,) the largest displacement that each vertex gets over the poses of the fit."""
+        largest = np.zeros(len(self.support), dtype=np.float32)
         rows = np.flatnonzero(np.abs(self.features).max(axis=1) > 0)
         if self.part.alone and len(rows) == len(self.part.nodes):
             for value in self.values:
@@ -60,16 +63,19 @@ class Term:
             for row in rows:
                 moved = np.tensordot(self.features[row].astype(np.float32), self.values, axes=1)
                 np.maximum(largest, np.einsum("ni,ni->n", moved, moved), out=largest)
-        return np.sqrt(largest)
+        sizes = np.zeros(self.vertices, dtype=np.float32)
+        sizes[self.support] = np.sqrt(largest)
+        return sizes
 
 
-def read_off(parts: list[Part], settings: RBF, data: Array32) -> list[Term]:
+def read_off(parts: list[Part], settings: RBF, data: Floats32) -> list[Term]:
     """Return the terms of parts whose nodes are poses that move nothing else: the values are observed."""
-    terms = []
+    terms, count = [], data.shape[1]
+    everywhere = np.arange(count)
     for part in parts:
         features = np.zeros((len(data), len(part.poses)))
         features[part.poses, np.arange(len(part.poses))] = 1.0
-        terms.append(Term(part, settings, _rows(data, part.poses), features))
+        terms.append(Term(part, settings, count, everywhere, _rows(data, part.poses), features))
     return terms
 
 
@@ -77,8 +83,8 @@ def solve_together(
     parts: Sequence[Part],
     settings: RBF,
     examples: Examples,
-    data: Array32,
-    masks: Sequence[Mask],
+    data: Floats32,
+    masks: Sequence[Floats32],
     together: Folds,
 ) -> tuple[list[Term], float]:
     """Solve the values of all parts from all poses by least squares, with a smoothness chosen by leaving poses out.
@@ -104,22 +110,23 @@ def solve_together(
         penalties.append(roughness(cardinal))
     blocks, error = solve_for(features, data, masks, penalties, together)
     terms = [
-        Term(part, own, block, feature)
-        for part, own, block, feature in zip(parts, resolved, blocks, features, strict=True)
+        Term(part, own, data.shape[1], np.flatnonzero(mask), block, feature)
+        for part, own, mask, block, feature in zip(parts, resolved, masks, blocks, features, strict=True)
     ]
     return terms, error
 
 
 def solve_for(
-    features: Sequence[Floats], data: Array32, masks: Sequence[Mask], penalties: Sequence[Floats], together: Folds
-) -> tuple[list[Array32], float]:
-    """Return for each block of features (P, M) the values (M, N, 3) that together give `data`, and the error.
+    features: Sequence[Floats], data: Floats32, masks: Sequence[Floats32], penalties: Sequence[Floats], together: Folds
+) -> tuple[list[Floats32], float]:
+    """Return for each block of features (P, M) the values (M, S, 3) that together give `data`, and the error.
 
-    A block has no say at vertices where its mask (N,) is 0; vertices that the same blocks act on share one solve.
+    A block has a say at the S vertices where its mask (N,) is not 0; vertices that the same blocks act on share one
+    solve.
     `penalties` (M, M) say which values are rough; without poses to leave out they have next to no weight.
     """
-    spans = np.cumsum([0, *(block.shape[1] for block in features)])
     acts = np.stack([mask > 0 for mask in masks])
+    places = [np.cumsum(each) - 1 for each in acts]
     groups = [
         _Group(
             vertices,
@@ -131,12 +138,16 @@ def solve_for(
         if len(chosen := np.flatnonzero(acts[:, vertices[0]]).tolist())
     ]
     strength, error = _choose_strength(groups, data, together) if together else (STRENGTHS[0], 0.0)
-    values = np.zeros((int(spans[-1]), *data.shape[1:]), dtype=np.float32)
+    values = [
+        np.zeros((block.shape[1], int(each.sum()), 3), dtype=np.float32)
+        for block, each in zip(features, acts, strict=True)
+    ]
     for group in groups:
-        rows = np.concatenate([np.arange(spans[k], spans[k + 1]) for k in group.chosen])
         solution = group.operator(strength) @ data[:, group.vertices].reshape(len(data), -1)
-        values[rows[:, None], group.vertices] = solution.reshape(len(rows), -1, 3)
-    return [values[spans[k] : spans[k + 1]] for k in range(len(features))], error
+        split = np.cumsum([features[k].shape[1] for k in group.chosen])[:-1]
+        for k, own in zip(group.chosen, np.split(solution.reshape(len(solution), -1, 3), split), strict=True):
+            values[k][:, places[k][group.vertices]] = own
+    return values, error
 
 
 def roughness(cardinal: RBFInterpolant) -> Floats:
@@ -159,33 +170,36 @@ class _Group(NamedTuple):
     design: Floats
     penalty: Floats
 
-    def operator(self, strength: float) -> Array32:
+    def operator(self, strength: float) -> Floats32:
         """The matrix (F, P) from values at the poses to values of the features."""
         normal = self.design.T @ self.design
         normal += strength * max(float(np.trace(normal)) / len(normal), 1e-30) * self.penalty
         return np.linalg.solve(normal, self.design.T).astype(np.float32)
 
 
-def in_regions(term: Term, regions: Mapping[str, Mask]) -> list[Term]:
+def in_regions(term: Term, regions: Mapping[str, Floats32]) -> list[Term]:
     """Split a term over the surface by masks (N,) that sum to one, so that each region gets components of its own."""
-    part = term.part
-    return [
-        replace(term, part=replace(part, name=f"{part.name} on {name}"), values=term.values * mask[:, None])
-        for name, mask in regions.items()
-    ]
+    split = []
+    for name, mask in regions.items():
+        inside = mask[term.support] > 0
+        support = term.support[inside]
+        part = replace(term.part, name=f"{term.part.name} on {name}")
+        split.append(replace(term, part=part, support=support, values=term.values[:, inside] * mask[support, None]))
+    return split
 
 
-def left_over(terms: Sequence[Term], examples: Examples, data: Array32) -> Array32:
+def left_over(terms: Sequence[Term], examples: Examples, data: Floats32) -> Floats32:
     """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
     left = data.copy()
     for term in terms:
         where = term.part.space.coordinates(examples.motion, examples.rig.skeleton)
         features = term.part.cardinal(term.settings)(where).astype(np.float32)
-        left -= np.tensordot(features, term.values, axes=1)
+        moved = slice(None) if len(term.support) == term.vertices else term.support
+        left[:, moved] -= np.tensordot(features, term.values, axes=1)
     return left
 
 
-def _rows(data: Array32, poses: NDArray[np.int64]) -> Array32:
+def _rows(data: Floats32, poses: NDArray[np.int64]) -> Floats32:
     """The chosen poses: a view where they stand one after another."""
     if (np.diff(poses) == 1).all():
         return data[int(poses[0]) : int(poses[-1]) + 1]
@@ -199,7 +213,7 @@ def _alike(acts: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
     return np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)
 
 
-def _choose_strength(groups: Sequence[_Group], data: Array32, together: Folds) -> tuple[float, float]:
+def _choose_strength(groups: Sequence[_Group], data: Floats32, together: Folds) -> tuple[float, float]:
     """The strength that best predicts poses left out, and its squared error, on some vertices of the largest groups."""
     step = max(1, data.shape[1] // _TRIAL)
     judged = np.zeros(data.shape[1], dtype=bool)

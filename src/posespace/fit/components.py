@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats
+from posespace.check import Floats, Floats32
 from posespace.fit import supports
 from posespace.fit.additive import Term
-from posespace.fit.supports import Surface
+from posespace.fit.supports import Sizes, Surface
 from posespace.interpolant import RBFInterpolant
 from posespace.packed import PackedBasis
 from posespace.skin import Driver, Layer
-
-Array32 = NDArray[np.float32]
-Mask = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,28 +24,40 @@ class Components:
     Parameters
     ----------
     term : what they are components of
-    support : (S,) the vertices considered
+    mask : (N,) how much of it they are components of; 0 outside their support
     nodes : (M, C) their coordinates at the term's nodes, scaled so that displacements have length one in all
-    basis : (C, S, 3) displacements where a coordinate is at its largest over the nodes
+    mix : (C, M) each component as a sum of the displacements at the nodes
     """
 
     term: Term
-    support: NDArray[np.int64]
+    mask: Floats32
     nodes: Floats
-    basis: Array32
+    mix: Floats32
 
     @property
-    def sizes(self) -> Array32:
-        """(C, N) how much of each vertex's displacements each component gives: the root of their squares' sum."""
-        full = np.zeros((len(self.basis), self.term.values.shape[1]), dtype=np.float32)
+    def support(self) -> NDArray[np.int64]:
+        """(S,) the vertices considered."""
+        return self.term.support[self.mask[self.term.support] > 0]
+
+    def basis(self) -> Floats32:
+        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; made anew each time."""
+        values = _masked(self.term, self.mask)
+        return (self.mix @ values.reshape(len(values), -1)).reshape(len(self.mix), values.shape[1], 3)
+
+    def sizes(self) -> Floats32:
+        """Return (C, N) how much of a vertex's displacements each component gives: the root of their squares' sum."""
+        full = np.zeros((len(self.mix), self.term.vertices), dtype=np.float32)
         coordinates = self.term.features @ (self.nodes / _largest(self.nodes))
         lengths = np.linalg.norm(coordinates, axis=0).astype(np.float32)
-        full[:, self.support] = lengths[:, None] * np.sqrt(np.einsum("csi,csi->cs", self.basis, self.basis))
+        basis = self.basis()
+        full[:, self.support] = lengths[:, None] * np.sqrt(np.einsum("csi,csi->cs", basis, basis))
         return full
 
-    def layer(self, masks: Mask, bits: int) -> Layer | None:
-        """Return the layer with masks (C, N) on the components, or None if nothing is left of it."""
-        basis = self.basis * masks[:, self.support, None]
+    def layer(self, masks: Floats32 | None, bits: int) -> Layer | None:
+        """Return the layer with masks (C, N) on the components if any, or None if nothing is left of it."""
+        basis = self.basis()
+        if masks is not None:
+            basis *= masks[:, self.support, None]
         used = np.flatnonzero(basis.any(axis=(1, 2)))
         acts = basis.any(axis=(0, 2))
         if not len(used):
@@ -61,36 +70,32 @@ class Components:
         return Layer(self.term.part.name, scaled, self.support[acts].astype(np.int32), packed)
 
 
-def decompose(term: Term, mask: Mask, most: int) -> Components:
+def decompose(term: Term, mask: Floats32, most: int) -> Components:
     """Return up to `most` principal components of what a masked term adds over the poses of the fit."""
-    support = np.flatnonzero(mask)
-    count = len(term.part.nodes)
     triangle = _triangle(term.features)
-    matrix = triangle.astype(np.float32) @ (term.values[:, support] * mask[support, None]).reshape(count, -1)
+    matrix = triangle.astype(np.float32) @ _masked(term, mask).reshape(len(triangle), -1)
     energy, vectors = np.linalg.eigh((matrix @ matrix.T).astype(np.float64))
     energy, vectors = energy[::-1], vectors[:, ::-1]
     kept = min(most, int((energy > 1e-10 * max(energy[0], 1e-300)).sum()))
     lengths = np.sqrt(energy[:kept])
     # Coordinates carry the lengths, so that large components count for more when a radius is chosen.
     nodes = np.linalg.pinv(triangle) @ vectors[:, :kept] * lengths
-    unit = (vectors[:, :kept] / lengths).T.astype(np.float32) @ matrix
-    basis = (unit * _largest(nodes)[:, None].astype(np.float32)).reshape(kept, len(support), 3)
-    return Components(term, support, nodes, basis)
+    mix = _largest(nodes)[:, None] * (vectors[:, :kept] / lengths).T @ triangle
+    return Components(term, mask, nodes, mix.astype(np.float32))
 
 
 def on_one_support(
     terms: Sequence[Term], surface: Surface, most: int, threshold: float, taper: int, budget: int
-) -> list[tuple[Components, Mask]]:
+) -> list[Components]:
     """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
-    sizes = surface.smoothed(np.stack([term.sizes() for term in terms]))
+    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
     most = min(most, budget) if budget else most
     entries = [min(most, len(term.part.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
     masks = surface.tapered(sizes > level, taper)
-    found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
-    return [(components, np.ones((len(components.basis), len(level)), np.float32)) for components in found]
+    return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
 
 
 def on_own_supports(
@@ -101,27 +106,38 @@ def on_own_supports(
     taper: int,
     budget: int,
     size: float | None,
-) -> list[tuple[Components, Mask]]:
+) -> Iterator[tuple[Components, Floats32]]:
     """Give each component its own support: where it is above `threshold` of the largest and among the largest there.
 
     An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` at a vertex, and at
-    most `size` a vertex on average, which is where they take away most error.
+    most `size` a vertex on average, which is where they take away most error. Yields the components of each term and
+    their masks (C, N), which are as large as the data together, so one after another.
     """
-    reach = surface.smoothed(np.stack([term.sizes() for term in terms]))
-    masks = surface.tapered(reach > threshold * float(reach.max()), taper)
+    masks = _reach(terms, surface, threshold, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
-    rows = np.cumsum([0, *(len(components.basis) for components in found)])
-    sizes = surface.smoothed(np.concatenate([components.sizes for components in found]))
-    level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
+    sizes = [Sizes.of(surface.smoothed(components.sizes())) for components in found]
+    level = np.full(masks.shape[1], threshold * max(own.largest for own in sizes), dtype=np.float32)
     if budget:
-        level = np.maximum(level, supports.within_budget(sizes, [1] * len(sizes), budget))
+        level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
     if size is not None:
-        kept = sizes[sizes > level]
-        last = len(kept) - int(size * sizes.shape[1]) - 1
+        kept = np.concatenate([own.above(level) for own in sizes])
+        last = len(kept) - int(size * len(level)) - 1
         if last >= 0:
             level = np.maximum(level, np.partition(kept, last)[last])
-    acts = surface.tapered(sizes > level, taper)
-    return [(components, acts[rows[k] : rows[k + 1]]) for k, components in enumerate(found)]
+    for components, own in zip(found, sizes, strict=True):
+        yield components, surface.tapered(own.inside(level), taper)
+
+
+def _reach(terms: Sequence[Term], surface: Surface, threshold: float, taper: int) -> Floats32:
+    """Masks (terms, N) of where each moves the skin by more than `threshold` of the largest displacement."""
+    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
+    return surface.tapered(sizes > threshold * float(sizes.max()), taper)
+
+
+def _masked(term: Term, mask: Floats32) -> Floats32:
+    """Displacements (M, S, 3) of a term at its nodes where a mask (N,) is not zero, times the mask."""
+    inside = mask[term.support] > 0
+    return np.asarray(term.values[:, inside] * mask[term.support[inside], None])
 
 
 def _largest(nodes: Floats) -> Floats:

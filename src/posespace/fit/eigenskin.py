@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit import supports
@@ -23,19 +24,16 @@ from posespace.packed import PackedBasis
 from posespace.pose import pose_digests
 from posespace.skin import Layer, Skin
 
-Array32 = NDArray[np.float32]
-Mask = NDArray[np.float32]
-
 PAIRS = 1
 """Pairs tried for each single term, those with the largest overlap first."""
 
 PAIR_NODES = 4
 """Nodes of a pair: where both are turned, beside all the places where one is."""
 
-FOLDS = 15
+FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
 
-WHOLE = 2.0
+WHOLE = 3.0
 """How much more left-out error a layer of all joints may have than a sum over joints before the sum is taken."""
 
 
@@ -117,7 +115,7 @@ class EigenSkin:
         }
         return Skin(examples.rig, tuple(layers), about=about)
 
-    def _terms(self, examples: Examples, data: Array32, surface: Surface) -> list[Term]:
+    def _terms(self, examples: Examples, data: Floats32, surface: Surface) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
         parts, moves = single_parts(examples)
         several = moves.sum(axis=1) > 1
@@ -135,7 +133,7 @@ class EigenSkin:
         examples: Examples,
         parts: list[Part],
         alone: list[Term],
-        data: Array32,
+        data: Floats32,
         several: NDArray[np.bool_],
         surface: Surface,
     ) -> list[Term]:
@@ -166,27 +164,29 @@ class EigenSkin:
         return terms
 
     def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
+        settings = self.components, self.threshold, self.taper, self.budget
+        made: list[Layer | None]
         if self.allotment == "equal":
-            found = on_one_support(terms, surface, self.components, self.threshold, self.taper, self.budget)
+            made = [components.layer(None, self.bits) for components in on_one_support(terms, surface, *settings)]
         else:
-            found = on_own_supports(terms, surface, self.components, self.threshold, self.taper, self.budget, self.size)
-        made = [components.layer(masks, self.bits) for components, masks in found]
+            found = on_own_supports(terms, surface, *settings, self.size)
+            made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
-    def _loose(self, term: Term, surface: Surface) -> Mask:
+    def _loose(self, term: Term, surface: Surface) -> Floats32:
         """Where a term has a say: where it moves the skin at all, by its own measure."""
-        sizes = surface.smoothed(term.sizes())
+        sizes = surface.smoothed(term.sizes)
         return surface.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
 
     def _pairs(
-        self, examples: Examples, terms: list[Term], data: Array32, several: NDArray[np.bool_], surface: Surface
+        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], surface: Surface
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
         left = left_over(terms, together, data[several])
-        near, sizes = [self._loose(term, surface) for term in terms], [term.sizes() for term in terms]
+        near = [self._loose(term, surface) for term in terms]
         overlap = {
-            (a, b): float((sizes[a] * near[a]) @ (sizes[b] * near[b]))
+            (a, b): float((terms[a].sizes * near[a]) @ (terms[b].sizes * near[b]))
             for a, b in itertools.combinations(range(len(terms)), 2)
         }
         best = sorted((pair for pair in overlap if overlap[pair] > 0), key=lambda pair: -overlap[pair])
@@ -203,7 +203,7 @@ class EigenSkin:
         return [replace(term, features=_at_rows(term.features, several)) for term in found]
 
 
-def share_normals(examples: Examples, layers: list[Layer], data: Array32, bits: int) -> list[Layer]:
+def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
     """Give each layer corrections of normals (P, N, 3) that its own coordinates drive, by least squares."""
     rig = examples.rig
     coordinates = [
@@ -214,8 +214,7 @@ def share_normals(examples: Examples, layers: list[Layer], data: Array32, bits: 
         mask[layer.support] = 1
     bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], ())
     return [
-        replace(layer, normal_basis=PackedBasis.pack(basis[:, layer.support], bits))
-        for layer, basis in zip(layers, bases, strict=True)
+        replace(layer, normal_basis=PackedBasis.pack(basis, bits)) for layer, basis in zip(layers, bases, strict=True)
     ]
 
 
@@ -239,7 +238,7 @@ def _beside(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]
     return joined
 
 
-def _widened(layer: Layer, support: NDArray[np.int32]) -> Array32:
+def _widened(layer: Layer, support: NDArray[np.int32]) -> Floats32:
     """A layer's basis (C, S, 3) on a support that holds its own."""
     wide = np.zeros((layer.basis.shape[0], len(support), 3), dtype=np.float32)
     wide[:, np.searchsorted(support, layer.support)] = np.asarray(layer.basis)

@@ -20,15 +20,17 @@ from posespace.examples import Examples
 from posespace.interpolant import RBFInterpolant
 from posespace.interpolate import RBF
 from posespace.pose import Motion
-from posespace.rig import Rig
+from posespace.rig import DIALLED, TURNED, Rig
 from posespace.skin import Driver
 from posespace.spaces import AXES, PoseSpace
 
-STILL = 1e-4
-"""Radians, or units of a control: less than this from rest counts as rest."""
-
 MOST_NODES = {"angles": 8, "controls": 8, "joint": 16}
 """Nodes of a part that is seen only together with others."""
+
+ALONE = 0.25
+"""Poses that move one thing alone speak for it if they go this part of the way that any pose goes.
+
+The first frames of a clip may turn one joint before the others by next to nothing."""
 
 WHOLE_NODES = 48
 """Nodes of a part of all that moves together; the work of playing it does not grow with the clip."""
@@ -80,7 +82,8 @@ def moved(motion: Motion, rig: Rig, space: PoseSpace) -> NDArray[np.bool_]:
     """Return (P,) which poses differ from rest in a pose space."""
     where = space.coordinates(motion, rig.skeleton)
     rest = space.coordinates(rig.rest, rig.skeleton)[None]
-    return np.asarray(distances(where, rest, space.metric)[:, 0] > STILL)
+    still = DIALLED if space.kind == "controls" else TURNED
+    return np.asarray(distances(where, rest, space.metric)[:, 0] > still)
 
 
 def spaces_of(examples: Examples) -> list[PoseSpace]:
@@ -108,7 +111,7 @@ def spaces_of(examples: Examples) -> list[PoseSpace]:
 def single_parts(examples: Examples) -> tuple[list[Part], NDArray[np.bool_]]:
     """Return a part for each thing that moves, and which poses (P, parts) move it.
 
-    Where poses move it alone, its nodes are those poses; else nodes are spread over where it has been.
+    Where poses move it alone and far enough, its nodes are those poses; else nodes are spread over where it has been.
     """
     rig, motion = examples.rig, examples.motion
     spaces = spaces_of(examples)
@@ -119,7 +122,8 @@ def single_parts(examples: Examples) -> tuple[list[Part], NDArray[np.bool_]]:
         where = space.coordinates(motion, rig.skeleton)
         rest = space.coordinates(rig.rest, rig.skeleton)[None]
         alone = np.flatnonzero(moves[:, column] & ~several)
-        if len(alone):
+        far = distances(where, rest, space.metric)[:, 0]
+        if len(alone) and far[alone].max() > ALONE * far.max():
             _refuse_doubles(space, where[alone], [motion.names[index] for index in alone])
             parts.append(Part(", ".join(space.names), space, where[alone], rest, alone))
         else:

@@ -12,14 +12,13 @@ from posespace.check import Floats
 from posespace.distance import distances
 from posespace.errors import InputError
 from posespace.pose import Motion, Pose
-from posespace.rig import Rig
+from posespace.rig import DIALLED, Rig
 from posespace.spaces import AXES, PoseSpace
 
 Controls = frozenset[int | str]
 """Joints by number and controls by name."""
 
-# A joint has moved beyond what rounding in a file does to a rest pose; a control has none to fear.
-_TURNED, _MOVED, _SHIFTED = 1e-3, 1e-6, 1e-4
+_SHIFTED = 1e-4  # of the mesh's diagonal: a joint shifted less is where it was
 # A sample this near to one held at zero, as a part of its distance from rest, would make the correction jump.
 _NEAR = 0.05
 _COINCIDENT = 1e-9
@@ -75,7 +74,7 @@ def moved_controls(rig: Rig, motion: Motion) -> list[Controls]:
     A joint rests as the mesh was bound or as the skeleton's file shows it: exporters often turn the root between them.
     """
     shown = Pose.rest(rig.skeleton)
-    away = _away(motion, rig.rest) & _away(motion, shown)
+    away = rig.turned(motion) & rig.turned(motion, shown)
     limit = _SHIFTED * rig.mesh.diagonal
     shifted = np.minimum(*(np.abs(motion.translations - rest.translations) for rest in (rig.rest, shown))) > limit
     found = _controls(motion, away)
@@ -84,20 +83,14 @@ def moved_controls(rig: Rig, motion: Motion) -> list[Controls]:
             joint = rig.skeleton.names[int(shifted[index].any(axis=1).argmax())]
             raise InputError(
                 f"pose {motion.names[index]!r}: it only shifts joints ({joint!r}), and a pose space knows rotations "
-                "and controls; give the shift as a control too"
+                "and controls; give the shift as a control too, or leave the pose out"
             )
     return found
 
 
-def _away(motion: Motion, rest: Pose) -> NDArray[np.bool_]:
-    """Which joints (P, J) are turned from `rest`."""
-    near = np.minimum(np.abs((motion.rotations * rest.rotations).sum(axis=2)), 1.0)
-    return np.asarray(2 * np.arccos(near) > _TURNED)
-
-
 def _controls(motion: Motion, turned: NDArray[np.bool_]) -> list[Controls]:
     """The joints marked in `turned` (P, J) and the controls that are not at zero, of each pose."""
-    dialled = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in np.abs(motion.controls) > _MOVED]
+    dialled = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in np.abs(motion.controls) > DIALLED]
     return [frozenset((*np.flatnonzero(row).tolist(), *names)) for row, names in zip(turned, dialled, strict=True)]
 
 
@@ -108,7 +101,7 @@ def plan_layers(
     moved = moved_controls(rig, motion)
     if not any(moved):
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
-    away = _controls(motion, _away(motion, rig.rest))
+    away = _controls(motion, rig.turned(motion))
     # A rest pose with the rest shape is what the anchor says.
     loud = [index for index, controls in enumerate(away) if controls or not silent[index]]
     anchor = anchor or len(loud) < len(motion)
@@ -208,6 +201,6 @@ def _span(rig: Rig, motion: Motion, controls: Controls, samples: list[int]) -> P
         turns = np.abs(rig.skeleton.axes[joints]).max(axis=2) > 0
     else:
         angles = rig.skeleton.angles(motion.rotations[samples])[:, joints]
-        turns = np.abs(angles - rig.skeleton.angles(rig.rest.rotations)[joints]).max(axis=0) > _MOVED
+        turns = np.abs(angles - rig.skeleton.angles(rig.rest.rotations)[joints]).max(axis=0) > DIALLED
     degrees = [f"{name}.{AXES[axis]}" for name, row in zip(names, turns, strict=True) for axis in np.flatnonzero(row)]
     return PoseSpace("angles", (*degrees, *scalars))

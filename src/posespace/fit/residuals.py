@@ -9,12 +9,10 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from posespace import check, skinning
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.progress import track
-
-Array32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,7 @@ class Residuals:
     damped : how many vertices, over all poses, have a blend so close to losing rank that theirs are damped
     """
 
-    values: Array32
+    values: Floats32
     damped: int
 
 
@@ -61,7 +59,7 @@ def point_residuals(examples: Examples) -> Residuals:
     return Residuals(values, damped)
 
 
-def normal_residuals(examples: Examples) -> Array32:
+def normal_residuals(examples: Examples) -> Floats32:
     """Return what must be added to the rest normals (P, N, 3) so that carrying them gives each example's normals."""
     rig = examples.rig
     values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
@@ -73,7 +71,7 @@ def normal_residuals(examples: Examples) -> Array32:
 
 @njit(cache=True, parallel=True, error_model="numpy")
 def _residual(
-    transforms: Floats, influences: Ints, weights: Floats, rest: Floats, shape: Floats, out: Array32
+    transforms: Floats, influences: Ints, weights: Floats, rest: Floats, shape: Floats, out: Floats32
 ) -> NDArray[np.bool_]:  # pragma: no cover - compiled
     """Write M⁻¹(v_observed - M v) of each vertex to `out`, and return which blends are close to losing rank."""
     count, slots = influences.shape

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from posespace.check import Floats32
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.spaces import PoseSpace
-
-Mask = NDArray[np.float32]
 
 _SMOOTHINGS = 3
 _ROWS = 16
@@ -42,7 +41,7 @@ class Surface:
         self._ring = sp.csr_matrix(edges + sp.identity(count, dtype=np.float32))
         self._mean = sp.csr_matrix(0.5 * sp.diags_array((1 / degree).astype(np.float32)) @ edges)
 
-    def smoothed(self, values: Mask) -> Mask:
+    def smoothed(self, values: Floats32) -> Floats32:
         """Return values (N,) or (R, N) averaged over neighbours a few times, so that no support frays."""
         out = np.empty(values.shape, dtype=np.float32)
         for rows in _blocks(values):
@@ -52,7 +51,7 @@ class Surface:
             out[rows] = found.T[..., self._groups]
         return out
 
-    def tapered(self, inside: NDArray[np.bool_], rings: int) -> Mask:
+    def tapered(self, inside: NDArray[np.bool_], rings: int) -> Floats32:
         """Return masks (N,) or (R, N): 0 outside, rising smoothly to 1 over so many rings of vertices inside."""
         out = np.empty(inside.shape, dtype=np.float32)
         for rows in _blocks(inside):
@@ -73,7 +72,7 @@ def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
     return [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
 
 
-def near_joint(rig: Rig, space: PoseSpace) -> Mask:
+def near_joint(rig: Rig, space: PoseSpace) -> Floats32:
     """Return (N,) 1 on vertices that follow the joints of a space, their parents or children, 0 elsewhere."""
     if not space.joints(rig.skeleton):
         return np.ones(len(rig.mesh.points), dtype=np.float32)
@@ -85,23 +84,56 @@ def near_joint(rig: Rig, space: PoseSpace) -> Mask:
     return np.asarray(bound.any(axis=1), dtype=np.float32)
 
 
-def regions(rig: Rig) -> dict[str, Mask]:
+def regions(rig: Rig) -> dict[str, Floats32]:
     """Return masks (N,) that sum to one: each joint's weights."""
     dense = rig.dense_weights().astype(np.float32)
     return {name: dense[:, k] for k, name in enumerate(rig.skeleton.names) if dense[:, k].any()}
 
 
-def within_budget(sizes: Mask, entries: Sequence[int], budget: int) -> Mask:
+class Sizes(NamedTuple):
+    """Sizes (R, N) of some components at all vertices, kept only at the W vertices where one is not zero."""
+
+    where: NDArray[np.int64]
+    values: Floats32
+
+    @classmethod
+    def of(cls, full: Floats32) -> Sizes:
+        """Keep the vertices where some row of (R, N) is not zero."""
+        where = np.flatnonzero(full.any(axis=0))
+        return cls(where, full[:, where])
+
+    @property
+    def largest(self) -> float:
+        """The largest of them."""
+        return float(self.values.max(initial=0.0))
+
+    def above(self, level: Floats32) -> Floats32:
+        """Return those above a level (N,), in one row."""
+        return self.values[self.values > level[self.where]]
+
+    def inside(self, level: Floats32) -> NDArray[np.bool_]:
+        """Return (R, N) where they are above a level (N,)."""
+        inside = np.zeros((len(self.values), len(level)), dtype=bool)
+        inside[:, self.where] = self.values > level[self.where]
+        return inside
+
+
+def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
+    """Return (N,) at each vertex the largest size that finds no place when the `budget` largest are kept."""
+    largest = np.zeros((budget + 1, vertices), dtype=np.float32)
+    for own in sizes:
+        both = np.concatenate([largest[:, own.where], own.values])
+        largest[:, own.where] = np.partition(both, len(own.values) - 1, axis=0)[len(own.values) :]
+    return np.asarray(largest.min(axis=0))
+
+
+def within_budget(sizes: Floats32, entries: Sequence[int], budget: int) -> Floats32:
     """Return (N,) the size up to which displacements must go so that no vertex has more than `budget` entries.
 
     At each vertex the rows of `sizes` (R, N) are taken from the largest down, each with its number of `entries`; the
     first that does not fit sets the level. Sizes vary smoothly over the surface, so the level does too, and so do masks
     that fade above it.
     """
-    if len(sizes) <= budget and max(entries, default=0) <= 1:
-        return np.zeros(sizes.shape[1], dtype=np.float32)
-    if max(entries, default=0) <= 1:
-        return np.asarray(np.partition(sizes, len(sizes) - budget - 1, axis=0)[len(sizes) - budget - 1])
     order = np.argsort(-sizes, axis=0, kind="stable")
     ordered = np.take_along_axis(sizes, order, axis=0)
     over = np.cumsum(np.asarray(entries)[order] * (ordered > 0), axis=0) > budget
