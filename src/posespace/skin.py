@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from posespace.rig import BLENDINGS, Rig
 from posespace.skeleton import Skeleton
 from posespace.spaces import PoseSpace
 from posespace.subdivision import Subdivision, fine_vertex_count, levels_of
+
+if TYPE_CHECKING:
+    from posespace.runtime.player import Player
 
 Interpolant = RBFInterpolant | ShepardInterpolant
 Basis = Floats | PackedBasis
@@ -282,6 +285,19 @@ class Skin:
             raise InputError(f"components: expected at least 0, got {components}")
         layers = tuple(layer.truncated(components) for layer in self.layers) if components else ()
         return replace(self, layers=layers)
+
+    def compile(self, backend: str = "cpu", normals: bool = True, **options: Any) -> Player:
+        """Return a player, which poses the skin fast, again and again: `play = skin.compile(); play(pose)`.
+
+        Parameters
+        ----------
+        backend : "cpu": compiled loops on several cores; "gpu": WebGPU, needs posespace[gpu]
+        normals : whether it gives normals too; points alone are faster
+        options : of the backend: threads for "cpu", device for "gpu"
+        """
+        from posespace.runtime import compile_skin
+
+        return compile_skin(self, backend, normals=normals, **options)
 
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""

@@ -1,0 +1,24 @@
+"""A skin, compiled: the fast evaluators. Each gives the numbers of `Skin.pose`, which is the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from posespace import check
+
+if TYPE_CHECKING:
+    from posespace.runtime.player import Player
+    from posespace.skin import Skin
+
+BACKENDS = ("cpu", "gpu")
+
+
+def compile_skin(skin: Skin, backend: str = "cpu", **options: Any) -> Player:
+    """Return a player of a skin; see `Skin.compile`."""
+    if check.choice("backend", backend, BACKENDS) == "gpu":
+        from posespace.runtime.gpu import GPUPlayer
+
+        return GPUPlayer(skin, **options)
+    from posespace.runtime.cpu import CPUPlayer
+
+    return CPUPlayer(skin, **options)

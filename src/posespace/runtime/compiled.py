@@ -1,0 +1,25 @@
+"""How the loops are compiled: without Python's lock or checks, and kept on disk, so that a second start is quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function."""
+    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function into each function that calls it."""
+    return njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[return-value]
+
+
+def on_all_cores(function: Function) -> Function:
+    """Compile a function whose `prange` loops run on all cores."""
+    return njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[return-value]

@@ -1,0 +1,221 @@
+"""The player on the processor: compiled loops over blocks of eight vertices, on several cores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+
+import numba
+import numpy as np
+from numba import prange
+
+from posespace.check import Floats, Floats32
+from posespace.errors import InputError
+from posespace.pose import Motion
+from posespace.runtime import dual_quaternions, kernels, surface_normals
+from posespace.runtime.compiled import on_all_cores
+from posespace.runtime.drive import drive
+from posespace.runtime.kernels import Basis, Surface, Work
+from posespace.runtime.lanes import LANES
+from posespace.runtime.layout import Layout, Table, layout_of
+from posespace.runtime.player import Player, Shape
+from posespace.skin import Skin
+from posespace.subdivision import levels_of
+
+# As a part of the box's diagonal, or of a normal's length: what whole-number sums may be off.
+_TOLERANCE = 5e-6
+# Blocks below which a second core costs more than it gives.
+_FEW = 128
+_AT_ONCE = 16
+
+
+class CPUPlayer(Player):
+    """Poses a skin on the processor.
+
+    Parameters
+    ----------
+    skin : what it plays
+    normals : whether it gives normals too
+    threads : how many cores work on a frame; None: all that numba may use
+    """
+
+    def __init__(self, skin: Skin, normals: bool = True, threads: int | None = None) -> None:
+        super().__init__(skin, normals)
+        most = numba.get_num_threads()
+        if threads is not None and not 1 <= threads <= most:
+            raise InputError(f"threads: expected 1 to {most}, got {threads}")
+        points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
+        self.layout = layout_of(skin, points, normal_points, self._drive.columns)
+        wanted = most if threads is None else threads
+        self.threads = wanted if self.layout.blocks >= _FEW and wanted > 1 and _cores_work() else 1
+        self._work = self._made_work(())
+        tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
+        self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
+        self._carried = self.normals and self._carries(skin)
+        table = self.layout.normal_points or _empty(self.layout.blocks)
+        self._normal_basis = _basis(table, self.layout.normal_scales, self.layout.normal_most, _TOLERANCE)
+        self._linear = skin.rig.blending == "linear"
+        self._surface = _surface(self.layout, self._linear)
+        if not self._linear:
+            # Displacements are added by the same loops, every vertex on one bone that stays.
+            self._still = self._work._replace(palette=np.eye(3, 4, dtype=np.float32).ravel())
+
+    @staticmethod
+    def _carries(skin: Skin) -> bool:
+        """Whether normals are carried by the bones; else they are those of the posed surface."""
+        if skin.detail is not None:
+            return False
+        return not skin.layers or any(layer.normal_basis is not None for layer in skin.layers)
+
+    @cached_property
+    def _fans(self) -> surface_normals.Fans:
+        return surface_normals.fans_of(self.skin.mesh)
+
+    @cached_property
+    def _levels(self) -> tuple[object, ...]:
+        return levels_of(self.skin.rig.mesh, self.skin.detail.levels if self.skin.detail else 0)
+
+    def _made_work(self, poses: tuple[int, ...]) -> Work:
+        columns = self._drive.columns
+        return Work(
+            np.zeros((*poses, self._drive.scratch)),
+            np.zeros((*poses, 12 * len(self.skin.rig.skeleton)), np.float32),
+            np.zeros((*poses, columns)),
+            np.zeros((*poses, 2, columns), np.float32),
+            np.zeros((*poses, 2, 2, columns), np.int32),
+        )
+
+    def _driven(self) -> tuple[Floats32, Floats]:
+        drive(self._drive.tables, self._pose, self._work.scratch, self._work.palette, self._work.coordinates)
+        return self._work.palette, self._work.coordinates
+
+    def _play(self, points: Floats32, normals: Floats32 | None) -> None:
+        if self.skin.detail is not None:
+            self._play_detail(points, normals)
+        elif not self._linear:
+            self._play_dual(points, normals)
+        elif normals is not None and self._carried:
+            bases = self._basis, self._normal_basis
+            kernels.frame_both(
+                self.threads, self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals
+            )
+        else:
+            self._play_points(points)
+        if normals is not None and not self._carried:
+            self._write_normals(points, normals)
+
+    def _play_points(self, points: Floats32) -> None:
+        kernels.frame_points(
+            self.threads, self._drive.tables, self._pose, self._surface, self._basis, self._work, points
+        )
+
+    def _play_dual(self, points: Floats32, normals: Floats32 | None) -> None:
+        palette, _ = self._driven()
+        turned = np.empty_like(points) if normals is None else normals
+        args = (self._surface, self._basis, self._normal_basis, self._still, points, turned)
+        pose, carry = (
+            (kernels.pose_both, dual_quaternions.carry)
+            if self.threads > 1
+            else (kernels.pose_both_alone, dual_quaternions.carry_alone)
+        )
+        pose(self.threads, *args)
+        rig = self.skin.rig
+        weights = rig.weights.astype(np.float64)
+        carry(self.threads, dual_quaternions.dual_palette(palette), rig.influences, weights, points, turned)
+
+    def _play_detail(self, points: Floats32, normals: Floats32 | None) -> None:
+        """Relief: the coarse points subdivided and moved along their normals, by the reference's own arrays."""
+        detail = self.skin.detail
+        assert detail is not None
+        coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
+        if self._linear:
+            self._play_points(coarse)
+        else:
+            self._play_dual(coarse, None)
+        fine = coarse
+        for level in self._levels:
+            fine = level.refine(fine)  # type: ignore[attr-defined]
+        start = self._drive.detail
+        heights = self._work.coordinates[start : start + detail.driver.columns] @ detail.heights
+        along = np.empty_like(points) if normals is None else normals
+        self._write_normals(fine, along)
+        points[:] = fine + heights[:, None] * along
+
+    def _write_normals(self, points: Floats32, normals: Floats32) -> None:
+        write = surface_normals.surface_normals if self.threads > 1 else surface_normals.surface_normals_alone
+        write(self.threads, self._fans, points, normals)
+
+    def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
+        shape = (min(len(motion), _AT_ONCE), self.vertices, 3)
+        rows = self.normals
+        own = np.empty(shape, np.float32) if points is None else None
+        own_normals = np.empty(shape, np.float32) if rows and normals is None else None
+        poses, works = np.zeros((shape[0], self._drive.pose_size)), self._made_work(shape[:1])
+        for first in range(0, len(motion), _AT_ONCE):
+            last = min(first + _AT_ONCE, len(motion))
+            out = own[: last - first] if points is None else points[first:last]  # type: ignore[index]
+            given = own_normals if normals is None else normals[first:last]
+            normals_out = given[: last - first] if rows and given is not None else None
+            self._play_some(motion, range(first, last), poses, works, out, normals_out)
+            for k in range(last - first):
+                yield out[k], None if normals_out is None else normals_out[k]
+
+    def _play_some(
+        self, motion: Motion, which: range, poses: Floats, works: Work, out: Floats32, normals: Floats32 | None
+    ) -> None:
+        """Write the shapes of a few poses of a motion."""
+        for row, index in enumerate(which):
+            self._drive.write_pose(motion[index], poses[row])
+        simple = self._linear and self.skin.detail is None
+        if not simple:
+            for row in range(len(which)):
+                self._pose[:] = poses[row]
+                self._play(out[row], None if normals is None else normals[row])
+            return
+        tables, used = self._drive.tables, poses[: len(which)]
+        if normals is not None and self._carried:
+            run = kernels.many_both if self.threads > 1 else kernels.many_both_alone
+            run(tables, used, self._surface, self._basis, self._normal_basis, works, out, normals)
+            return
+        alone = kernels.many_points if self.threads > 1 else kernels.many_points_alone
+        alone(tables, used, self._surface, self._basis, works, out)
+        if normals is not None:
+            for row in range(len(which)):
+                self._write_normals(out[row], normals[row])
+
+
+def _basis(table: Table, scales: Floats, most: float, tolerance: float) -> Basis:
+    return Basis(table, scales, np.array([most, tolerance]))
+
+
+def _empty(blocks: int) -> Table:
+    zeros = np.zeros(blocks + 1, np.int32)
+    return Table(zeros, np.zeros(0, np.int32), np.zeros((0, 3, LANES), np.float32))
+
+
+def _surface(layout: Layout, linear: bool) -> Surface:
+    bones = layout.bones
+    if not linear:
+        blocks = layout.blocks
+        ones = np.ones((blocks, LANES), np.float32)
+        bones = Table(np.arange(blocks + 1, dtype=np.int32), np.zeros(blocks, np.int32), ones)
+    full = np.array([layout.vertices // LANES if layout.in_order else 0])
+    return Surface(layout.rest, layout.normals, layout.order, full, bones)
+
+
+@on_all_cores
+def _sum_of(count: int) -> float:  # pragma: no cover - compiled
+    total = 0.0
+    for k in prange(count):
+        total += k
+    return total
+
+
+def _cores_work() -> bool:
+    """Whether numba can run a loop on several cores here; without its parallel layer one core does the work."""
+    try:
+        return bool(_sum_of(4) == 6.0)
+    except (ValueError, RuntimeError, ImportError) as error:
+        warnings.warn(f"one core is used: {str(error).splitlines()[0]}", stacklevel=3)
+        return False

@@ -1,0 +1,390 @@
+"""Drive, compiled: a pose's joint transforms and every layer's coordinates in one call on flat tables."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Floats32
+from posespace.distance import axis_count, unit_quaternions
+from posespace.interpolant import KERNELS, TAILS, RBFInterpolant
+from posespace.pose import Pose
+from posespace.rig import Rig
+from posespace.runtime.compiled import compiled
+from posespace.skeleton import Skeleton
+from posespace.skin import Driver, Skin
+from posespace.spaces import AXES, PoseSpace
+
+_KERNEL_NUMBERS = {name: number for number, name in enumerate(KERNELS)}
+_SHEPARD = len(KERNELS)
+_GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR = (
+    _KERNEL_NUMBERS[name] for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear")
+)
+
+
+class Tables(NamedTuple):
+    """Everything that `drive` reads, flat and in few arrays: each costs a call more than the numbers in it.
+
+    Parameters
+    ----------
+    links : (J, 3) joints from roots to tips, the parent of each joint, and whether a layer needs its angles
+    joints : (J, 46) of each joint its frame in its parent (3, 4), the scale and shear that no pose changes (3, 3), its
+        inverse bind transform (3, 4), its rotation at rest (4,) and the axes that its angles are about (3, 3)
+    heads : (I, 12) a row an interpolant: kernel, whether its distance is between rotations, terms of the tail, samples,
+        dimensions, columns, first column of the result; then where its slots are, and where among the numbers its
+        inverse radii, its centres, its weights, and Shepard's power and reach
+    slots : where in the features each dimension is found
+    numbers : of all interpolants; weights of kernels and tail are column by column
+    """
+
+    links: NDArray[np.int64]
+    joints: Floats
+    heads: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    numbers: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Drive:
+    """The flat tables of a skin's first stage.
+
+    Parameters
+    ----------
+    tables : what `drive` reads
+    controls : names of the controls, in the order of their values
+    columns : how many coordinates there are in all
+    layers : for each layer the first column of its points' coordinates and of its normals'
+    detail : the first column of the detail's, or -1
+    """
+
+    tables: Tables
+    controls: tuple[str, ...]
+    columns: int
+    layers: tuple[tuple[int, int], ...]
+    detail: int
+
+    @property
+    def scratch(self) -> int:
+        """How many numbers `drive` needs to work in."""
+        heads = self.tables.heads
+        terms = int((heads[:, 2] + heads[:, 3]).max(initial=0))
+        return 23 * len(self.tables.links) + len(self.controls) + terms
+
+    @property
+    def pose_size(self) -> int:
+        """How many numbers a pose has: four and three a joint, one a control."""
+        return 7 * len(self.tables.links) + len(self.controls)
+
+    def write_pose(self, pose: Pose, out: Floats) -> None:
+        """Write a pose's rotations, translations and controls to `out`; a control that it does not name is zero."""
+        joints = len(self.tables.links)
+        out[: 4 * joints] = pose.rotations.ravel()
+        out[4 * joints : 7 * joints] = pose.translations.ravel()
+        for number, name in enumerate(self.controls):
+            out[7 * joints + number] = pose.controls.get(name, 0.0)
+
+
+def drive_of(skin: Skin) -> Drive:
+    """Flatten the drivers of a skin; layers that share a driver share its columns."""
+    skeleton = skin.rig.skeleton
+    drivers: dict[int, Driver] = {}
+    for layer in skin.layers:
+        for driver in (layer.driver, layer.normal_driver):
+            if driver is not None:
+                drivers.setdefault(id(driver), driver)
+    if skin.detail is not None:
+        drivers.setdefault(id(skin.detail.driver), skin.detail.driver)
+    controls = _controls(list(drivers.values()), skeleton)
+    starts = dict(zip(drivers, np.cumsum([0, *(d.columns for d in drivers.values())])[:-1].tolist(), strict=True))
+    return Drive(
+        _tables(skin.rig, list(drivers.values()), controls),
+        controls,
+        sum(driver.columns for driver in drivers.values()),
+        tuple((starts[id(layer.driver)], starts[id(layer.normal_driver or layer.driver)]) for layer in skin.layers),
+        starts[id(skin.detail.driver)] if skin.detail is not None else -1,
+    )
+
+
+def _controls(drivers: list[Driver], skeleton: Skeleton) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for driver in drivers:
+        space = driver.space
+        points = [f"{name}.{axis}" for name in space.names for axis in AXES] if space.kind == "points" else []
+        names.update(dict.fromkeys((*space.controls(skeleton), *points)))
+    return tuple(names)
+
+
+def _tables(rig: Rig, drivers: list[Driver], controls: tuple[str, ...]) -> Tables:
+    links, joints = _joints(rig, drivers)
+    heads, slots, numbers = _samples(drivers, rig.skeleton, controls)
+    return Tables(links, joints, heads, slots, numbers)
+
+
+def _joints(rig: Rig, drivers: list[Driver]) -> tuple[NDArray[np.int64], Floats]:
+    skeleton = rig.skeleton
+    count = len(skeleton)
+    bends = np.zeros(count, np.int64)
+    for driver in drivers:
+        if driver.space.kind == "angles":
+            bends[list(driver.space.joints(skeleton))] = 1
+    identity = np.broadcast_to(np.eye(3), (count, 3, 3))
+    parts = (
+        skeleton.frames[:, :3],
+        identity if skeleton.stretches is None else skeleton.stretches,
+        rig.inverse_bind[:, :3],
+        skeleton.rest_rotations,
+        identity if skeleton.axes is None else skeleton.axes,
+    )
+    links = np.stack([np.asarray(skeleton.order), skeleton.parents, bends], axis=1).astype(np.int64)
+    return links, np.concatenate([part.reshape(count, -1).astype(np.float64) for part in parts], axis=1)
+
+
+def _samples(
+    drivers: list[Driver], skeleton: Skeleton, controls: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    heads: list[tuple[int, ...]] = []
+    slots: list[int] = []
+    numbers: list[Floats] = []
+    length, column = 0, 0
+    for driver in drivers:
+        made = driver.interpolant
+        samples, dimensions = made.centres.shape
+        turning = made.metric == "rotation"
+        centres = made.centres.astype(np.float64)
+        if isinstance(made, RBFInterpolant):
+            kernel, tail = _KERNEL_NUMBERS[made.kernel], (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
+            radii, weights, powers = made.radius, made.weights, (0.0, 0.0)
+        else:
+            kernel, tail, powers = _SHEPARD, 0, (made.power, made.reach)
+            radii, weights = np.ones(axis_count(dimensions, made.metric)), made.values
+        parts = (1 / radii, unit_quaternions(centres) if turning else centres, _by_column(weights), np.array(powers))
+        at = (length + np.cumsum([0, *(part.size for part in parts)])).tolist()
+        heads.append((kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:-1]))
+        slots += _slots(driver.space, skeleton, controls)
+        numbers += [part.ravel() for part in parts]
+        length, column = at[-1], column + made.columns
+    flat = np.concatenate([np.zeros(0), *numbers])
+    return np.array(heads, np.int64).reshape(-1, 12), np.array(slots, np.int64), flat
+
+
+def _by_column(weights: Floats) -> Floats:
+    """Weights (M,) or (M, C), column after column."""
+    return weights.reshape(len(weights), -1).T.ravel()
+
+
+def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> list[int]:
+    """Where the coordinates of a space are among the features: 4 J rotations, 4 J signed ones, 3 J angles, controls."""
+    joints = len(skeleton)
+    if space.kind in ("joint", "quaternions"):
+        base = 0 if space.kind == "joint" else 4 * joints
+        return [base + 4 * joint + k for joint in space.joints(skeleton) for k in range(4)]
+    names = [f"{name}.{axis}" for name in space.names for axis in AXES] if space.kind == "points" else space.names
+    found = []
+    for name in names:
+        degree = space.degree_of(name, skeleton)
+        found.append(11 * joints + controls.index(name) if degree is None else 8 * joints + 3 * degree[0] + degree[1])
+    return found
+
+
+@compiled
+def drive(
+    tables: Tables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the transforms (12 J,) and the coordinates (C,) of a pose; see `Drive` for the sizes of the others."""
+    links, joints, heads, slots, numbers = tables
+    count = len(links)
+    world, features, terms = scratch[: 12 * count], scratch[12 * count :], scratch[16 * count + len(pose) :]
+    for k in range(count):
+        joint = links[k, 0]
+        _place(joints[joint], joint, links[joint, 1], pose, pose[4 * count :], world)
+        _bind(world[12 * joint :], joints[joint, 21:33], palette[12 * joint :])
+    if not len(heads):
+        return
+    for joint in range(count):
+        _features(joints[joint], joint, count, links[joint, 2], pose, features)
+    for k in range(7 * count, len(pose)):
+        features[4 * count + k] = pose[k]
+    for which in range(len(heads)):
+        head = heads[which]
+        if head[0] == _SHEPARD:
+            _squares(head, slots, numbers, features, terms)
+            _shares(head[3], numbers[head[11]], numbers[head[11] + 1], terms)
+        else:
+            _squares(head, slots, numbers, features, terms)
+            _radial(head[0], head[3], terms)
+            _tail(head, slots, numbers, features, terms)
+        _weigh(head, numbers, terms, coordinates)
+
+
+@compiled
+def _place(
+    own: Floats, joint: int, parent: int, turns: Floats, shifts: Floats, world: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write a joint's transform to the world, 3 rows of 4, its parent's being there."""
+    x, y, z, w = turns[4 * joint], turns[4 * joint + 1], turns[4 * joint + 2], turns[4 * joint + 3]
+    r = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+    at = 12 * joint
+    for column in range(4):
+        if column < 3:
+            p, q, s = own[12 + column], own[15 + column], own[18 + column]
+            a = r[0][0] * p + r[0][1] * q + r[0][2] * s
+            b = r[1][0] * p + r[1][1] * q + r[1][2] * s
+            c = r[2][0] * p + r[2][1] * q + r[2][2] * s
+        else:
+            a, b, c = shifts[3 * joint], shifts[3 * joint + 1], shifts[3 * joint + 2]
+        d = own[0] * a + own[1] * b + own[2] * c
+        e = own[4] * a + own[5] * b + own[6] * c
+        f = own[8] * a + own[9] * b + own[10] * c
+        if column == 3:
+            d, e, f = d + own[3], e + own[7], f + own[11]
+        if parent >= 0:
+            up = 12 * parent
+            a = world[up] * d + world[up + 1] * e + world[up + 2] * f
+            b = world[up + 4] * d + world[up + 5] * e + world[up + 6] * f
+            c = world[up + 8] * d + world[up + 9] * e + world[up + 10] * f
+            if column == 3:
+                a, b, c = a + world[up + 3], b + world[up + 7], c + world[up + 11]
+            d, e, f = a, b, c
+        world[at + column], world[at + 4 + column], world[at + 8 + column] = d, e, f
+
+
+@compiled
+def _bind(world: Floats, bind: Floats, out: Floats32) -> None:  # pragma: no cover - compiled
+    """Write the transform from rest to posed space, row by row."""
+    for row in range(0, 12, 4):
+        a, b, c = world[row], world[row + 1], world[row + 2]
+        for column in range(3):
+            out[row + column] = a * bind[column] + b * bind[4 + column] + c * bind[8 + column]
+        out[row + 3] = a * bind[3] + b * bind[7] + c * bind[11] + world[row + 3]
+
+
+@compiled
+def _features(
+    own: Floats, joint: int, count: int, bends: int, turns: Floats, features: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write what pose spaces see of a joint: its rotation, the same signed as at rest, and its angles."""
+    x, y, z, w = turns[4 * joint], turns[4 * joint + 1], turns[4 * joint + 2], turns[4 * joint + 3]
+    p, q, r, s = own[33], own[34], own[35], own[36]
+    side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
+    for k in range(4):
+        features[4 * joint + k] = turns[4 * joint + k]
+        features[4 * count + 4 * joint + k] = side * turns[4 * joint + k]
+    if not bends:
+        return
+    i = s * x - p * w - q * z + r * y
+    j = s * y + p * z - q * w - r * x
+    k = s * z - p * y + q * x - r * w
+    real = s * w + p * x + q * y + r * z
+    sign = -1.0 if real < 0 else 1.0
+    sine = math.sqrt(i * i + j * j + k * k)
+    scale = sign * (2 * math.atan2(sine, sign * real) / sine if sine > 1e-12 else 2.0)
+    for axis in range(3):
+        row = 37 + 3 * axis
+        features[8 * count + 3 * joint + axis] = scale * (own[row] * i + own[row + 1] * j + own[row + 2] * k)
+
+
+@compiled
+def _squares(
+    head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the squared distances of the features from an interpolant's samples."""
+    count, dimensions, slot, radius, centre = head[3], head[4], head[7], head[8], head[9]
+    if not head[1]:
+        for m in range(count):
+            total = 0.0
+            for k in range(dimensions):
+                gap = (features[slots[slot + k]] - numbers[centre + m * dimensions + k]) * numbers[radius + k]
+                total += gap * gap
+            terms[m] = total
+        return
+    for m in range(count):
+        total = 0.0
+        for joint in range(dimensions // 4):
+            apart = around = 0.0
+            for k in range(4 * joint, 4 * joint + 4):
+                here, there = features[slots[slot + k]], numbers[centre + m * dimensions + k]
+                apart += (here - there) ** 2
+                around += (here + there) ** 2
+            angle = 4.0 * math.asin(min(1.0, 0.5 * math.sqrt(min(apart, around)))) * numbers[radius + joint]
+            total += angle * angle
+        terms[m] = total
+
+
+@compiled
+def _radial(kernel: int, count: int, terms: Floats) -> None:  # pragma: no cover - compiled
+    """Put a radial function in the place of each squared distance; a loop for each function is by far the fastest."""
+    if kernel == _THIN_PLATE:
+        for m in range(count):
+            terms[m] = 0.5 * terms[m] * math.log(terms[m]) if terms[m] > 0.0 else 0.0
+    elif kernel == _GAUSSIAN:
+        for m in range(count):
+            terms[m] = math.exp(-0.5 * terms[m])
+    elif kernel == _EXPONENTIAL:
+        for m in range(count):
+            terms[m] = math.exp(-math.sqrt(terms[m]))
+    elif kernel == _MULTIQUADRIC:
+        for m in range(count):
+            terms[m] = math.sqrt(1.0 + terms[m])
+    elif kernel == _LINEAR:
+        for m in range(count):
+            terms[m] = math.sqrt(terms[m])
+    else:
+        for m in range(count):
+            terms[m] *= math.sqrt(terms[m])
+
+
+@compiled
+def _tail(
+    head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the terms of the polynomial after those of the samples."""
+    turning, tail, count, slot, centre = head[1], head[2], head[3], head[7], head[9]
+    if tail > 0:
+        terms[count] = 1.0
+    for k in range(tail - 1):
+        value = features[slots[slot + k]]
+        if turning:
+            agree = 0.0
+            for other in range(4 * (k // 4), 4 * (k // 4) + 4):
+                agree += features[slots[slot + other]] * numbers[centre + other]
+            value = -value if agree < 0 else value
+        terms[count + 1 + k] = value - numbers[centre + k]
+
+
+@compiled
+def _shares(count: int, power: float, reach: float, terms: Floats) -> None:  # pragma: no cover - compiled
+    """Put each sample's share in the place of its squared distance; ratios to the nearest, so no power overflows."""
+    nearest = 0
+    for m in range(count):
+        if terms[m] < terms[nearest]:
+            nearest = m
+    least, total = terms[nearest], 0.0
+    for m in range(count):
+        if math.sqrt(least) <= reach:
+            terms[m] = 1.0 if m == nearest else 0.0
+        else:
+            terms[m] = (least / terms[m]) ** (0.5 * power) if terms[m] > 0.0 else 1.0
+        total += terms[m]
+    for m in range(count):
+        terms[m] /= total
+
+
+@compiled
+def _weigh(
+    head: NDArray[np.int64], numbers: Floats, terms: Floats, coordinates: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write an interpolant's values: its terms times their weights."""
+    count = head[2] + head[3]
+    for c in range(head[5]):
+        total = 0.0
+        for m in range(count):
+            total += terms[m] * numbers[head[10] + c * count + m]
+        coordinates[head[6] + c] = total

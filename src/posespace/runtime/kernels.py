@@ -1,0 +1,407 @@
+"""The compiled loops over blocks of vertices: displacements added, bones blended, points and normals written."""
+# ruff: noqa: ARG001 - the forms of `displacement` take the same arguments, whether they need them or not.
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import prange, types
+from numba.extending import overload
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Floats32
+from posespace.runtime.compiled import compiled, inlined, on_all_cores
+from posespace.runtime.drive import Tables, drive
+from posespace.runtime.lanes import (
+    LANES,
+    add_products,
+    as_lanes,
+    fma,
+    load,
+    load_pairs,
+    minus,
+    no_sums,
+    pick,
+    root_inverse,
+    scatter,
+    splat,
+    store,
+    times,
+)
+from posespace.runtime.layout import Ints32, Table
+
+_BLOCK = 3 * LANES
+_WHOLE = 2.0**31 * (1 - 1e-4)
+
+
+class Work(NamedTuple):
+    """What a frame computes on the way, made once a player.
+
+    Parameters
+    ----------
+    scratch, palette, coordinates : see `drive`
+    factors : (2, C) float32, what the columns of the points and of the normals are multiplied by
+    halves : (2, 2, C) int32, the same as whole numbers, in the low and in the high half
+    """
+
+    scratch: Floats
+    palette: Floats32
+    coordinates: Floats
+    factors: Floats32
+    halves: NDArray[np.int32]
+
+
+class Basis(NamedTuple):
+    """Displacements of blocks: their table, the scales of the columns (C,), and (2,) the largest sum of whole numbers
+    at a vertex and how far off the result may be.
+    """
+
+    table: Table
+    scales: Floats
+    bounds: Floats
+
+
+class Surface(NamedTuple):
+    """The rest shape and its bones: rest (B, 3, 8), rest normals (B, 3, 8), the vertex of each lane (8 B,), how many
+    blocks are in the mesh's order (1,), and the table of bones.
+    """
+
+    rest: Floats32
+    normals: Floats32
+    order: Ints32
+    full: NDArray[np.int64]
+    bones: Table
+
+
+@compiled
+def factor(basis: Basis, which: int, work: Work) -> tuple[float, bool]:  # pragma: no cover - compiled
+    """Turn coordinates into factors of stored displacements; return the unit of the whole ones and if they will not do.
+
+    Sums of whole numbers must not run over, nor be further off than they may: then the factors are taken as they are.
+    """
+    largest = 0.0
+    for k in range(len(basis.scales)):
+        value = work.coordinates[k] * basis.scales[k]
+        work.factors[which, k] = value
+        largest = max(largest, abs(value))
+    most, tolerance = basis.bounds
+    unit = largest * max(most / _WHOLE, 1 / 32767)
+    if not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance):
+        return 0.0, True
+    for k in range(len(basis.scales)):
+        whole = np.int32(math.floor(work.factors[which, k] / unit + 0.5))
+        work.halves[which, 0, k] = whole & 0xFFFF
+        work.halves[which, 1, k] = whole << 16
+    return unit, False
+
+
+def displacement(
+    table: Table, block: int, factors: Floats32, halves: NDArray[np.int32], unit: float, exact: bool
+) -> tuple[Any, Any, Any]:
+    """Return a block's displacement, three times eight numbers; for compiled code only."""
+    raise NotImplementedError
+
+
+@overload(displacement)
+def _displacement(table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any) -> Any:
+    return _of_floats if table.types[2].dtype == types.float32 else _of_wholes
+
+
+def _of_floats(
+    table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any
+) -> Any:  # pragma: no cover - compiled
+    starts, columns, values = table
+    x = y = z = splat(0.0)
+    for entry in range(starts[block], starts[block + 1]):
+        share, at = splat(factors[columns[entry]]), entry * _BLOCK
+        x = fma(load(values, at), share, x)
+        y = fma(load(values, at + LANES), share, y)
+        z = fma(load(values, at + 2 * LANES), share, z)
+    return x, y, z
+
+
+def _of_wholes(
+    table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any
+) -> Any:  # pragma: no cover - compiled
+    starts, columns, values = table
+    if exact:
+        x = y = z = splat(0.0)
+        for entry in range(starts[block], starts[block + 1]):
+            a, b, at = splat(factors[columns[entry, 0]]), splat(factors[columns[entry, 1]]), 2 * entry * _BLOCK
+            even, odd = load_pairs(values, at)
+            x = fma(odd, b, fma(even, a, x))
+            even, odd = load_pairs(values, at + 2 * LANES)
+            y = fma(odd, b, fma(even, a, y))
+            even, odd = load_pairs(values, at + 4 * LANES)
+            z = fma(odd, b, fma(even, a, z))
+        return x, y, z
+    i = j = k = no_sums()
+    for entry in range(starts[block], starts[block + 1]):
+        both, at = halves[0, columns[entry, 0]] | halves[1, columns[entry, 1]], 2 * entry * _BLOCK
+        i = add_products(i, values, at, both)
+        j = add_products(j, values, at + 2 * LANES, both)
+        k = add_products(k, values, at + 4 * LANES, both)
+    one = splat(unit)
+    return times(as_lanes(i), one), times(as_lanes(j), one), times(as_lanes(k), one)
+
+
+@compiled
+def skin_points(
+    first: int, last: int, surface: Surface, table: Table, work: Work, unit: float, exact: bool, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the posed points of some blocks to `out` (N, 3)."""
+    rest, full, palette = surface.rest, surface.full[0], work.palette
+    starts, bones, weights = surface.bones
+    for block in range(first, last):
+        x, y, z = displacement(table, block, work.factors[0], work.halves[0], unit, exact)
+        at, one = block * _BLOCK, splat(1.0)
+        x = fma(load(rest, at), one, x)
+        y = fma(load(rest, at + LANES), one, y)
+        z = fma(load(rest, at + 2 * LANES), one, z)
+        p = q = r = splat(0.0)
+        for entry in range(starts[block], starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
+            p = fma(w, _row(palette, b, x, y, z), p)
+            q = fma(w, _row(palette, b + 4, x, y, z), q)
+            r = fma(w, _row(palette, b + 8, x, y, z), r)
+        if block < full:
+            store(out, at, p, q, r)
+        else:
+            scatter(out, surface.order, block * LANES, p, q, r)
+
+
+@inlined
+def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
+    """One row of a transform times points."""
+    return fma(
+        splat(palette[at]), x, fma(splat(palette[at + 1]), y, fma(splat(palette[at + 2]), z, splat(palette[at + 3])))
+    )
+
+
+@compiled
+def skin_both(
+    first: int,
+    last: int,
+    surface: Surface,
+    table: Table,
+    normal_table: Table,
+    work: Work,
+    units: tuple[float, float],
+    exact: tuple[bool, bool],
+    shrink: float,
+    out: Floats32,
+    normals_out: Floats32,
+) -> None:  # pragma: no cover - compiled
+    """Write posed points and carried normals of some blocks: cof(M)·n, M times `shrink` to stay clear of the limits."""
+    rest, normals, full, palette = surface.rest, surface.normals, surface.full[0], work.palette
+    starts, bones, weights = surface.bones
+    for block in range(first, last):
+        m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
+        for entry in range(starts[block], starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
+            m00, m01, m02, m03 = _blend(palette, b, w, m00, m01, m02, m03)
+            m10, m11, m12, m13 = _blend(palette, b + 4, w, m10, m11, m12, m13)
+            m20, m21, m22, m23 = _blend(palette, b + 8, w, m20, m21, m22, m23)
+        x, y, z = displacement(table, block, work.factors[0], work.halves[0], units[0], exact[0])
+        at, one = block * _BLOCK, splat(1.0)
+        x = fma(load(rest, at), one, x)
+        y = fma(load(rest, at + LANES), one, y)
+        z = fma(load(rest, at + 2 * LANES), one, z)
+        p = fma(m00, x, fma(m01, y, fma(m02, z, m03)))
+        q = fma(m10, x, fma(m11, y, fma(m12, z, m13)))
+        r = fma(m20, x, fma(m21, y, fma(m22, z, m23)))
+        if block < full:
+            store(out, at, p, q, r)
+        else:
+            scatter(out, surface.order, block * LANES, p, q, r)
+        x, y, z = displacement(normal_table, block, work.factors[1], work.halves[1], units[1], exact[1])
+        x = fma(load(normals, at), one, x)
+        y = fma(load(normals, at + LANES), one, y)
+        z = fma(load(normals, at + 2 * LANES), one, z)
+        small = splat(shrink)
+        m00, m01, m02 = times(m00, small), times(m01, small), times(m02, small)
+        m10, m11, m12 = times(m10, small), times(m11, small), times(m12, small)
+        m20, m21, m22 = times(m20, small), times(m21, small), times(m22, small)
+        p = fma(_minor(m11, m22, m12, m21), x, fma(_minor(m12, m20, m10, m22), y, times(_minor(m10, m21, m11, m20), z)))
+        q = fma(_minor(m21, m02, m22, m01), x, fma(_minor(m22, m00, m20, m02), y, times(_minor(m20, m01, m21, m00), z)))
+        r = fma(_minor(m01, m12, m02, m11), x, fma(_minor(m02, m10, m00, m12), y, times(_minor(m00, m11, m01, m10), z)))
+        length = root_inverse(fma(p, p, fma(q, q, times(r, r))))
+        p, q, r = (
+            pick(length, times(p, length), x),
+            pick(length, times(q, length), y),
+            pick(length, times(r, length), z),
+        )
+        if block < full:
+            store(normals_out, at, p, q, r)
+        else:
+            scatter(normals_out, surface.order, block * LANES, p, q, r)
+
+
+@inlined
+def _blend(
+    palette: Floats32, at: int, w: Any, a: Any, b: Any, c: Any, d: Any
+) -> tuple[Any, Any, Any, Any]:  # pragma: no cover - compiled
+    """Add a row of a transform, times weights, to the row of the blends."""
+    return (
+        fma(splat(palette[at]), w, a),
+        fma(splat(palette[at + 1]), w, b),
+        fma(splat(palette[at + 2]), w, c),
+        fma(splat(palette[at + 3]), w, d),
+    )
+
+
+@inlined
+def _minor(a: Any, b: Any, c: Any, d: Any) -> Any:  # pragma: no cover - compiled
+    """a·b - c·d."""
+    return minus(times(a, b), times(c, d))
+
+
+@compiled
+def _shrink(palette: Floats32) -> float:  # pragma: no cover - compiled
+    """One over the largest number of the transforms' linear parts."""
+    largest = 0.0
+    for k in range(len(palette)):
+        if k % 4 < 3:
+            largest = max(largest, abs(palette[k]))
+    return 1.0 / largest if largest > 0.0 else 1.0
+
+
+def _pose_points(
+    parts: int, surface: Surface, basis: Basis, work: Work, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the points of the transforms and coordinates in `work`, in so many parts at once."""
+    unit, exact = factor(basis, 0, work)
+    # What goes into a parallel loop must be plain arrays.
+    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    (starts, columns, values), _, _ = basis
+    scratch, palette, coordinates, factors, halves = work
+    blocks = len(rest)
+    for part in prange(parts):
+        skin_points(
+            part * blocks // parts,
+            (part + 1) * blocks // parts,
+            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Table(starts, columns, values),
+            Work(scratch, palette, coordinates, factors, halves),
+            unit,
+            exact,
+            out,
+        )
+
+
+def _pose_both(
+    parts: int, surface: Surface, basis: Basis, normal_basis: Basis, work: Work, out: Floats32, normals_out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write points and carried normals of the transforms and coordinates in `work`, in so many parts at once."""
+    unit, exact = factor(basis, 0, work)
+    normal_unit, normal_exact = factor(normal_basis, 1, work)
+    shrink = _shrink(work.palette)
+    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    (starts, columns, values), _, _ = basis
+    (normal_starts, normal_columns, normal_values), _, _ = normal_basis
+    scratch, palette, coordinates, factors, halves = work
+    blocks = len(rest)
+    for part in prange(parts):
+        skin_both(
+            part * blocks // parts,
+            (part + 1) * blocks // parts,
+            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Table(starts, columns, values),
+            Table(normal_starts, normal_columns, normal_values),
+            Work(scratch, palette, coordinates, factors, halves),
+            (unit, normal_unit),
+            (exact, normal_exact),
+            shrink,
+            out,
+            normals_out,
+        )
+
+
+pose_points, pose_points_alone = on_all_cores(_pose_points), compiled(_pose_points)
+pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
+
+
+@compiled
+def frame_points(
+    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write a pose's points."""
+    drive(tables, pose, work.scratch, work.palette, work.coordinates)
+    if parts > 1:
+        pose_points(parts, surface, basis, work, out)
+    else:
+        pose_points_alone(1, surface, basis, work, out)
+
+
+@compiled
+def frame_both(
+    parts: int,
+    tables: Tables,
+    pose: Floats,
+    surface: Surface,
+    basis: Basis,
+    normal_basis: Basis,
+    work: Work,
+    out: Floats32,
+    normals_out: Floats32,
+) -> None:  # pragma: no cover - compiled
+    """Write a pose's points and carried normals."""
+    drive(tables, pose, work.scratch, work.palette, work.coordinates)
+    if parts > 1:
+        pose_both(parts, surface, basis, normal_basis, work, out, normals_out)
+    else:
+        pose_both_alone(1, surface, basis, normal_basis, work, out, normals_out)
+
+
+def _many_points(
+    tables: Tables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the points (P, N, 3) of poses (P, ...), a whole pose at a time on each core; `works` has a row a pose."""
+    links, joints, heads, slots, numbers = tables
+    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    (starts, columns, values), scales, bounds = basis
+    scratch, palette, coordinates, factors, halves = works
+    for k in prange(len(poses)):
+        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        pose_points_alone(
+            1,
+            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Basis(Table(starts, columns, values), scales, bounds),
+            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+            out[k],
+        )
+
+
+def _many_both(
+    tables: Tables,
+    poses: Floats,
+    surface: Surface,
+    basis: Basis,
+    normal_basis: Basis,
+    works: Work,
+    out: Floats32,
+    normals_out: Floats32,
+) -> None:  # pragma: no cover - compiled
+    """Write the points and carried normals (P, N, 3) of poses (P, ...), as `_many_points` does."""
+    links, joints, heads, slots, numbers = tables
+    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    (starts, columns, values), scales, bounds = basis
+    (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
+    scratch, palette, coordinates, factors, halves = works
+    for k in prange(len(poses)):
+        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        pose_both_alone(
+            1,
+            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Basis(Table(starts, columns, values), scales, bounds),
+            Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds),
+            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+            out[k],
+            normals_out[k],
+        )
+
+
+many_points, many_points_alone = on_all_cores(_many_points), compiled(_many_points)
+many_both, many_both_alone = on_all_cores(_many_both), compiled(_many_both)

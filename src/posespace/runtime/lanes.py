@@ -1,0 +1,251 @@
+"""Eight float32 numbers in one register, for compiled code: the loops over vertices do eight of them at a time.
+
+A compiler vectorises such loops only where it can prove much about them; here the registers are written out. On a
+processor whose registers are shorter, one of these becomes two or more of its own.
+"""
+
+# ruff: noqa: ARG001 - numba calls these with all that it has; only the number of arguments matters.
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+LANES = 8
+
+_FLOAT = ir.FloatType()
+_VECTOR = ir.VectorType(_FLOAT, LANES)
+_INT = ir.IntType(32)
+_WHOLES = ir.VectorType(_INT, LANES)
+_SHORTS = ir.VectorType(ir.IntType(16), 2 * LANES)
+
+Emit = Callable[[Any, Any, Any, Any], Any]
+
+
+class LanesType(types.Type):
+    """The type of eight numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+class SumsType(types.Type):
+    """The type of eight int32 sums."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Sums")
+
+
+lanes_type, sums_type = LanesType(), SumsType()
+
+
+@register_model(LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+@register_model(SumsType)
+class _SumsModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _WHOLES)
+
+
+def _instruction(emitter: Callable[..., tuple[Any, Emit]]) -> Any:
+    """Make an instruction for compiled code of a function that says its type and how it is emitted."""
+    return intrinsic(emitter)
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
+    """A pointer to the number `start` of an array that lies in one piece, counted over all its axes."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [start])
+
+
+@_instruction
+def load(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
+    """Return the eight numbers of a float32, int16 or int8 array from `start` on, as float32."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], *args)
+        element = pointer.type.pointee
+        found = builder.load(builder.bitcast(pointer, ir.VectorType(element, LANES).as_pointer()), align=1)
+        if isinstance(element, ir.IntType):
+            found = builder.sitofp(builder.sext(found, ir.VectorType(_INT, LANES)), _VECTOR)
+        return found
+
+    return lanes_type(array, types.intp), emit
+
+
+@_instruction
+def store(typing: Any, array: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
+    """Write eight points, x y z x y z ..., to a float32 array from `start` on."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature.args[0], args[0], args[1])
+        xy = builder.shuffle_vector(args[2], args[3], _mask(range(2 * LANES)))
+        zz = builder.shuffle_vector(args[4], args[4], _mask(range(2 * LANES)))
+        order = [lane + LANES * axis for lane in range(LANES) for axis in range(3)]
+        mixed = builder.shuffle_vector(xy, zz, _mask(order))
+        builder.store(mixed, builder.bitcast(pointer, mixed.type.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, lanes_type, lanes_type, lanes_type), emit
+
+
+@_instruction
+def scatter(typing: Any, array: Any, rows: Any, first: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
+    """Write eight points to the rows of a float32 array (N, 3) that `rows` names from `first` on."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        rows_at = _address(context, builder, signature.args[1], args[1], args[2])
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        three = ir.Constant(ir.IntType(64), 3)
+        for lane in range(LANES):
+            row = builder.load(builder.gep(rows_at, [_INT(lane)]))
+            start = builder.mul(builder.sext(row, ir.IntType(64)), three)
+            for axis in range(3):
+                number = builder.extract_element(args[3 + axis], _INT(lane))
+                builder.store(number, builder.gep(data, [builder.add(start, ir.Constant(ir.IntType(64), axis))]))
+        return context.get_dummy_value()
+
+    return types.void(array, rows, types.intp, lanes_type, lanes_type, lanes_type), emit
+
+
+@_instruction
+def no_sums(typing: Any) -> tuple[Any, Emit]:
+    """Return eight whole numbers, all zero."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return ir.Constant(_WHOLES, [0] * LANES)
+
+    return sums_type(), emit
+
+
+@_instruction
+def add_products(typing: Any, sums: Any, array: Any, start: Any, factors: Any) -> tuple[Any, Emit]:
+    """Return sums plus products: of 16 whole numbers, those in even places times the low half of `factors`, an int32
+    that holds two int16, and those in odd places times the high half. Processors do this in one step.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_WHOLES, ir.Undefined), args[3], _INT(0))
+        both = builder.bitcast(builder.shuffle_vector(one, one, _mask([0] * LANES)), _SHORTS)
+        numbers = _wide(context, builder, signature.args[1], args[1], args[2])
+        # Written so that the compiler finds the one step: all products, then even and odd ones together.
+        even, odd = _halves(builder, builder.mul(numbers, builder.sext(both, numbers.type)))
+        return builder.add(args[0], builder.add(even, odd))
+
+    return sums_type(sums_type, array, types.intp, types.int32), emit
+
+
+@_instruction
+def load_pairs(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
+    """Return 16 whole numbers from `start` on as float32: those in even places, and those in odd places."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        numbers = _wide(context, builder, signature.args[0], *args)
+        halves = [builder.sitofp(each, _VECTOR) for each in _halves(builder, numbers)]
+        return context.make_tuple(builder, signature.return_type, halves)
+
+    return types.UniTuple(lanes_type, 2)(array, types.intp), emit
+
+
+def _wide(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
+    """16 whole numbers of an array as int32."""
+    pointer = _address(context, builder, array_type, array, start)
+    kind = ir.VectorType(pointer.type.pointee, 2 * LANES)
+    found = builder.load(builder.bitcast(pointer, kind.as_pointer()), align=1)
+    return builder.sext(found, ir.VectorType(_INT, 2 * LANES))
+
+
+def _halves(builder: Any, numbers: Any) -> tuple[Any, Any]:
+    even, odd = (builder.shuffle_vector(numbers, numbers, _mask(range(first, 2 * LANES, 2))) for first in (0, 1))
+    return even, odd
+
+
+@_instruction
+def as_lanes(typing: Any, sums: Any) -> tuple[Any, Emit]:
+    """Return whole numbers as float32."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sitofp(args[0], _VECTOR)
+
+    return lanes_type(sums_type), emit
+
+
+@_instruction
+def splat(typing: Any, number: Any) -> tuple[Any, Emit]:
+    """Return a number eight times."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], _INT(0))
+        return builder.shuffle_vector(one, one, _mask([0] * LANES))
+
+    return lanes_type(types.float32), emit
+
+
+@_instruction
+def fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
+    """Return a·b + c."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = f"llvm.fma.v{LANES}f32"
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), emit
+
+
+@_instruction
+def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
+    """Return a·b."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fmul(*args)
+
+    return lanes_type(lanes_type, lanes_type), emit
+
+
+@_instruction
+def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
+    """Return a - b."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fsub(*args)
+
+    return lanes_type(lanes_type, lanes_type), emit
+
+
+@_instruction
+def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
+    """Return a where `where` is above 0, else b."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(_VECTOR, [0.0] * LANES)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), emit
+
+
+@_instruction
+def root_inverse(typing: Any, a: Any) -> tuple[Any, Emit]:
+    """Return 1/√a, and 0 where a is 0."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        square_root = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f32")
+        one, zero = (ir.Constant(_VECTOR, [value] * LANES) for value in (1.0, 0.0))
+        found = builder.fdiv(one, builder.call(square_root, args))
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), found, zero)
+
+    return lanes_type(lanes_type), emit
+
+
+def _mask(order: Any) -> Any:
+    found = [_INT(place) for place in order]
+    return ir.Constant(ir.VectorType(_INT, len(found)), found)

@@ -1,0 +1,151 @@
+"""Player: what every backend has in common: poses checked on the way in, arrays on the way out."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace import check, rotations
+from posespace.check import Floats, Floats32
+from posespace.errors import InputError
+from posespace.pose import Motion, Pose
+from posespace.runtime.drive import drive_of
+from posespace.skin import Skin
+
+Shape = tuple[Floats32, Floats32 | None]
+
+
+class Player(ABC):
+    """Poses a skin again and again. One player serves one thread at a time.
+
+    Parameters
+    ----------
+    skin : what it plays
+    normals : whether it gives normals too, as `Skin.pose` does; points alone are faster
+    """
+
+    def __init__(self, skin: Skin, normals: bool = True) -> None:
+        self.skin, self.normals = skin, bool(normals)
+        self._drive = drive_of(skin)
+        self._pose = np.zeros(self._drive.pose_size)
+        self._warned: set[str] = set()
+
+    @property
+    def vertices(self) -> int:
+        """N, how many points a frame has."""
+        return len(self.skin.mesh.points)
+
+    def __call__(
+        self, pose: Pose | ArrayLike, points: Floats32 | None = None, normals: Floats32 | None = None
+    ) -> Shape:
+        """Return the posed points (N, 3) and unit normals (N, 3), or None where they were not asked for.
+
+        Parameters
+        ----------
+        pose : a pose, or only its rotations (J, 4)
+        points, normals : float32 arrays (N, 3) to write to; new ones where not given
+        """
+        self._read(pose)
+        out = self._array("points", points)
+        normals_out = self._array("normals", normals) if self.normals else None
+        self._play(out, normals_out)
+        return out, normals_out
+
+    def many(self, motion: Motion, points: Floats32 | None = None, normals: Floats32 | None = None) -> Iterator[Shape]:
+        """Pose a whole motion, some poses at a time, in memory that does not grow with it.
+
+        Parameters
+        ----------
+        motion : P poses
+        points, normals : float32 arrays (P, N, 3) to write to, such as memory-mapped files; where they are not given,
+            what is yielded holds until the next is asked for
+
+        Yields
+        ------
+        points (N, 3) and normals (N, 3) of each pose
+        """
+        if not isinstance(motion, Motion):
+            raise InputError(f"play.many: expected a Motion, got a {type(motion).__name__}")
+        self._check_joints(motion.rotations.shape[-2])
+        self._check_controls(dict.fromkeys(motion.control_names, 1.0))
+        count = len(motion)
+        for name, array in (("points", points), ("normals", normals)):
+            if array is not None:
+                _check_array(name, array, (count, self.vertices, 3))
+        return self._stream(motion, points, normals)
+
+    def drive(self, pose: Pose | ArrayLike) -> tuple[Floats, list[Floats]]:
+        """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,), as `Skin.drive` does."""
+        self._read(pose)
+        palette, coordinates = self._driven()
+        starts = [start for start, _ in self._drive.layers]
+        ends = [start + layer.driver.columns for start, layer in zip(starts, self.skin.layers, strict=True)]
+        return palette.reshape(-1, 3, 4).copy(), [
+            coordinates[start:end].copy() for start, end in zip(starts, ends, strict=True)
+        ]
+
+    @abstractmethod
+    def _play(self, points: Floats32, normals: Floats32 | None) -> None:
+        """Write the shape of the pose in `self._pose`."""
+
+    @abstractmethod
+    def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
+        """Yield the shape of each pose; the arguments are checked."""
+
+    @abstractmethod
+    def _driven(self) -> tuple[Floats32, Floats]:
+        """The transforms (12 J,) and coordinates of the pose in `self._pose`."""
+
+    def _read(self, pose: Pose | ArrayLike) -> None:
+        if isinstance(pose, Pose):
+            self._check_joints(len(pose.rotations))
+            if pose.controls:
+                self._check_controls(pose.controls)
+            self._drive.write_pose(pose, self._pose)
+            return
+        if isinstance(pose, Motion):
+            raise InputError("play: expected one Pose, got a Motion; take one, as motion[0], or call play.many")
+        given = check.floats("pose rotations", pose, ("J", 4))
+        self._check_joints(len(given))
+        turn = rotations.normalize(given, "pose rotations")
+        if np.abs(turn - given).max(initial=0.0) > 1e-3:
+            self._warn("pose rotations: some quaternions are not of unit length; they are normalised")
+        self._pose[:] = 0.0
+        self._pose[: turn.size] = turn.ravel()
+
+    def _check_joints(self, have: int) -> None:
+        want = len(self.skin.rig.skeleton)
+        if have != want:
+            raise InputError(f"pose: expected {want} joints as in the rig, got {have}")
+
+    def _check_controls(self, controls: Mapping[str, float]) -> None:
+        known = self._drive.controls
+        for name, value in controls.items() if known else ():
+            if value and name not in known:
+                close = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)[0]
+                self._warn(f"control {name!r} moves nothing in this skin; the closest is {close!r}")
+
+    def _warn(self, text: str) -> None:
+        """Warn of one thing once, not every frame."""
+        if text not in self._warned:
+            self._warned.add(text)
+            warnings.warn(text, stacklevel=4)
+
+    def _array(self, name: str, given: Floats32 | None) -> Floats32:
+        if given is None:
+            return np.empty((self.vertices, 3), np.float32)
+        _check_array(name, given, (self.vertices, 3))
+        return given
+
+
+def _check_array(name: str, array: Floats32, shape: tuple[int, ...]) -> None:
+    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+        found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InputError(f"{name}: expected a float32 array of shape {shape}, got {found}")
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        raise InputError(f"{name}: expected an array in one piece that may be written to")

@@ -1,0 +1,77 @@
+"""Normals of a posed surface, compiled: the areas of the triangles around each vertex, shared across seams."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from posespace.check import Floats32
+from posespace.mesh import Mesh
+from posespace.runtime.compiled import compiled, on_all_cores
+from posespace.runtime.layout import Ints32
+
+
+class Fans(NamedTuple):
+    """Which triangles meet at each position.
+
+    Parameters
+    ----------
+    triangles : (T, 3) int32
+    groups : (N,) int32, the position of each vertex
+    starts : (G + 1,) int32, where the triangles of a position begin in `around`
+    around : (3 T,) int32
+    areas : (T, 3) float32, to work in
+    """
+
+    triangles: Ints32
+    groups: Ints32
+    starts: Ints32
+    around: Ints32
+    areas: Floats32
+
+
+def fans_of(mesh: Mesh) -> Fans:
+    """Find the triangles around each position of a mesh."""
+    groups = mesh.weld.groups.astype(np.int32)
+    corners = groups[mesh.triangles].ravel()
+    around = np.argsort(corners, kind="stable") // 3
+    starts = np.concatenate([[0], np.cumsum(np.bincount(corners, minlength=len(mesh.weld.first)))])
+    triangles = np.ascontiguousarray(mesh.triangles, dtype=np.int32)
+    areas = np.zeros((len(triangles), 3), np.float32)
+    return Fans(triangles, groups, starts.astype(np.int32), around.astype(np.int32), areas)
+
+
+def _surface_normals(
+    parts: int, fans: Fans, points: NDArray[np.floating], out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write unit normals (N, 3) of points (N, 3); a vertex with no area around it has (0, 0, 1)."""
+    triangles, groups, starts, around, areas = fans
+    count = len(triangles)
+    for part in prange(parts):
+        for t in range(part * count // parts, (part + 1) * count // parts):
+            a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            ux, uy, uz = points[b, 0] - points[a, 0], points[b, 1] - points[a, 1], points[b, 2] - points[a, 2]
+            vx, vy, vz = points[c, 0] - points[a, 0], points[c, 1] - points[a, 1], points[c, 2] - points[a, 2]
+            areas[t, 0] = uy * vz - uz * vy
+            areas[t, 1] = uz * vx - ux * vz
+            areas[t, 2] = ux * vy - uy * vx
+    vertices = len(groups)
+    for part in prange(parts):
+        for v in range(part * vertices // parts, (part + 1) * vertices // parts):
+            x = y = z = 0.0
+            for k in range(starts[groups[v]], starts[groups[v] + 1]):
+                t = around[k]
+                x, y, z = x + areas[t, 0], y + areas[t, 1], z + areas[t, 2]
+            length = math.sqrt(x * x + y * y + z * z)
+            if length > 0.0:
+                out[v, 0], out[v, 1], out[v, 2] = x / length, y / length, z / length
+            else:
+                out[v, 0], out[v, 1], out[v, 2] = 0.0, 0.0, 1.0
+
+
+surface_normals = on_all_cores(_surface_normals)
+surface_normals_alone = compiled(_surface_normals)
