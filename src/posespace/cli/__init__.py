@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
+from posespace.cli.bench import bench
 from posespace.cli.evaluate import evaluate
 from posespace.cli.fit import Methods
 from posespace.cli.printing import AsJson, complain, print_figures, print_json, print_one
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 app.command(epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")(evaluate)
+app.command(epilog="Example: posespace bench skinning corrections")(bench)
 app.add_typer(
     typer.Typer(
         cls=Methods,

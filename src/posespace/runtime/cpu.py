@@ -42,13 +42,12 @@ class CPUPlayer(Player):
 
     def __init__(self, skin: Skin, normals: bool = True, threads: int | None = None) -> None:
         super().__init__(skin, normals)
-        most = numba.get_num_threads()
-        if threads is not None and not 1 <= threads <= most:
-            raise InputError(f"threads: expected 1 to {most}, got {threads}")
+        if threads is not None and not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
+            raise InputError(f"threads: expected 1 to {numba.config.NUMBA_NUM_THREADS}, got {threads}")
         points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
         self.layout = layout_of(skin, points, normal_points, self._drive.columns)
-        wanted = most if threads is None else threads
-        self.threads = wanted if self.layout.blocks >= _FEW and wanted > 1 and _cores_work() else 1
+        worth = threads != 1 and self.layout.blocks >= _FEW and _cores_work()
+        self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._work = self._made_work(())
         tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
         self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
@@ -97,18 +96,16 @@ class CPUPlayer(Player):
             self._play_dual(points, normals)
         elif normals is not None and self._carried:
             bases = self._basis, self._normal_basis
-            kernels.frame_both(
-                self.threads, self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals
-            )
+            frame = kernels.frame_both if self.threads > 1 else kernels.frame_both_alone
+            frame(self.threads, self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals)
         else:
             self._play_points(points)
         if normals is not None and not self._carried:
             self._write_normals(points, normals)
 
     def _play_points(self, points: Floats32) -> None:
-        kernels.frame_points(
-            self.threads, self._drive.tables, self._pose, self._surface, self._basis, self._work, points
-        )
+        frame = kernels.frame_points if self.threads > 1 else kernels.frame_points_alone
+        frame(self.threads, self._drive.tables, self._pose, self._surface, self._basis, self._work, points)
 
     def _play_dual(self, points: Floats32, normals: Floats32 | None) -> None:
         palette, _ = self._driven()

@@ -12,13 +12,14 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import compiled, inlined, on_all_cores
+from posespace.runtime.compiled import compiled, inlined, on_all_cores, uncounted
 from posespace.runtime.drive import Tables, drive
 from posespace.runtime.lanes import (
     LANES,
     add_products,
     as_lanes,
     fma,
+    item,
     load,
     load_pairs,
     minus,
@@ -98,24 +99,33 @@ def factor(basis: Basis, which: int, work: Work) -> tuple[float, bool]:  # pragm
 
 
 def displacement(
-    table: Table, block: int, factors: Floats32, halves: NDArray[np.int32], unit: float, exact: bool
+    starts: Ints32,
+    columns: Ints32,
+    values: Any,
+    block: int,
+    factors: Floats32,
+    low: Ints32,
+    high: Ints32,
+    unit: float,
+    exact: bool,
 ) -> tuple[Any, Any, Any]:
     """Return a block's displacement, three times eight numbers; for compiled code only."""
     raise NotImplementedError
 
 
-@overload(displacement)
-def _displacement(table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any) -> Any:
-    return _of_floats if table.types[2].dtype == types.float32 else _of_wholes
+@overload(displacement, inline="always")
+def _displacement(
+    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
+) -> Any:
+    return _of_floats if values.dtype == types.float32 else _of_wholes
 
 
 def _of_floats(
-    table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any
+    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
 ) -> Any:  # pragma: no cover - compiled
-    starts, columns, values = table
     x = y = z = splat(0.0)
-    for entry in range(starts[block], starts[block + 1]):
-        share, at = splat(factors[columns[entry]]), entry * _BLOCK
+    for entry in range(item(starts, block), item(starts, block + 1)):
+        share, at = splat(item(factors, item(columns, entry))), entry * _BLOCK
         x = fma(load(values, at), share, x)
         y = fma(load(values, at + LANES), share, y)
         z = fma(load(values, at + 2 * LANES), share, z)
@@ -123,64 +133,67 @@ def _of_floats(
 
 
 def _of_wholes(
-    table: Any, block: Any, factors: Any, halves: Any, unit: Any, exact: Any
+    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
 ) -> Any:  # pragma: no cover - compiled
-    starts, columns, values = table
+    x = y = z = splat(0.0)
     if exact:
-        x = y = z = splat(0.0)
-        for entry in range(starts[block], starts[block + 1]):
-            a, b, at = splat(factors[columns[entry, 0]]), splat(factors[columns[entry, 1]]), 2 * entry * _BLOCK
+        for entry in range(item(starts, block), item(starts, block + 1)):
+            a, b = splat(item(factors, item(columns, 2 * entry))), splat(item(factors, item(columns, 2 * entry + 1)))
+            at = 2 * entry * _BLOCK
             even, odd = load_pairs(values, at)
             x = fma(odd, b, fma(even, a, x))
             even, odd = load_pairs(values, at + 2 * LANES)
             y = fma(odd, b, fma(even, a, y))
             even, odd = load_pairs(values, at + 4 * LANES)
             z = fma(odd, b, fma(even, a, z))
-        return x, y, z
-    i = j = k = no_sums()
-    for entry in range(starts[block], starts[block + 1]):
-        both, at = halves[0, columns[entry, 0]] | halves[1, columns[entry, 1]], 2 * entry * _BLOCK
-        i = add_products(i, values, at, both)
-        j = add_products(j, values, at + 2 * LANES, both)
-        k = add_products(k, values, at + 4 * LANES, both)
-    one = splat(unit)
-    return times(as_lanes(i), one), times(as_lanes(j), one), times(as_lanes(k), one)
+    else:
+        i = j = k = no_sums()
+        for entry in range(item(starts, block), item(starts, block + 1)):
+            both = item(low, item(columns, 2 * entry)) | item(high, item(columns, 2 * entry + 1))
+            at = 2 * entry * _BLOCK
+            i = add_products(i, values, at, both)
+            j = add_products(j, values, at + 2 * LANES, both)
+            k = add_products(k, values, at + 4 * LANES, both)
+        one = splat(unit)
+        x, y, z = times(as_lanes(i), one), times(as_lanes(j), one), times(as_lanes(k), one)
+    return x, y, z
 
 
-@compiled
+@uncounted
 def skin_points(
     first: int, last: int, surface: Surface, table: Table, work: Work, unit: float, exact: bool, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write the posed points of some blocks to `out` (N, 3)."""
-    rest, full, palette = surface.rest, surface.full[0], work.palette
-    starts, bones, weights = surface.bones
+    rest, order, full, palette = surface.rest, surface.order, surface.full[0], work.palette
+    bone_starts, bones, weights = surface.bones
+    starts, columns, values = table
+    factors, low, high = work.factors[0], work.halves[0, 0], work.halves[0, 1]
     for block in range(first, last):
-        x, y, z = displacement(table, block, work.factors[0], work.halves[0], unit, exact)
+        x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, exact)
         at, one = block * _BLOCK, splat(1.0)
         x = fma(load(rest, at), one, x)
         y = fma(load(rest, at + LANES), one, y)
         z = fma(load(rest, at + 2 * LANES), one, z)
         p = q = r = splat(0.0)
-        for entry in range(starts[block], starts[block + 1]):
-            w, b = load(weights, entry * LANES), bones[entry]
+        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
+            w, b = load(weights, entry * LANES), item(bones, entry)
             p = fma(w, _row(palette, b, x, y, z), p)
             q = fma(w, _row(palette, b + 4, x, y, z), q)
             r = fma(w, _row(palette, b + 8, x, y, z), r)
         if block < full:
             store(out, at, p, q, r)
         else:
-            scatter(out, surface.order, block * LANES, p, q, r)
+            scatter(out, order, block * LANES, p, q, r)
 
 
 @inlined
 def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
     """One row of a transform times points."""
-    return fma(
-        splat(palette[at]), x, fma(splat(palette[at + 1]), y, fma(splat(palette[at + 2]), z, splat(palette[at + 3])))
-    )
+    last = fma(splat(item(palette, at + 2)), z, splat(item(palette, at + 3)))
+    return fma(splat(item(palette, at)), x, fma(splat(item(palette, at + 1)), y, last))
 
 
-@compiled
+@uncounted
 def skin_both(
     first: int,
     last: int,
@@ -195,16 +208,22 @@ def skin_both(
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write posed points and carried normals of some blocks: cof(M)·n, M times `shrink` to stay clear of the limits."""
-    rest, normals, full, palette = surface.rest, surface.normals, surface.full[0], work.palette
-    starts, bones, weights = surface.bones
+    rest, normals, order, full = surface.rest, surface.normals, surface.order, surface.full[0]
+    bone_starts, bones, weights = surface.bones
+    starts, columns, values = table
+    normal_starts, normal_columns, normal_values = normal_table
+    palette, factors, low, high = work.palette, work.factors[0], work.halves[0, 0], work.halves[0, 1]
+    normal_factors, normal_low, normal_high = work.factors[1], work.halves[1, 0], work.halves[1, 1]
+    unit, normal_unit = units
+    as_is, normals_as_is = exact
     for block in range(first, last):
         m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
-        for entry in range(starts[block], starts[block + 1]):
-            w, b = load(weights, entry * LANES), bones[entry]
+        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
+            w, b = load(weights, entry * LANES), item(bones, entry)
             m00, m01, m02, m03 = _blend(palette, b, w, m00, m01, m02, m03)
             m10, m11, m12, m13 = _blend(palette, b + 4, w, m10, m11, m12, m13)
             m20, m21, m22, m23 = _blend(palette, b + 8, w, m20, m21, m22, m23)
-        x, y, z = displacement(table, block, work.factors[0], work.halves[0], units[0], exact[0])
+        x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, as_is)
         at, one = block * _BLOCK, splat(1.0)
         x = fma(load(rest, at), one, x)
         y = fma(load(rest, at + LANES), one, y)
@@ -215,8 +234,18 @@ def skin_both(
         if block < full:
             store(out, at, p, q, r)
         else:
-            scatter(out, surface.order, block * LANES, p, q, r)
-        x, y, z = displacement(normal_table, block, work.factors[1], work.halves[1], units[1], exact[1])
+            scatter(out, order, block * LANES, p, q, r)
+        x, y, z = displacement(
+            normal_starts,
+            normal_columns,
+            normal_values,
+            block,
+            normal_factors,
+            normal_low,
+            normal_high,
+            normal_unit,
+            normals_as_is,
+        )
         x = fma(load(normals, at), one, x)
         y = fma(load(normals, at + LANES), one, y)
         z = fma(load(normals, at + 2 * LANES), one, z)
@@ -228,15 +257,12 @@ def skin_both(
         q = fma(_minor(m21, m02, m22, m01), x, fma(_minor(m22, m00, m20, m02), y, times(_minor(m20, m01, m21, m00), z)))
         r = fma(_minor(m01, m12, m02, m11), x, fma(_minor(m02, m10, m00, m12), y, times(_minor(m00, m11, m01, m10), z)))
         length = root_inverse(fma(p, p, fma(q, q, times(r, r))))
-        p, q, r = (
-            pick(length, times(p, length), x),
-            pick(length, times(q, length), y),
-            pick(length, times(r, length), z),
-        )
+        p, q, r = times(p, length), times(q, length), times(r, length)
+        p, q, r = pick(length, p, x), pick(length, q, y), pick(length, r, z)
         if block < full:
             store(normals_out, at, p, q, r)
         else:
-            scatter(normals_out, surface.order, block * LANES, p, q, r)
+            scatter(normals_out, order, block * LANES, p, q, r)
 
 
 @inlined
@@ -245,10 +271,10 @@ def _blend(
 ) -> tuple[Any, Any, Any, Any]:  # pragma: no cover - compiled
     """Add a row of a transform, times weights, to the row of the blends."""
     return (
-        fma(splat(palette[at]), w, a),
-        fma(splat(palette[at + 1]), w, b),
-        fma(splat(palette[at + 2]), w, c),
-        fma(splat(palette[at + 3]), w, d),
+        fma(splat(item(palette, at)), w, a),
+        fma(splat(item(palette, at + 1)), w, b),
+        fma(splat(item(palette, at + 2)), w, c),
+        fma(splat(item(palette, at + 3)), w, d),
     )
 
 
@@ -327,12 +353,18 @@ pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
 def frame_points(
     parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write a pose's points."""
+    """Write a pose's points, on several cores."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    if parts > 1:
-        pose_points(parts, surface, basis, work, out)
-    else:
-        pose_points_alone(1, surface, basis, work, out)
+    pose_points(parts, surface, basis, work, out)
+
+
+@compiled
+def frame_points_alone(
+    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write a pose's points, on one core; code for several is not even loaded."""
+    drive(tables, pose, work.scratch, work.palette, work.coordinates)
+    pose_points_alone(parts, surface, basis, work, out)
 
 
 @compiled
@@ -347,12 +379,26 @@ def frame_both(
     out: Floats32,
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write a pose's points and carried normals."""
+    """Write a pose's points and carried normals, on several cores."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    if parts > 1:
-        pose_both(parts, surface, basis, normal_basis, work, out, normals_out)
-    else:
-        pose_both_alone(1, surface, basis, normal_basis, work, out, normals_out)
+    pose_both(parts, surface, basis, normal_basis, work, out, normals_out)
+
+
+@compiled
+def frame_both_alone(
+    parts: int,
+    tables: Tables,
+    pose: Floats,
+    surface: Surface,
+    basis: Basis,
+    normal_basis: Basis,
+    work: Work,
+    out: Floats32,
+    normals_out: Floats32,
+) -> None:  # pragma: no cover - compiled
+    """Write a pose's points and carried normals, on one core."""
+    drive(tables, pose, work.scratch, work.palette, work.coordinates)
+    pose_both_alone(parts, surface, basis, normal_basis, work, out, normals_out)
 
 
 def _many_points(

@@ -82,6 +82,16 @@ def load(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
 
 
 @_instruction
+def item(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
+    """Return the number `start` of an array, counted over all its axes; a negative one does not count from the end."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_address(context, builder, signature.args[0], *args))
+
+    return array.dtype(array, types.intp), emit
+
+
+@_instruction
 def store(typing: Any, array: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
     """Write eight points, x y z x y z ..., to a float32 array from `start` on."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.packed import PackedBasis
@@ -188,8 +188,18 @@ def _along_a_curve(points: Floats) -> NDArray[np.uint64]:
 
 def _in_blocks(values: Floats, order: Ints32) -> Floats32:
     """Per-vertex values (N, 3) as (B, 3, 8)."""
-    grouped = values[order].astype(np.float32).reshape(-1, LANES, 3)
-    return np.ascontiguousarray(np.swapaxes(grouped, 1, 2))
+    grouped = values[order].reshape(-1, LANES, 3)
+    found: Floats32 = _zeros((len(grouped), 3, LANES), np.float32)
+    found[:] = np.swapaxes(grouped, 1, 2)
+    return found
+
+
+def _zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
+    """An array of zeros that begins at a line of the cache, so that no eight numbers of it lie in two."""
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    store = np.zeros(size + 64, np.uint8)
+    first = -store.ctypes.data % 64
+    return store[first : first + size].view(kind).reshape(shape)
 
 
 def _tabled(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: int) -> Table:
@@ -197,7 +207,7 @@ def _tabled(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: int)
     block, lane = np.divmod(rank[entries.vertices], LANES)
     width = int(entries.columns.max(initial=0)) + 1
     keys, place = np.unique(block * width + entries.columns, return_inverse=True)
-    values = np.zeros((len(keys), *entries.values.shape[1:], LANES), entries.values.dtype)
+    values = _zeros((len(keys), *entries.values.shape[1:], LANES), entries.values.dtype)
     if entries.values.ndim == 1:
         np.add.at(values, (place.ravel(), lane), entries.values)  # A vertex may name one joint twice.
     else:
@@ -220,7 +230,7 @@ def _paired(table: Table) -> Table:
     entry, half = np.repeat(firsts[:-1], lengths) + place // 2, place % 2
     paired = np.zeros((int(firsts[-1]), 2), np.int32)
     paired[entry, half] = columns
-    mixed = np.zeros((len(paired), *values.shape[1:], 2), values.dtype)
+    mixed = _zeros((len(paired), *values.shape[1:], 2), values.dtype)
     mixed[entry, ..., half] = values
     return Table(firsts.astype(np.int32), paired, mixed)
 

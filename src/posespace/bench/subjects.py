@@ -1,0 +1,109 @@
+"""What is measured: the built-in hand and its fitted skin, many of them side by side, and skins made to a size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from posespace import datasets
+from posespace.fit.eigenskin import EigenSkin
+from posespace.interpolate import RBF
+from posespace.mesh import Mesh
+from posespace.packed import PackedBasis
+from posespace.pose import Motion, Pose
+from posespace.rig import Rig
+from posespace.skin import Driver, Layer, Skin
+from posespace.spaces import PoseSpace
+
+
+@cache
+def fitted_hand(level: int = 2, normals: str = "none") -> tuple[Skin, Motion]:
+    """Return the hand's EigenSkin, ten entries a vertex at most, 16 bits, and 25 poses that it was not fitted to."""
+    single, random = datasets.hand(level)
+    return EigenSkin(bits=16, budget=10, normals=normals).fit(single), random.motion
+
+
+def plain(skin: Skin) -> Skin:
+    """Return plain skinning of a skin's rig."""
+    return Skin(skin.rig)
+
+
+def side_by_side(skin: Skin, copies: int) -> Skin:
+    """Return a skin of many copies of the mesh, all moved by the same joints, as one mesh."""
+    rig, count = skin.rig, len(skin.rig.mesh.points)
+    shifts = np.repeat(np.arange(copies) * count, len(rig.mesh.triangles))[:, None]
+    mesh = Mesh(np.tile(rig.mesh.points, (copies, 1)), np.tile(rig.mesh.triangles, (copies, 1)) + shifts)
+    wide = replace(
+        rig,
+        mesh=mesh,
+        influences=np.tile(rig.influences, (copies, 1)),
+        weights=np.tile(rig.weights, (copies, 1)),
+    )
+    layers = []
+    for layer in skin.layers:
+        support = (layer.support[None] + np.arange(copies)[:, None] * count).astype(np.int32).ravel()
+        basis = layer.basis
+        assert isinstance(basis, PackedBasis)
+        layers.append(replace(layer, support=support, basis=_repeated(basis, copies), normal_basis=None))
+    return Skin(wide, tuple(layers))
+
+
+def _repeated(basis: PackedBasis, copies: int) -> PackedBasis:
+    """A basis on `copies` supports, one after another."""
+    rows, values = [], []
+    for first, last in zip(basis.starts[:-1], basis.starts[1:], strict=True):
+        own = basis.rows[first:last].astype(np.int64)
+        rows.append((own[None] + np.arange(copies)[:, None] * basis.vertices).ravel())
+        values.append(np.tile(basis.values[first:last], (copies, 1)))
+    return PackedBasis(
+        copies * basis.vertices,
+        (basis.starts * copies).astype(np.int64),
+        np.concatenate(rows).astype(np.uint32),
+        np.concatenate(values),
+        basis.scales,
+    )
+
+
+def full(rig: Rig, columns: int, bits: int = 16) -> Skin:
+    """Return a skin with `columns` displacement entries at every vertex, driven by the rig's second joint."""
+    random = np.random.default_rng(0)
+    size = 0.001 * rig.mesh.diagonal
+    basis = PackedBasis.pack(size * random.standard_normal((columns, len(rig.mesh.points), 3)), bits)
+    space = PoseSpace("joint", (rig.skeleton.names[min(1, len(rig.skeleton) - 1)],))
+    interpolant = RBF("exponential", 1.0).fit(_turns(7), random.standard_normal((7, columns)), space.metric)
+    layer = Layer("full", Driver(space, interpolant), np.arange(len(rig.mesh.points), dtype=np.int32), basis)
+    return Skin(rig, (layer,))
+
+
+def chain(joints: int, columns: int, samples: int, vertices: int = 256) -> Skin:
+    """Return a skin of a chain of joints, a layer each, for what driving it costs."""
+    random = np.random.default_rng(0)
+    points = np.column_stack([np.linspace(0, joints, vertices), random.random((vertices, 2))])
+    triangles = np.arange(vertices - vertices % 3).reshape(-1, 3)
+    world = np.tile(np.eye(4), (joints, 1, 1))
+    world[:, 0, 3] = np.arange(joints)
+    nearest = np.clip(points[:, 0].astype(int), 0, joints - 1)
+    rig = Rig.from_arrays(points, triangles, np.eye(joints)[nearest], np.arange(-1, joints - 1), world)
+    layers = []
+    for joint, name in enumerate(rig.skeleton.names):
+        space = PoseSpace("joint", (name,))
+        values = random.standard_normal((samples, columns))
+        driver = Driver(space, RBF("exponential", 1.0).fit(_turns(samples), values, space.metric))
+        support = np.flatnonzero(nearest == joint).astype(np.int32)
+        layers.append(Layer(name, driver, support, random.standard_normal((columns, len(support), 3))))
+    return Skin(rig, tuple(layers))
+
+
+def turned(skin: Skin, seed: int = 0) -> Pose:
+    """Return a pose with every joint turned a little."""
+    random = np.random.default_rng(seed)
+    turn = skin.rig.rest.rotations + 0.2 * random.standard_normal((len(skin.rig.skeleton), 4))
+    return Pose(turn)
+
+
+def _turns(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Rotations (count, 4) about one axis, from 0 to a right angle."""
+    half = np.linspace(0, np.pi / 4, count)
+    return np.column_stack([np.sin(half), np.zeros(count), np.zeros(count), np.cos(half)])

@@ -1,0 +1,34 @@
+"""Ratios on a noisy machine: the rivals take turns, and the median and spread of their times are compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each rival: the median over the rounds, and the quarter and three-quarter points."""
+
+    median: float
+    low: float
+    high: float
+
+
+def take_turns(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls: int = 1) -> dict[str, Timing]:
+    """Call each rival `calls` times a round, in turn, after one call to warm up; seconds are of one call."""
+    times: dict[str, list[float]] = {name: [] for name in rivals}
+    for call in rivals.values():
+        call()
+    for _ in range(rounds):
+        for name, call in rivals.items():
+            start = time.perf_counter()
+            for _ in range(calls):
+                call()
+            times[name].append((time.perf_counter() - start) / calls)
+    quarters = {name: np.percentile(taken, [50, 25, 75]) for name, taken in times.items()}
+    return {name: Timing(*map(float, points)) for name, points in quarters.items()}

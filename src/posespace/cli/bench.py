@@ -1,0 +1,37 @@
+"""The command `bench`: what playing a skin costs on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from posespace.cli.printing import AsJson, print_json
+
+
+def bench(
+    tables: Annotated[list[str] | None, typer.Argument(help="Which tables; all where none is named.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Time the compiled player on this machine: against plain skinning, against its peers, against memory itself."""
+    from posespace import check
+    from posespace.bench.tables import TABLES
+    from posespace.progress import track
+
+    chosen = [check.choice("table", name, tuple(TABLES)) for name in tables or list(TABLES)]
+    found = {}
+    for name in track(chosen, "measuring"):
+        found[name] = TABLES[name]()
+    if as_json:
+        print_json(found)
+        return
+    for name, rows in found.items():
+        print(f"\n{name}\n{_table(rows)}")
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Rows as a Markdown table."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [f"| {' | '.join(keys)} |", "|---" * len(keys) + "|"]
+    lines += [f"| {' | '.join(str(row.get(key, '')) for key in keys)} |" for row in rows]
+    return "\n".join(lines)
