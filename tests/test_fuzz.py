@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ from posespace import datasets
 from posespace.formats import obj, ply, posejson
 from posespace.mesh import Mesh
 
-COUNT = 500
+COUNT = int(os.environ.get("POSESPACE_FUZZ", "120"))
+"""Damaged files of each format; many more where there is time, as in `.ci/run`."""
 BVH = """HIERARCHY
 ROOT Hips of Ada
 {

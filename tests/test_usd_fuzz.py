@@ -1,4 +1,4 @@
-"""At least 500 damaged USD files: each is read or refused with one line, in 2 s of computing and 500 MB."""
+"""Damaged USD files: each is read or refused with one line, in 2 s of computing and 500 MB."""
 
 from __future__ import annotations
 
