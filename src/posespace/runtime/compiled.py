@@ -18,6 +18,7 @@ def compiled(function: Function) -> Function:
 def uncounted(function: Function) -> Function:
     """Compile a function that makes no arrays: it counts no references, which costs a short loop more than its work."""
     options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    options["fastmath"] = {"contract", "reassoc"}
     return njit(**options)(function)  # type: ignore[no-any-return]
 
 

@@ -14,7 +14,7 @@ from posespace.distance import axis_count, unit_quaternions
 from posespace.interpolant import KERNELS, TAILS, RBFInterpolant
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.runtime.compiled import compiled
+from posespace.runtime.compiled import inlined, uncounted
 from posespace.skeleton import Skeleton
 from posespace.skin import Driver, Skin
 from posespace.spaces import AXES, PoseSpace
@@ -24,6 +24,22 @@ _SHEPARD = len(KERNELS)
 _GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR = (
     _KERNEL_NUMBERS[name] for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear")
 )
+
+
+def _angle_polynomial(degree: int) -> list[float]:
+    """Coefficients, highest first, in t = s - 1 of angle²/s over s from 0 to 2.
+
+    The angle is 4·asin(√s/2), and its square is smooth in s: no root, no arc sine, and many at once.
+    """
+    nodes = 1 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
+    values = (4 * np.arcsin(0.5 * np.sqrt(nodes))) ** 2 / nodes
+    fitted = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes - 1, values, degree))
+    found: list[float] = fitted.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
+    return found
+
+
+# To eleven digits. A list would be read from memory at every step, so each has a name.
+_C14, _C13, _C12, _C11, _C10, _C9, _C8, _C7, _C6, _C5, _C4, _C3, _C2, _C1, _C0 = _angle_polynomial(14)
 
 
 class Tables(NamedTuple):
@@ -38,7 +54,7 @@ class Tables(NamedTuple):
         dimensions, columns, first column of the result; then where its slots are, and where among the numbers its
         inverse radii, its centres, its weights, and Shepard's power and reach
     slots : where in the features each dimension is found
-    numbers : of all interpolants; weights of kernels and tail are column by column
+    numbers : of all interpolants; centres are dimension by dimension, weights of kernels and tail column by column
     """
 
     links: NDArray[np.int64]
@@ -155,13 +171,15 @@ def _samples(
         samples, dimensions = made.centres.shape
         turning = made.metric == "rotation"
         centres = made.centres.astype(np.float64)
+        if turning:
+            centres = unit_quaternions(centres).reshape(samples, dimensions)
         if isinstance(made, RBFInterpolant):
             kernel, tail = _KERNEL_NUMBERS[made.kernel], (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
             radii, weights, powers = made.radius, made.weights, (0.0, 0.0)
         else:
             kernel, tail, powers = _SHEPARD, 0, (made.power, made.reach)
             radii, weights = np.ones(axis_count(dimensions, made.metric)), made.values
-        parts = (1 / radii, unit_quaternions(centres) if turning else centres, _by_column(weights), np.array(powers))
+        parts = (1 / radii, _by_column(centres), _by_column(weights), np.array(powers))
         at = (length + np.cumsum([0, *(part.size for part in parts)])).tolist()
         heads.append((kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:-1]))
         slots += _slots(driver.space, skeleton, controls)
@@ -171,9 +189,9 @@ def _samples(
     return np.array(heads, np.int64).reshape(-1, 12), np.array(slots, np.int64), flat
 
 
-def _by_column(weights: Floats) -> Floats:
-    """Weights (M,) or (M, C), column after column."""
-    return weights.reshape(len(weights), -1).T.ravel()
+def _by_column(values: Floats) -> Floats:
+    """Values (M,) or (M, C), column after column."""
+    return values.reshape(len(values), -1).T.ravel()
 
 
 def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> list[int]:
@@ -190,7 +208,7 @@ def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> l
     return found
 
 
-@compiled
+@uncounted
 def drive(
     tables: Tables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
 ) -> None:  # pragma: no cover - compiled
@@ -220,7 +238,7 @@ def drive(
         _weigh(head, numbers, terms, coordinates)
 
 
-@compiled
+@uncounted
 def _place(
     own: Floats, joint: int, parent: int, turns: Floats, shifts: Floats, world: Floats
 ) -> None:  # pragma: no cover - compiled
@@ -256,7 +274,7 @@ def _place(
         world[at + column], world[at + 4 + column], world[at + 8 + column] = d, e, f
 
 
-@compiled
+@uncounted
 def _bind(world: Floats, bind: Floats, out: Floats32) -> None:  # pragma: no cover - compiled
     """Write the transform from rest to posed space, row by row."""
     for row in range(0, 12, 4):
@@ -266,7 +284,7 @@ def _bind(world: Floats, bind: Floats, out: Floats32) -> None:  # pragma: no cov
         out[row + 3] = a * bind[3] + b * bind[7] + c * bind[11] + world[row + 3]
 
 
-@compiled
+@uncounted
 def _features(
     own: Floats, joint: int, count: int, bends: int, turns: Floats, features: Floats
 ) -> None:  # pragma: no cover - compiled
@@ -291,34 +309,45 @@ def _features(
         features[8 * count + 3 * joint + axis] = scale * (own[row] * i + own[row + 1] * j + own[row + 2] * k)
 
 
-@compiled
+@uncounted
 def _squares(
     head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
 ) -> None:  # pragma: no cover - compiled
     """Write the squared distances of the features from an interpolant's samples."""
-    count, dimensions, slot, radius, centre = head[3], head[4], head[7], head[8], head[9]
+    count, dimensions, slot, radius = head[3], head[4], head[7], head[8]
+    centres = numbers[head[9] : head[9] + dimensions * count]
+    terms[:count] = 0.0
     if not head[1]:
-        for m in range(count):
-            total = 0.0
-            for k in range(dimensions):
-                gap = (features[slots[slot + k]] - numbers[centre + m * dimensions + k]) * numbers[radius + k]
-                total += gap * gap
-            terms[m] = total
+        for k in range(dimensions):
+            here, scale, own = features[slots[slot + k]], numbers[radius + k], centres[k * count : (k + 1) * count]
+            for m in range(count):
+                gap = (here - own[m]) * scale
+                terms[m] += gap * gap
         return
-    for m in range(count):
-        total = 0.0
-        for joint in range(dimensions // 4):
-            apart = around = 0.0
-            for k in range(4 * joint, 4 * joint + 4):
-                here, there = features[slots[slot + k]], numbers[centre + m * dimensions + k]
-                apart += (here - there) ** 2
-                around += (here + there) ** 2
-            angle = 4.0 * math.asin(min(1.0, 0.5 * math.sqrt(min(apart, around)))) * numbers[radius + joint]
-            total += angle * angle
-        terms[m] = total
+    for joint in range(dimensions // 4):
+        first, scale = slot + 4 * joint, numbers[radius + joint] ** 2
+        x, y, z, w = (
+            features[slots[first]],
+            features[slots[first + 1]],
+            features[slots[first + 2]],
+            features[slots[first + 3]],
+        )
+        own = centres[4 * joint * count : 4 * (joint + 1) * count]
+        for m in range(count):
+            dot = x * own[m] + y * own[count + m] + z * own[2 * count + m] + w * own[3 * count + m]
+            terms[m] += scale * _square_angle(max(0.0, 2.0 - 2.0 * abs(dot)))
 
 
-@compiled
+@inlined
+def _square_angle(chord: float) -> float:  # pragma: no cover - compiled
+    """The squared angle between rotations from the squared distance, at most 2, of their quaternions."""
+    t = chord - 1.0
+    high = ((((((_C14 * t + _C13) * t + _C12) * t + _C11) * t + _C10) * t + _C9) * t + _C8) * t + _C7
+    low = ((((((high * t + _C6) * t + _C5) * t + _C4) * t + _C3) * t + _C2) * t + _C1) * t + _C0
+    return chord * low
+
+
+@uncounted
 def _radial(kernel: int, count: int, terms: Floats) -> None:  # pragma: no cover - compiled
     """Put a radial function in the place of each squared distance; a loop for each function is by far the fastest."""
     if kernel == _THIN_PLATE:
@@ -341,7 +370,7 @@ def _radial(kernel: int, count: int, terms: Floats) -> None:  # pragma: no cover
             terms[m] *= math.sqrt(terms[m])
 
 
-@compiled
+@uncounted
 def _tail(
     head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
 ) -> None:  # pragma: no cover - compiled
@@ -354,12 +383,12 @@ def _tail(
         if turning:
             agree = 0.0
             for other in range(4 * (k // 4), 4 * (k // 4) + 4):
-                agree += features[slots[slot + other]] * numbers[centre + other]
+                agree += features[slots[slot + other]] * numbers[centre + other * count]
             value = -value if agree < 0 else value
-        terms[count + 1 + k] = value - numbers[centre + k]
+        terms[count + 1 + k] = value - numbers[centre + k * count]
 
 
-@compiled
+@uncounted
 def _shares(count: int, power: float, reach: float, terms: Floats) -> None:  # pragma: no cover - compiled
     """Put each sample's share in the place of its squared distance; ratios to the nearest, so no power overflows."""
     nearest = 0
@@ -377,7 +406,7 @@ def _shares(count: int, power: float, reach: float, terms: Floats) -> None:  # p
         terms[m] /= total
 
 
-@compiled
+@uncounted
 def _weigh(
     head: NDArray[np.int64], numbers: Floats, terms: Floats, coordinates: Floats
 ) -> None:  # pragma: no cover - compiled

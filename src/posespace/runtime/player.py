@@ -27,6 +27,10 @@ class Player(ABC):
     ----------
     skin : what it plays
     normals : whether it gives normals too, as `Skin.pose` does; points alone are faster
+
+    Attributes
+    ----------
+    vertices : N, how many points a frame has
     """
 
     def __init__(self, skin: Skin, normals: bool = True) -> None:
@@ -34,11 +38,7 @@ class Player(ABC):
         self._drive = drive_of(skin)
         self._pose = np.zeros(self._drive.pose_size)
         self._warned: set[str] = set()
-
-    @property
-    def vertices(self) -> int:
-        """N, how many points a frame has."""
-        return len(self.skin.mesh.points)
+        self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
 
     def __call__(
         self, pose: Pose | ArrayLike, points: Floats32 | None = None, normals: Floats32 | None = None
@@ -123,9 +123,8 @@ class Player(ABC):
         self._pose[: turn.size] = turn.ravel()
 
     def _check_joints(self, have: int) -> None:
-        want = len(self.skin.rig.skeleton)
-        if have != want:
-            raise InputError(f"pose: expected {want} joints as in the rig, got {have}")
+        if have != self._joints:
+            raise InputError(f"pose: expected {self._joints} joints as in the rig, got {have}")
 
     def _check_controls(self, controls: Mapping[str, float]) -> None:
         known = self._drive.controls
