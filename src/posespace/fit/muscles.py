@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
@@ -76,7 +77,7 @@ class Muscles:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples, frames in the order of time."""
-        names = moving_joints(examples.rig, examples.motion)
+        names = _moving_joints(examples)
         rig = on_nearest_bone(examples.rig) if self.bones == "nearest" else examples.rig
         found = point_residuals(Examples(rig, examples.motion, examples.shapes))
         regions = self._regions(examples, rig, found.values, names)
@@ -141,15 +142,20 @@ class _Region:
     space: PoseSpace
 
 
-def moving_joints(rig: Rig, motion: Motion) -> tuple[str, ...]:
-    """Return the joints that turn during a clip; one frame, or a clip in which none turns, is an error."""
-    if len(motion) < 2:
-        raise InputError(f"examples: a clip needs at least 2 frames, got {len(motion)}")
+def turning(motion: Motion) -> NDArray[np.bool_]:
+    """Return (J,) which joints turn during a motion."""
     near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0)
-    turning = 2 * np.arccos(np.clip(near, 0, 1)) > _STILL
-    if not turning.any():
+    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
+
+
+def _moving_joints(examples: Examples) -> tuple[str, ...]:
+    """The joints that turn during a clip; one frame, or a clip in which none turns, is an error."""
+    if len(examples) < 2:
+        raise InputError(f"examples: a clip needs at least 2 frames, got {len(examples)}")
+    turns = turning(examples.motion)
+    if not turns.any():
         raise InputError("examples: the clip is constant, no joint turns in it, so nothing can drive signals")
-    return tuple(name for name, turns in zip(rig.skeleton.names, turning, strict=True) if turns)
+    return tuple(name for name, each in zip(examples.rig.skeleton.names, turns, strict=True) if each)
 
 
 def _by_bone(rig: Rig) -> dict[str, Ints]:

@@ -1,4 +1,4 @@
-"""A thin plate over a pose space with a linear tail, zero at rest, fitted to many samples by least squares."""
+"""A thin plate over a pose space with a linear tail, exact at rest, fitted to many samples by least squares."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ThinPlate:
         values, vectors = np.linalg.eigh(self._free.T @ self._kernels(self.centres) @ self._free)
         return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
 
-    def fit(self, where: Floats, values: Floats, smoothing: float) -> RBFInterpolant:
+    def fit(self, where: Floats, values: Floats, smoothing: float, at_rest: Floats | None = None) -> RBFInterpolant:
         """Return the plate nearest to `values` (P, C) at the places `where` (P, D), by a singular value decomposition.
 
         Joints turn about few axes, so that quaternions do not span their space: of the tails that fit alike, the
@@ -68,17 +68,19 @@ class ThinPlate:
         Parameters
         ----------
         smoothing : at least 0, what the plate's bending costs against the squares of what it misses
+        at_rest : (C,) the values at rest, which are met exactly; None: zero
         """
+        held = np.zeros(values.shape[1]) if at_rest is None else at_rest
         rest, free = self.centres[0], self._free
         still = self._kernels(rest[None])
         columns = np.hstack([(self._kernels(where) - still) @ free, where - rest])
         bending = np.zeros((free.shape[1], columns.shape[1]))
         bending[:, : free.shape[1]] = np.sqrt(smoothing) * self._bending
-        target = np.vstack([values, np.zeros((len(bending), values.shape[1]))])
+        target = np.vstack([values - held, np.zeros((len(bending), values.shape[1]))])
         found = np.linalg.lstsq(np.vstack([columns, bending]), target, rcond=1e-12)[0]
         weights = free @ found[: free.shape[1]]
         # The constant makes up for what the kernels give at rest.
-        weights = np.vstack([weights, -still @ weights, found[free.shape[1] :]])
+        weights = np.vstack([weights, held - still @ weights, found[free.shape[1] :]])
         centres = np.asarray(self.centres, dtype=np.float64)
         radius = np.full(centres.shape[1], self._radius)
         return RBFInterpolant("thin_plate", "euclidean", "linear", radius, centres, weights)
