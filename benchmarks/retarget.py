@@ -203,10 +203,12 @@ def arms() -> Iterator[Case]:
     """Simulated arms: X thin, Y thick; 1 of a tissue that gives way, 2 of one that hardly changes its volume."""
     from posespace.simulate.arm import arm, clip
 
-    motion = clip()[::2]
     thin, other = arm(1200), arm(900)
+    skeleton = thin.rig.skeleton
+    # Bent by 56 degrees at most: further on, coarse elements fold.
+    motion = ps.Motion(skeleton.rotations(0.7 * skeleton.angles(clip(80).rotations))[::2])
     x1, x2, y1, y2 = (
-        simulated(thin, thick, poisson, motion) for thick, poisson in ((1.0, 0.2), (1.0, 0.48), (1.3, 0.2), (1.3, 0.48))
+        simulated(thin, thick, poisson, motion) for thick, poisson in ((1.0, 0.3), (1.0, 0.48), (1.3, 0.3), (1.3, 0.48))
     )
     yield Case(x1, x2, y1, y2, simulated(other, 1.0, 0.48, motion), motion)
 

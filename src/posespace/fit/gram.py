@@ -14,13 +14,13 @@ Array32 = NDArray[np.float32]
 RANK = 1e-6
 """A direction counts where its singular value is above this part of the largest."""
 
-_BLOCK = 4096
+_BLOCK = 1 << 20
 
 
 def gram_of(frames: Array32, vertices: Ints) -> Floats:
     """Return the products (P, P) of the displacements (P, N, 3) of some vertices (S,), in double precision."""
     total = np.zeros((len(frames), len(frames)))
-    for some in _blocks(vertices):
+    for some in _blocks(vertices, len(frames)):
         part = frames[:, some].reshape(len(frames), -1).astype(np.float64)
         total += part @ part.T
     return total
@@ -30,16 +30,18 @@ def combined(frames: Array32, vertices: Ints, mix: Floats) -> Array32:
     """Return mixtures (K, S, 3) of the frames (P, N, 3) at some vertices (S,); `mix` is (K, P)."""
     found = np.empty((len(mix), len(vertices), 3), dtype=np.float32)
     start = 0
-    for some in _blocks(vertices):
+    for some in _blocks(vertices, len(frames)):
         part = frames[:, some].reshape(len(frames), -1).astype(np.float64)
         found[:, start : start + len(some)] = (mix @ part).reshape(len(mix), -1, 3)
         start += len(some)
     return found
 
 
-def _blocks(vertices: Ints) -> Iterator[Ints]:
-    for start in range(0, len(vertices), _BLOCK):
-        yield vertices[start : start + _BLOCK]
+def _blocks(vertices: Ints, frames: int) -> Iterator[Ints]:
+    """Vertices in blocks whose displacements over all frames are few enough to be copied."""
+    step = max(1, _BLOCK // (3 * frames))
+    for start in range(0, len(vertices), step):
+        yield vertices[start : start + step]
 
 
 def principal(gram: Floats, most: int | None = None) -> tuple[Floats, Floats]:
