@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run_forked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies import random_skin, seeds
-from test_cli import assert_one_line, run
+from test_cli import assert_one_line
 
 import posespace as ps
 from posespace import datasets
@@ -238,20 +240,20 @@ def test_unknown_signals_are_refused(name: str) -> None:
 
 
 def test_the_commands_write_skins(tmp_path: Path) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return run_forked(list(words), tmp_path)
+
     arm().save(tmp_path / "x1.skin")
-    assert (
-        run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin", folder=tmp_path).returncode
-        == 0
-    )
+    assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
     arm(1.4).save(tmp_path / "y1.skin")
-    done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json", folder=tmp_path)
+    done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["about"]["settings"]["correspondence"] == "same"
     made = Skin.load(tmp_path / "y2.skin")
     expected = retarget(arm(), arm().edited({"2": 0.0}, 1.5), arm(1.4))
     np.testing.assert_allclose(np.asarray(made.layers[0].basis), np.asarray(expected.layers[0].basis), atol=1e-5)
-    assert_one_line(run("edit", "x1.skin", "--scale", "2", "-o", "x2.skin", folder=tmp_path), "expected NAME=FACTOR")
-    assert_one_line(run("edit", "x1.skin", "--scale", "99=1", "-o", "x2.skin", folder=tmp_path), "expected 1 to 8")
+    assert_one_line(run("edit", "x1.skin", "--scale", "2", "-o", "x2.skin"), "expected NAME=FACTOR")
+    assert_one_line(run("edit", "x1.skin", "--scale", "99=1", "-o", "x2.skin"), "expected 1 to 8")
     Muscles(5).fit(examples(names=("a", "b", "c"))).save(tmp_path / "other.skin")
-    failed = run("retarget", "x1.skin", "x2.skin", "other.skin", "-o", "y2.skin", folder=tmp_path)
+    failed = run("retarget", "x1.skin", "x2.skin", "other.skin", "-o", "y2.skin")
     assert_one_line(failed, "Y1 lacks the joints 'forearm', 'hand'")
