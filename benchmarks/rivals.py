@@ -30,6 +30,7 @@ def methods(smoothing: float) -> dict[str, Method]:
         "PSD": ps.PSD(smoothing=smoothing),
         "EigenSkin, 5 components": ps.EigenSkin(5),
         "EigenSkin, 10 components, no budget": ps.EigenSkin(10, budget=0),
+        "muscles, 10 signals a bone": ps.Muscles(10, segments=True),
         "EigenSkin, 5 components, optimised weights": ps.EigenSkin(5, weights="optimised"),
     }
 

@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends]
+Run: uv run python docs/pictures.py [names of some: views tets bends muscles signals retarget]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import muscle_pictures
 import numpy as np
 
 from posespace.check import Floats
@@ -113,7 +114,14 @@ def outside_rig(examples: Path) -> None:
     save_png(IMG / "outside-rig.png", montage(rows, labels=["plain skinning", "simulated"], titles=list(names)))
 
 
-PICTURES = {"views": views, "tets": tets, "bends": bends}
+PICTURES = {
+    "views": views,
+    "tets": tets,
+    "bends": bends,
+    "muscles": muscle_pictures.muscles,
+    "signals": muscle_pictures.signals,
+    "retarget": muscle_pictures.retarget,
+}
 
 if __name__ == "__main__":
     for picture in sys.argv[1:] or PICTURES:

@@ -91,6 +91,8 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "interpolators.md",
         "files.md",
         "export.md",
+        "muscles.md",
+        "retarget.md",
     )
     for page in pages:
         for block in python_blocks(ROOT / "docs" / page):

@@ -14,6 +14,7 @@ import pytest
 from posespace import datasets
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
+from posespace.fit.muscles import Muscles
 from posespace.interpolate import RBF
 from posespace.mesh import Mesh
 from posespace.pose import Motion, pose_digests
@@ -21,6 +22,7 @@ from posespace.report.accuracy import write_report
 from posespace.report.compare import compare, seen_note
 from posespace.report.plot import Line, line_plot
 from posespace.report.render import Camera
+from posespace.report.signals import signals
 from posespace.report.views import displacement_colours, energies, looking_at, picture, reach, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skin import Driver, Layer, Skin
@@ -204,3 +206,17 @@ def test_layers_in_colours() -> None:
     assert abs(colors[largest] - 0.6) == pytest.approx(0.4)
     assert colors.min() >= 0
     assert colors.max() <= 1
+
+
+def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None:
+    skin = Muscles(3).fit(TRAIN)
+    write_report(tmp_path / "report.html", compare({"arm": skin}, UNSEEN), UNSEEN)
+    text = (tmp_path / "report.html").read_text()
+    assert "Signals of arm over time" in text
+    for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes a vertex"):
+        assert words in text
+    assert "Signals of" not in section_of(eigen(TRAIN))
+
+
+def section_of(skin: Skin) -> str:
+    return signals(compare({"skin": skin}, UNSEEN.subset(range(3)))[1], UNSEEN.motion)

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
     from posespace.fit.eigenskin import EigenSkin as EigenSkin
+    from posespace.fit.muscles import Muscles as Muscles
     from posespace.fit.optimise_weights import optimise_weights as optimise_weights
     from posespace.fit.psd import PSD as PSD
+    from posespace.fit.retarget import retarget as retarget
     from posespace.fit.sculpts import Sculpts as Sculpts
     from posespace.fit.weights import distance_weights as distance_weights
     from posespace.interpolate import RBF as RBF
@@ -46,8 +48,10 @@ _HOMES = {
     "posespace.score": ("evaluate",),
     "posespace.examples": ("Examples",),
     "posespace.fit.eigenskin": ("EigenSkin",),
+    "posespace.fit.muscles": ("Muscles",),
     "posespace.fit.optimise_weights": ("optimise_weights",),
     "posespace.fit.psd": ("PSD",),
+    "posespace.fit.retarget": ("retarget",),
     "posespace.fit.sculpts": ("Sculpts",),
     "posespace.fit.weights": ("distance_weights",),
     "posespace.interpolate": ("RBF", "Shepard"),

@@ -299,6 +299,19 @@ class Skin:
 
         return compile_skin(self, backend, normals=normals, **options)
 
+    def edited(self, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
+        """Return the skin with its corrections stronger or weaker; 0 mutes.
+
+        Parameters
+        ----------
+        scale : factors by name: of a layer, of one of its signals, as "forearm:3" (counted from 1), or of a signal by
+            its number alone where there is one layer
+        exaggerate : factor of everything
+        """
+        from posespace.edit import scaled
+
+        return scaled(self, scale, exaggerate)
+
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""
         from posespace.formats import skinfile

@@ -14,6 +14,7 @@ from posespace.cli.bench import bench
 from posespace.cli.evaluate import evaluate
 from posespace.cli.fit import Methods
 from posespace.cli.printing import AsJson, complain, print_figures, print_json, print_one
+from posespace.cli.retarget import edit, retarget
 from posespace.errors import InputError
 
 app = typer.Typer(
@@ -27,6 +28,8 @@ app = typer.Typer(
 
 app.command(epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")(evaluate)
 app.command(epilog="Example: posespace bench skinning corrections")(bench)
+app.command(epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")(retarget)
+app.command(epilog="Example: posespace edit arm.skin --scale 3=0 --exaggerate 1.2 -o edited.skin")(edit)
 app.add_typer(
     typer.Typer(
         cls=Methods,

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from posespace.cli.printing import AsJson, print_one
 from posespace.errors import FileError
 
-METHODS = {"psd": "PSD", "eigenskin": "EigenSkin"}
+METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles"}
 """The name on the command line and the class, as `posespace` exports it."""
 
 Poses = Annotated[

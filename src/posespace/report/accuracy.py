@@ -15,6 +15,7 @@ from posespace.report.compare import COLUMNS, Entry, seen_note
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
 from posespace.report.render import heat
+from posespace.report.signals import signals
 from posespace.report.views import (
     displacement_colours,
     energies,
@@ -48,6 +49,7 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         _per_pose(judged),
         _per_joint(judged),
         _curves(judged, examples),
+        *(signals(entry, examples.motion) for entry in entries if not entry.rival),
         _worst(judged, examples),
         *(_layers(entry) for entry in entries if not entry.rival),
     ]

@@ -1,0 +1,94 @@
+"""Signals of a skin over time beside the angles of the joints that drive them, and what more of them would give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from posespace import rotations
+from posespace.check import Floats
+from posespace.pose import Motion
+from posespace.report.compare import Entry
+from posespace.report.plot import Line, line_plot
+from posespace.report.views import energies
+from posespace.skin import Layer, Skin
+from posespace.storage import stored_bytes
+
+METHODS = ("muscles", "retarget")
+"""Methods whose skins are made of frames in the order of time."""
+
+MOST_LAYERS, MOST_LINES = 3, 8
+
+
+def signals(entry: Entry, motion: Motion) -> str:
+    """Return the section of a skin whose coordinates are signals; nothing for others."""
+    skin = entry.skin
+    if not isinstance(skin, Skin) or skin.about.get("method") not in METHODS or not skin.layers or len(motion) < 2:
+        return ""
+    order = np.argsort([-energies(layer).sum() for layer in skin.layers], kind="stable")[:MOST_LAYERS]
+    plots = [_over_time(skin, skin.layers[number], motion) for number in sorted(order.tolist())]
+    told = skin.about.get("left out")
+    return f"<h2>Signals of {escape(entry.name)} over time</h2>{''.join(plots)}{_left_out(skin, told)}"
+
+
+def _over_time(skin: Skin, layer: Layer, motion: Motion) -> str:
+    rig, driver = skin.rig, layer.driver
+    times = _times(motion)
+    values = driver.interpolant(driver.space.coordinates(motion, rig.skeleton))
+    shown = np.argsort(-energies(layer), kind="stable")[:MOST_LINES]
+    lines = [
+        Line(f"signal {column + 1}", times, values[:, column].tolist(), motion.names, look)
+        for look, column in enumerate(sorted(shown.tolist()))
+    ]
+    parts = [f"<h3>{escape(layer.name)}</h3>", line_plot(lines, "seconds", "signal")]
+    joints = list(driver.space.joints(rig.skeleton))[:MOST_LINES]
+    if joints:
+        angles = _angles(motion, rig.rest.rotations, joints)
+        turned = [
+            Line(rig.skeleton.names[joint], times, angles[:, k].tolist(), motion.names, k)
+            for k, joint in enumerate(joints)
+        ]
+        parts.append(line_plot(turned, "seconds", "turn from rest, °"))
+    return "".join(parts)
+
+
+def _times(motion: Motion) -> list[float]:
+    """Seconds, or the numbers of the poses where these have no order in time."""
+    ordered = bool((np.diff(motion.times) > 0).all())
+    found: list[float] = (motion.times if ordered else np.arange(len(motion)) / 30.0).tolist()
+    return found
+
+
+def _angles(motion: Motion, rest: Floats, joints: Sequence[int]) -> Floats:
+    """Degrees (P, K) that joints turn from rest, negative where they turn the other way than where they turn most."""
+    chosen = list(joints)
+    turn = rotations.multiply(rotations.inverse(rest[chosen]), motion.rotations[:, chosen])
+    turn = np.where(turn[..., 3:] < 0, -turn, turn)
+    size = np.linalg.norm(turn[..., :3], axis=-1)
+    most = size.argmax(axis=0)
+    axis = turn[most, np.arange(len(chosen)), :3]
+    sign = np.where((turn[..., :3] * axis).sum(axis=-1) < 0, -1.0, 1.0)
+    return np.asarray(sign * np.degrees(2 * np.arctan2(size, turn[..., 3])))
+
+
+def _left_out(skin: Skin, told: Sequence[Mapping[str, Any]] | None) -> str:
+    """Error of frames that the fit left out in turn, against signals and bytes."""
+    if not told:
+        return ""
+    counts, errors = [float(row["signals"]) for row in told], [float(row["rms"]) for row in told]
+    vertices = len(skin.rig.mesh.points)
+    bases = sum(layer.basis.nbytes for layer in skin.layers)
+    columns = max(layer.driver.columns for layer in skin.layers)
+    fixed = stored_bytes(skin) - bases
+    sizes = [(fixed + count * bases / columns) / vertices for count in counts]
+    notes = [f"{count:.0f} signals" for count in counts]
+    return (
+        "<h3>How many signals</h3><p>The error of runs of frames that the fit left out in turn, of a typical run.</p>"
+        + line_plot([Line("left-out frames", counts, errors, notes, 1)], "signals", "RMS error, mesh unit", log_y=True)
+        + line_plot(
+            [Line("left-out frames", sizes, errors, notes, 1)], "bytes a vertex", "RMS error, mesh unit", log_y=True
+        )
+    )
