@@ -19,7 +19,7 @@ import posespace as ps
 from posespace.interpolate import RBF
 from posespace.packed import PackedBasis
 from posespace.rivals import rivals
-from posespace.runtime import kernels
+from posespace.runtime import frames
 from posespace.runtime.cpu import CPUPlayer
 from posespace.runtime.layout import layout_of
 from posespace.runtime.player import Player
@@ -305,8 +305,8 @@ def test_the_compiled_code_is_kept_on_disk() -> None:
 
 
 def _cache_files() -> list[Path]:
-    folder = Path(kernels.frame_points_alone._cache.cache_path)  # type: ignore[attr-defined]
-    return list(folder.glob("kernels.frame_points_alone*.nbi"))
+    folder = Path(frames.frame_points_alone._cache.cache_path)  # type: ignore[attr-defined]
+    return list(folder.glob("frames.frame_points_alone*.nbi"))
 
 
 def test_playing_loads_nothing_of_the_fits() -> None:

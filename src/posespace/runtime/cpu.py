@@ -13,7 +13,7 @@ from numba import prange
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.pose import Motion
-from posespace.runtime import dual_quaternions, kernels, surface_normals
+from posespace.runtime import dual_quaternions, frames, surface_normals
 from posespace.runtime.compiled import on_all_cores
 from posespace.runtime.drive import drive
 from posespace.runtime.kernels import Basis, Surface, Work
@@ -42,8 +42,9 @@ class CPUPlayer(Player):
 
     def __init__(self, skin: Skin, normals: bool = True, threads: int | None = None) -> None:
         super().__init__(skin, normals)
-        if threads is not None and not 1 <= threads <= numba.config.NUMBA_NUM_THREADS:
-            raise InputError(f"threads: expected 1 to {numba.config.NUMBA_NUM_THREADS}, got {threads}")
+        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        if threads is not None and not 1 <= threads <= most:
+            raise InputError(f"threads: expected 1 to {most}, got {threads}")
         points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
         self.layout = layout_of(skin, points, normal_points, self._drive.columns)
         worth = threads != 1 and self.layout.blocks >= _FEW and _cores_work()
@@ -96,7 +97,7 @@ class CPUPlayer(Player):
             self._play_dual(points, normals)
         elif normals is not None and self._carried:
             bases = self._basis, self._normal_basis
-            frame = kernels.frame_both if self.threads > 1 else kernels.frame_both_alone
+            frame = frames.frame_both if self.threads > 1 else frames.frame_both_alone
             frame(self.threads, self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals)
         else:
             self._play_points(points)
@@ -104,7 +105,7 @@ class CPUPlayer(Player):
             self._write_normals(points, normals)
 
     def _play_points(self, points: Floats32) -> None:
-        frame = kernels.frame_points if self.threads > 1 else kernels.frame_points_alone
+        frame = frames.frame_points if self.threads > 1 else frames.frame_points_alone
         frame(self.threads, self._drive.tables, self._pose, self._surface, self._basis, self._work, points)
 
     def _play_dual(self, points: Floats32, normals: Floats32 | None) -> None:
@@ -112,9 +113,9 @@ class CPUPlayer(Player):
         turned = np.empty_like(points) if normals is None else normals
         args = (self._surface, self._basis, self._normal_basis, self._still, points, turned)
         pose, carry = (
-            (kernels.pose_both, dual_quaternions.carry)
+            (frames.pose_both, dual_quaternions.carry)
             if self.threads > 1
-            else (kernels.pose_both_alone, dual_quaternions.carry_alone)
+            else (frames.pose_both_alone, dual_quaternions.carry_alone)
         )
         pose(self.threads, *args)
         rig = self.skin.rig
@@ -172,10 +173,10 @@ class CPUPlayer(Player):
             return
         tables, used = self._drive.tables, poses[: len(which)]
         if normals is not None and self._carried:
-            run = kernels.many_both if self.threads > 1 else kernels.many_both_alone
+            run = frames.many_both if self.threads > 1 else frames.many_both_alone
             run(tables, used, self._surface, self._basis, self._normal_basis, works, out, normals)
             return
-        alone = kernels.many_points if self.threads > 1 else kernels.many_points_alone
+        alone = frames.many_points if self.threads > 1 else frames.many_points_alone
         alone(tables, used, self._surface, self._basis, works, out)
         if normals is not None:
             for row in range(len(which)):

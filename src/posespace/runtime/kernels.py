@@ -7,13 +7,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange, types
+from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import compiled, inlined, on_all_cores, uncounted
-from posespace.runtime.drive import Tables, drive
+from posespace.runtime.compiled import compiled, inlined, uncounted
 from posespace.runtime.lanes import (
     LANES,
     add_products,
@@ -285,169 +284,10 @@ def _minor(a: Any, b: Any, c: Any, d: Any) -> Any:  # pragma: no cover - compile
 
 
 @compiled
-def _shrink(palette: Floats32) -> float:  # pragma: no cover - compiled
+def shrinking(palette: Floats32) -> float:  # pragma: no cover - compiled
     """One over the largest number of the transforms' linear parts."""
     largest = 0.0
     for k in range(len(palette)):
         if k % 4 < 3:
             largest = max(largest, abs(palette[k]))
     return 1.0 / largest if largest > 0.0 else 1.0
-
-
-def _pose_points(
-    parts: int, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write the points of the transforms and coordinates in `work`, in so many parts at once."""
-    unit, exact = factor(basis, 0, work)
-    # What goes into a parallel loop must be plain arrays.
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
-    (starts, columns, values), _, _ = basis
-    scratch, palette, coordinates, factors, halves = work
-    blocks = len(rest)
-    for part in prange(parts):
-        skin_points(
-            part * blocks // parts,
-            (part + 1) * blocks // parts,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
-            Table(starts, columns, values),
-            Work(scratch, palette, coordinates, factors, halves),
-            unit,
-            exact,
-            out,
-        )
-
-
-def _pose_both(
-    parts: int, surface: Surface, basis: Basis, normal_basis: Basis, work: Work, out: Floats32, normals_out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write points and carried normals of the transforms and coordinates in `work`, in so many parts at once."""
-    unit, exact = factor(basis, 0, work)
-    normal_unit, normal_exact = factor(normal_basis, 1, work)
-    shrink = _shrink(work.palette)
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
-    (starts, columns, values), _, _ = basis
-    (normal_starts, normal_columns, normal_values), _, _ = normal_basis
-    scratch, palette, coordinates, factors, halves = work
-    blocks = len(rest)
-    for part in prange(parts):
-        skin_both(
-            part * blocks // parts,
-            (part + 1) * blocks // parts,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
-            Table(starts, columns, values),
-            Table(normal_starts, normal_columns, normal_values),
-            Work(scratch, palette, coordinates, factors, halves),
-            (unit, normal_unit),
-            (exact, normal_exact),
-            shrink,
-            out,
-            normals_out,
-        )
-
-
-pose_points, pose_points_alone = on_all_cores(_pose_points), compiled(_pose_points)
-pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
-
-
-@compiled
-def frame_points(
-    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points, on several cores."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points(parts, surface, basis, work, out)
-
-
-@compiled
-def frame_points_alone(
-    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points, on one core; code for several is not even loaded."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points_alone(parts, surface, basis, work, out)
-
-
-@compiled
-def frame_both(
-    parts: int,
-    tables: Tables,
-    pose: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    work: Work,
-    out: Floats32,
-    normals_out: Floats32,
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points and carried normals, on several cores."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both(parts, surface, basis, normal_basis, work, out, normals_out)
-
-
-@compiled
-def frame_both_alone(
-    parts: int,
-    tables: Tables,
-    pose: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    work: Work,
-    out: Floats32,
-    normals_out: Floats32,
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points and carried normals, on one core."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both_alone(parts, surface, basis, normal_basis, work, out, normals_out)
-
-
-def _many_points(
-    tables: Tables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write the points (P, N, 3) of poses (P, ...), a whole pose at a time on each core; `works` has a row a pose."""
-    links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
-    (starts, columns, values), scales, bounds = basis
-    scratch, palette, coordinates, factors, halves = works
-    for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        pose_points_alone(
-            1,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
-            Basis(Table(starts, columns, values), scales, bounds),
-            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
-            out[k],
-        )
-
-
-def _many_both(
-    tables: Tables,
-    poses: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    works: Work,
-    out: Floats32,
-    normals_out: Floats32,
-) -> None:  # pragma: no cover - compiled
-    """Write the points and carried normals (P, N, 3) of poses (P, ...), as `_many_points` does."""
-    links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
-    (starts, columns, values), scales, bounds = basis
-    (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
-    scratch, palette, coordinates, factors, halves = works
-    for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        pose_both_alone(
-            1,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
-            Basis(Table(starts, columns, values), scales, bounds),
-            Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds),
-            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
-            out[k],
-            normals_out[k],
-        )
-
-
-many_points, many_points_alone = on_all_cores(_many_points), compiled(_many_points)
-many_both, many_both_alone = on_all_cores(_many_both), compiled(_many_both)

@@ -14,7 +14,7 @@ from posespace import check, rotations
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.pose import Motion, Pose
-from posespace.runtime.drive import drive_of
+from posespace.runtime.drive_tables import drive_of
 from posespace.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
