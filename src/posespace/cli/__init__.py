@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -165,6 +166,7 @@ def simulate(
 
 def main() -> None:
     """Run the command line: exit code 2 and one line on standard error where the input is at fault."""
+    warnings.showwarning = _warn
     try:
         # Without its standalone mode Typer raises usage errors, and returns the code where a command asked to stop.
         code = app(prog_name="posespace", standalone_mode=False)
@@ -188,6 +190,10 @@ def main() -> None:
         _silence()
         complain(f"cannot write the output ({error.strerror})")
         sys.exit(1)
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    complain(f"warning: {message}")
 
 
 def _silence() -> None:

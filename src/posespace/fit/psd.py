@@ -28,7 +28,7 @@ class PSD:
         joint or control in every layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest.
         What is not given is chosen from the examples of each layer by leave-one-out
     smoothing : at least 0; above 0 the examples are only come close to, which calms contradictory ones
-    anchor : hold the rest shape in the rest pose
+    anchor : hold the rest shape in the rest pose; a sculpt that is at the rest pose is met instead, with a warning
     per_vertex : a vertex interpolates over just the sculpts that moved it; kernels gaussian and exponential
     space : one layer over this pose space for all examples; None: layers by the controls that the examples move
     tolerance : a vertex whose corrections all stay below this part of the box diagonal is left out
