@@ -152,6 +152,9 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Make example poses by nonlinear finite elements: tissue around bones, each pose stored as it finishes."""
+    from posespace.simulate.extras import require_extras
+
+    require_extras(body, poses)
     from posespace.simulate.contact import Contact
     from posespace.simulate.machines import Machines
     from posespace.simulate.run import Plan, simulate
@@ -192,7 +195,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _warn(message: Warning | str, *_: object) -> None:
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
     complain(f"warning: {message}")
 
 

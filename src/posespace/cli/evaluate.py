@@ -29,7 +29,8 @@ def evaluate(
 
     *skins, store = files
     if not store.is_dir():
-        raise FileError(store, "is no example store; the last argument is the store to judge by, the skins come first")
+        problem = "is no example store" if store.exists() else "does not exist"
+        raise FileError(store, f"{problem}; the last argument is the store to judge by, the skins come first")
     if report is not None:
         require_folder(report)
     examples = open_examples(store, poses)

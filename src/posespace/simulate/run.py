@@ -89,12 +89,12 @@ def simulate(
     """Run a plan, write the store, and return what came of it.
 
     What can be refused is refused before the long work, and nothing is written before the first pose is on its way.
-    `warn` is called with what is odd about the poses or the store, before they are solved.
+    `warn` is called with what is odd about the cluster, the poses or the store, before they are solved.
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or go on with it by --resume")
     with ExitStack() as stack:
-        client = stack.enter_context(machines.cluster()) if machines.scheduler else None
+        client = stack.enter_context(machines.cluster(warn)) if machines.scheduler else None
         with status("making the body"):
             body, poses, notes = prepared(plan)
         odd = _beyond_limits(body.rig, poses.motion)
