@@ -12,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from posespace.cli.evaluate import evaluate
-from posespace.cli.fit import Methods
+from posespace.cli.fit import Methods, require_folder
 from posespace.cli.printing import AsJson, complain, print_figures, print_json, print_one
 from posespace.errors import InputError
 
@@ -104,7 +104,7 @@ def examples(
 def export(
     skin: Annotated[Path, typer.Argument(help="The skin.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write: .glb or .gltf.")],
-    motion: Annotated[Path | None, typer.Option(help="A motion to play: BVH, glTF, USD or poses (JSON).")] = None,
+    motion: Annotated[Path | None, typer.Option(help="A motion to play: BVH, glTF, USD, poses or examples.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a skin for other programs: its rig, its displacements as morph targets, and a motion as animation."""
@@ -113,6 +113,7 @@ def export(
     from posespace.skin import Skin
     from posespace.writers import export
 
+    require_folder(out)
     loaded = Skin.load(skin)
     clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
     export(loaded, out, clip, warn=lambda note: complain(f"warning: {note}"))

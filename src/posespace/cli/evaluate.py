@@ -12,6 +12,7 @@ from posespace.cli.printing import AsJson, complain, print_json
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from posespace.examples import Examples
     from posespace.report.compare import Entry
     from posespace.storage import Posable
 
@@ -36,8 +37,9 @@ def evaluate(
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
     if rivals is not None:
+        fitted = _same_mesh(rivals, examples)
         with status("fitting the rivals"):
-            others = _rivals(rivals)
+            others = _rivals(fitted)
     with counter("judging") as advance:
         entries = compare(loaded, examples, others, advance)
     for file, entry in zip(skins, entries[1:], strict=False):
@@ -66,12 +68,23 @@ def _load(files: list[Path]) -> dict[str, Posable]:
     return {name: Skin.load(file) for name, file in zip(names, files, strict=True)}
 
 
-def _rivals(store: Path) -> dict[str, Posable | InputError]:
+def _same_mesh(store: Path, truth: Examples) -> Examples:
+    """The examples to fit the rivals on, which must be of the mesh to judge by: found out before the long work."""
+    from posespace.formats.files import naming
+    from posespace.score import check_same
+
+    examples = open_examples(store, [])
+    with naming(store):
+        check_same("its", len(examples.rig.mesh.points), examples.rig, truth.rig)
+    return examples
+
+
+def _rivals(examples: Examples) -> dict[str, Posable | InputError]:
     from posespace.rivals import fit_all, rivals
 
     # Plain skinning is the first row as it is.
     methods = {name: method for name, method in rivals().items() if name != "plain skinning"}
-    return fit_all(methods, open_examples(store, []))
+    return fit_all(methods, examples)
 
 
 def _print_table(entries: list[Entry]) -> None:

@@ -8,13 +8,16 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
 from posespace.cli.printing import AsJson, print_one
 from posespace.errors import FileError
+
+if TYPE_CHECKING:
+    from posespace.examples import Examples
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin"}
 """The name on the command line and the class, as `posespace` exports it."""
@@ -98,7 +101,7 @@ def described(settings: type) -> dict[str, str]:
     return found
 
 
-def open_examples(path: Path, poses: list[str]) -> Any:
+def open_examples(path: Path, poses: list[str]) -> Examples:
     """Return the finished examples of a store whose names fit the patterns; none at all is an error."""
     from posespace.examples import Examples
     from posespace.formats.files import naming

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
+from posespace import check
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate import RBF
@@ -44,7 +45,9 @@ class PSD:
 
     def __post_init__(self) -> None:
         RBF(self.kernel, smoothing=self.smoothing)
-        if not 0 <= self.tolerance < 1:
+        if self.space is not None and not isinstance(self.space, PoseSpace):
+            raise InputError(f'space: expected a pose space, as ps.PoseSpace("joint", ("elbow",)), got {self.space!r}')
+        if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
         if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
