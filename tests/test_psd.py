@@ -302,7 +302,7 @@ def test_what_cannot_be_fitted_is_named_in_one_line() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="per_vertex: expected the kernel gaussian or exponential"):
         ps.PSD("linear", per_vertex=True)
-    with pytest.raises(InputError, match="space: expected a pose space, as .* got 'forearm'"):
+    with pytest.raises(InputError, match=r"space: expected a pose space, as .* got 'forearm'"):
         ps.PSD(space="forearm")  # type: ignore[arg-type]
     for name in ("smoothing", "tolerance"):
         with pytest.raises(InputError, match=f"{name}: expected a number, got 'low'"):

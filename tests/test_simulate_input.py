@@ -128,7 +128,8 @@ def test_joints_outside_the_skin(tmp_path: Path, poses: Path) -> None:
 def test_elements_too_large_for_the_room_round_the_bones(tmp_path: Path, poses: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
     words = ("made.gltf", "--poses", poses, "--elements", "200")
-    assert_refused(tmp_path, words, "made.gltf: bone of 'hand': it meets the skin", "ask for more elements", fork=False)
+    remedy = "made.gltf: ask for more elements (--elements 400, now 200): the bone of 'hand' meets the skin"
+    assert_refused(tmp_path, words, remedy, fork=False)
 
 
 def test_poses_that_cannot_be_used(tmp_path: Path) -> None:

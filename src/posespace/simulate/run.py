@@ -21,6 +21,7 @@ from posespace.rig import Rig
 from posespace.simulate.arm import arm
 from posespace.simulate.batch import Job, run
 from posespace.simulate.bones import Body
+from posespace.simulate.capsules import CrowdedError
 from posespace.simulate.hand import hand
 from posespace.simulate.machines import Machines
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
@@ -163,7 +164,12 @@ def _filled(plan: Plan, body: Body) -> TetMesh:
     with ExitStack() as stack:
         if plan.body not in BUILT_IN:
             stack.enter_context(files.naming(Path(plan.body)))
-        return tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
+        try:
+            return tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
+        except CrowdedError as error:
+            # The bones are ours: all that a user can change is the size of the elements.
+            more = f"--elements {2 * plan.elements}, now {plan.elements}"
+            raise InputError(f"ask for more elements ({more}): {error.problem}") from None
 
 
 def _figures(store: ExampleStore) -> dict[str, Any]:
