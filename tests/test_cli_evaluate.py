@@ -164,4 +164,5 @@ def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("evaluate", folder / "arm.skin", tmp_path / "folder"), "not an example store")
     words = ("evaluate", "arm.skin", "unseen.examples", "--report", "no/report.html")
     assert_one_line(run(*words, folder=folder), "no/report.html", "folder")
+    assert_one_line(run(*words[:-1], "report.pdf", folder=folder), "report.pdf", "the ending .html")
     assert_one_line(run("evaluate"), "SKIN... EXAMPLES")

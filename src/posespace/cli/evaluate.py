@@ -33,7 +33,7 @@ def evaluate(
         problem = "is no example store" if store.exists() else "does not exist"
         raise FileError(store, f"{problem}; the last argument is the store to judge by, the skins come first")
     if report is not None:
-        require_folder(report)
+        _require_page(report)
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
     if rivals is not None:
@@ -56,6 +56,12 @@ def evaluate(
     _print_table(entries)
     if report is not None:
         print(f"written: {report}")
+
+
+def _require_page(report: Path) -> None:
+    if report.suffix.lower() != ".html":
+        raise FileError(report, "a report is a web page; give it the ending .html")
+    require_folder(report)
 
 
 def _load(files: list[Path]) -> dict[str, Posable]:
