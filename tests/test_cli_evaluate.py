@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -42,6 +43,10 @@ def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
         # A pose space is no plain value: it is for the library alone.
         assert (f"--{setting.name.replace('_', '-')}" in text) == (setting.name != "space")
     assert "Example: posespace fit psd" in text
+    flat = " ".join(text.replace("│", " ").split())
+    assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
+    assert "chosen from the examples of each layer by leave-one-out." in flat
+    assert "In Python" not in flat
 
 
 def test_help_comes_from_the_docstring() -> None:
@@ -73,6 +78,7 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     assert found["numbers beside the rig"] > 0
     told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
     assert "bytes per vertex beside the rig" in told
+    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
     assert about["poses fitted on"] == 8
     assert "poses" not in about["about"]
@@ -89,6 +95,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
     assert_one_line(run("fit", "magic", "arm.examples", "-o", "x.skin", folder=folder), "magic")
+    assert_one_line(run("fit", "pds", "arm.examples", folder=folder), "psd, eigenskin", "the closest is 'psd'")
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
     shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")

@@ -43,6 +43,9 @@ def read(path: str | Path) -> Contents:
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
     """Return the rig of a file: the one called `name`, or the one with most vertices."""
     contents = read(path)
+    if not contents.rigs and contents.meshes:
+        remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
+        raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
     return _chosen(contents.path, "rig", contents.rigs, name)
 
 

@@ -50,7 +50,7 @@ class EigenSkin:
     size : most entries a vertex on average, which is the memory; None: as the threshold gives. Greedy only
     threshold : a layer or component acts where its displacement is above this part of the largest one observed
     taper : over how many rings of vertices the edge of a support fades to zero
-    kernel : of the RBF that drives the components, see `posespace.interpolate.RBF`
+    kernel : of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or cubic
     radius : of the RBF; None: chosen by leave-one-out
     normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
         points; "separate": corrections with components of their own

@@ -24,10 +24,10 @@ class PSD:
 
     Parameters
     ----------
-    kernel : of the RBF, see `posespace.interpolate.RBF`
-    falloff : how far a sculpt reaches, above 0, in radians or the controls' unit. A number for all; or by name: of a
-        joint or control in every layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest.
-        What is not given is chosen from the examples of each layer by leave-one-out
+    kernel : of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic
+    falloff : how far a sculpt reaches, above 0, in radians or the controls' unit; what is not given is chosen from the
+        examples of each layer by leave-one-out. In Python a number for all; or by name: of a joint or control in every
+        layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest
     smoothing : at least 0; above 0 the examples are only come close to, which calms contradictory ones
     anchor : hold the rest shape in the rest pose; a sculpt that is at the rest pose is met instead, with a warning
     per_vertex : a vertex interpolates over just the sculpts that moved it; kernels gaussian and exponential
