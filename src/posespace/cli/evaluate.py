@@ -14,6 +14,8 @@ from posespace.errors import FileError, InputError
 if TYPE_CHECKING:
     from posespace.examples import Examples
     from posespace.report.compare import Entry
+    from posespace.rig import Rig
+    from posespace.skin import Skin
     from posespace.storage import Posable
 
 
@@ -36,8 +38,11 @@ def evaluate(
         _require_page(report)
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
+    for file, skin in zip(skins, loaded.values(), strict=True):
+        _require_same(file, len(skin.mesh.points), skin.rig, examples)
     if rivals is not None:
-        fitted = _same_mesh(rivals, examples)
+        fitted = open_examples(rivals, [])
+        _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
         with status("fitting the rivals"):
             others = _rivals(fitted)
     with counter("judging") as advance:
@@ -64,7 +69,7 @@ def _require_page(report: Path) -> None:
     require_folder(report)
 
 
-def _load(files: list[Path]) -> dict[str, Posable]:
+def _load(files: list[Path]) -> dict[str, Skin]:
     from posespace.skin import Skin
 
     stems = [file.stem for file in files]
@@ -74,15 +79,13 @@ def _load(files: list[Path]) -> dict[str, Posable]:
     return {name: Skin.load(file) for name, file in zip(names, files, strict=True)}
 
 
-def _same_mesh(store: Path, truth: Examples) -> Examples:
-    """The examples to fit the rivals on, which must be of the mesh to judge by: found out before the long work."""
+def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
+    """Refuse a file of another mesh than the one to judge by, before the long work."""
     from posespace.formats.files import naming
     from posespace.score import check_same
 
-    examples = open_examples(store, [])
-    with naming(store):
-        check_same("its", len(examples.rig.mesh.points), examples.rig, truth.rig)
-    return examples
+    with naming(file):
+        check_same("its", vertices, rig, truth.rig)
 
 
 def _rivals(examples: Examples) -> dict[str, Posable | InputError]:
