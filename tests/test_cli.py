@@ -110,7 +110,7 @@ def test_examples_match_sculpts_to_poses_by_name_and_add_the_rest(sculpts: Path)
 
 def test_examples_resume_and_refuse(sculpts: Path) -> None:
     assert gather(sculpts).returncode == 0
-    assert_one_line(gather(sculpts), "face.examples", "exists already")
+    assert_one_line(gather(sculpts), "face.examples", "exists already", "--resume")
     (sculpts / "face.examples" / "marks" / "c" / "1").unlink()
     done = gather(sculpts, "--resume", "--json")
     assert json.loads(done.stdout)["finished"] == 4

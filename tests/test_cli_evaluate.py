@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import fields
 from pathlib import Path
@@ -42,6 +43,10 @@ def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
         # A pose space is no plain value: it is for the library alone.
         assert (f"--{setting.name.replace('_', '-')}" in text) == (setting.name != "space")
     assert "Example: posespace fit psd" in text
+    flat = " ".join(text.replace("│", " ").split())
+    assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
+    assert "chosen from the examples of each layer by leave-one-out." in flat
+    assert "In Python" not in flat
 
 
 def test_help_comes_from_the_docstring() -> None:
@@ -73,6 +78,7 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     assert found["numbers beside the rig"] > 0
     told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
     assert "bytes per vertex beside the rig" in told
+    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
     assert about["poses fitted on"] == 8
     assert "poses" not in about["about"]
@@ -85,13 +91,29 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
     assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
     assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 fits")
-    assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples")
+    assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
     assert_one_line(run("fit", "magic", "arm.examples", "-o", "x.skin", folder=folder), "magic")
+    assert_one_line(run("fit", "pds", "arm.examples", folder=folder), "psd, eigenskin", "the closest is 'psd'")
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
+    shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
+    assert_one_line(
+        run("fit", "psd", "hand.glb", "-o", "x.skin", folder=tmp_path), "hand.glb: is a file, not an example"
+    )
     assert not (tmp_path / "x.skin").exists()
+
+
+def test_an_unfinished_store_is_fitted_and_judged_with_one_warning(folder: Path, tmp_path: Path) -> None:
+    TRAIN.save(tmp_path / "part.examples")
+    for pose in (1, 4):
+        (tmp_path / "part.examples" / "marks" / "c" / str(pose)).unlink()
+    warning = "posespace: warning: part.examples: 2 of its 30 poses are not finished and are left out\n"
+    done = run("fit", "psd", "part.examples", "-o", "part.skin", "--json", folder=tmp_path)
+    assert (done.stderr, json.loads(done.stdout)["poses fitted on"]) == (warning, 28)
+    done = run("evaluate", "part.skin", "part.examples", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, warning)
 
 
 def test_evaluate_sets_skins_side_by_side(folder: Path) -> None:
@@ -136,7 +158,10 @@ def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("evaluate", "other.skin", "unseen.examples", folder=folder), "other.skin", "82 vertices", "98")
     assert_one_line(run("evaluate", "unseen.examples", "arm.skin", folder=folder), "arm.skin", "no example store")
     assert_one_line(run("evaluate", "none.skin", "unseen.examples", folder=folder), "none.skin")
-    assert_one_line(run("evaluate", "arm.skin", "none.examples", folder=folder), "none.examples")
+    assert_one_line(run("evaluate", "arm.skin", "none.examples", folder=folder), "none.examples: does not exist")
+    datasets.bending_arm(rings=10, sides=8)[0].save(tmp_path / "other.examples")
+    rivals = ("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "other.examples")
+    assert_one_line(run(*rivals), "other.examples: its shapes have 82 vertices, the examples 98; use one mesh")
     (tmp_path / "text.skin").write_text("not a skin at all")
     assert_one_line(run("evaluate", tmp_path / "text.skin", folder / "unseen.examples"), "text.skin", "is not a skin")
     assert_one_line(run("evaluate", "arm.skin", "arm.skin", "unseen.examples", folder=folder), "twice")
@@ -146,4 +171,5 @@ def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("evaluate", folder / "arm.skin", tmp_path / "folder"), "not an example store")
     words = ("evaluate", "arm.skin", "unseen.examples", "--report", "no/report.html")
     assert_one_line(run(*words, folder=folder), "no/report.html", "folder")
+    assert_one_line(run(*words[:-1], "report.pdf", folder=folder), "report.pdf", "the ending .html")
     assert_one_line(run("evaluate"), "SKIN... EXAMPLES")

@@ -223,6 +223,13 @@ def test_faces_have_a_layer_a_control() -> None:
         ({"radius": 0.0}, "radius"),
         ({"normals": "both"}, "normals"),
         ({"bits": 12}, "bits"),
+        ({"components": 2.5}, "components: expected a whole number, got 2.5"),
+        ({"components": "5"}, "components: expected a whole number, got '5'"),
+        ({"budget": 1.5}, "budget: expected a whole number"),
+        ({"taper": None}, "taper: expected a whole number"),
+        ({"bits": "8"}, "bits: expected a whole number"),
+        ({"size": "6"}, "size: expected a number"),
+        ({"threshold": "low"}, "threshold: expected a number"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:

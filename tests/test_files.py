@@ -138,7 +138,7 @@ def test_wrong_examples_name_the_pose(tmp_path: Path) -> None:
     broken[3, 1] = np.nan
     with pytest.raises(InputError, match="shape of pose 'pose 1': expected finite numbers, got nan"):
         store.write(1, broken)
-    with pytest.raises(FileError, match="exists already"):
+    with pytest.raises(FileError, match="exists already; remove it, or choose another output"):
         ExampleStore.create(tmp_path / "a.examples", rig, motion)
     with pytest.raises(FileError, match="pose 'pose 0' is not finished"):
         store.shape(0)

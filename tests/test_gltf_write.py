@@ -22,6 +22,7 @@ from posespace.formats import gltf
 from posespace.formats.gltf.buffers import Document
 from posespace.pose import Motion, Pose
 from posespace.rig import Rig
+from posespace.rivals.linear import LinearPoseShapes
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
@@ -194,6 +195,16 @@ def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
         ps.export(skin, tmp_path / "none" / "arm.glb")
     with pytest.raises(ps.InputError, match="expected a mesh with triangles"):
         ps.export(Skin(Rig.from_mesh(ps.Mesh(np.zeros((3, 3)), np.zeros((0, 3), int)))), tmp_path / "flat.glb")
+    train = ps.datasets.bending_arm(rings=6, sides=4)[0]
+    with pytest.raises(ps.InputError, match=r"expected a Motion to play, got Examples; give its \.motion"):
+        ps.export(skin, tmp_path / "arm.glb", train)  # type: ignore[arg-type]
+    with pytest.raises(ps.InputError, match=r"got Pose; give Motion\.from_poses\(\[pose\]\)"):
+        ps.export(skin, tmp_path / "arm.glb", train.motion[0])  # type: ignore[arg-type]
+    rival = LinearPoseShapes().fit(train)
+    with pytest.raises(ps.InputError, match="export: expected a Skin, got a LinearPoseSkin"):
+        ps.export(rival, tmp_path / "arm.glb")  # type: ignore[arg-type]
+    with pytest.raises(ps.InputError, match="a LinearPoseSkin is there to compare with and has no file"):
+        rival.save(tmp_path / "arm.skin")
     notes: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -215,3 +226,9 @@ def test_the_command_writes_and_says_what_it_wrote(tmp_path: Path) -> None:
     assert found["rigs"]["arm"]["vertices"] == len(skin.rig.mesh.points)
     assert_plays(tmp_path / "arm.glb", skin, Motion(motion.rotations, motion.translations))
     assert_one_line(run("export", "arm.skin", "-o", "arm.abc", folder=tmp_path), "arm.abc", ".glb .gltf")
+    assert_one_line(
+        run("export", "arm.skin", "-o", "no/arm.glb", folder=tmp_path), "no/arm.glb", "folder does not exist"
+    )
+    ps.datasets.bending_arm(rings=6, sides=4)[0].save(tmp_path / "arm.examples")
+    done = run("export", "arm.skin", "-o", "arm.glb", "--motion", "arm.examples", "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["motions"]["motion"]["poses"] == 30

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from posespace.errors import FileError, InputError
 from posespace.formats import obj
+from posespace.load import load_mesh, load_rig
 from posespace.mesh import Mesh
+from posespace.rig import Rig
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +179,13 @@ def test_writing_where_one_cannot_leaves_no_trace(tmp_path):
     mesh = parse(tmp_path, QUAD)
     with pytest.raises(FileError, match="cannot be written"):
         obj.write(tmp_path / "none" / "a.obj", mesh)
+
+
+def test_a_mesh_is_no_rig_and_the_message_says_how_to_make_one(folder: Path) -> None:
+    parse(folder, QUAD + "f 1 2 3 4\n", "face.obj")
+    with pytest.raises(FileError, match=r"holds a mesh but no rig; .* ps\.Rig\.from_mesh\(ps\.load_mesh\(\.\.\.\)\)"):
+        load_rig(folder / "face.obj")
+    assert len(Rig.from_mesh(load_mesh(folder / "face.obj")).mesh.points) == 4
 
 
 @settings(max_examples=300)

@@ -228,7 +228,9 @@ def test_one_sample_works_by_the_anchor_and_without_it_fades_with_the_distance()
 
 def test_a_sculpt_in_the_rest_pose_is_met() -> None:
     examples = sculpted({"tip": pose(tip=0.8), "rest": pose(), "smile": pose(smile=1.0)})
-    skin = ps.PSD().fit(examples)
+    with pytest.warns(UserWarning, match="sculpt 'rest' is at the rest pose and not the rest shape") as told:
+        skin = ps.PSD().fit(examples)
+    assert len(told) == 1
     assert misfit(skin, examples) < 1e-6
     assert np.abs(skin.displacements(pose())).max() == pytest.approx(0.2, rel=1e-5)
 
@@ -250,8 +252,28 @@ def test_a_given_space_takes_all_examples_in_one_layer() -> None:
     skin = ps.PSD(space=ps.PoseSpace("controls", ("open", "smile"))).fit(examples)
     assert len(skin.layers) == 1
     assert misfit(skin, examples) < 1e-6
-    with pytest.raises(InputError, match="'open' and 'both' lie at the same place"):
-        ps.PSD(space=ps.PoseSpace("controls", ("open",))).fit(examples)
+    bent = sculpted({"open": pose(open=1.0), "bent": pose(open=1.0, tip=0.8)})
+    with pytest.raises(InputError, match="'open' and 'bent' lie at the same place"):
+        ps.PSD(space=ps.PoseSpace("controls", ("open",))).fit(bent)
+
+
+def test_a_sculpt_outside_a_given_space_is_refused_and_does_not_replace_the_rest_shape() -> None:
+    def fit(space: ps.PoseSpace, **moved: float) -> ps.Skin:
+        return ps.PSD(space=space).fit(sculpted({"fine": pose(smile=1.0, tip=0.8), "odd": pose(**moved)}))
+
+    plane = ps.PoseSpace("controls", ("smile", "open"))
+    unknown = "sculpt 'odd': its control 'smle' is not in the pose space; the closest is 'smile'"
+    for moved in ({"smle": 1.0}, {"smle": 1.0, "open": 1.0}):
+        with pytest.raises(InputError, match=unknown):
+            fit(plane, **moved)
+    nothing = "sculpt 'odd': it moves 'base' but nothing of the pose space, where it would replace the rest shape"
+    for space in (plane, ps.PoseSpace("joint", ("tip",)), ps.PoseSpace("angles", ("tip.x", "tip.y", "tip.z"))):
+        with pytest.raises(InputError, match=nothing):
+            fit(space, base=0.5)
+    points = ps.PoseSpace("points", ("smile",))
+    with pytest.raises(InputError, match=r"its control 'smile' is not in the pose space; the closest is 'smile\."):
+        fit(points)
+    assert len(fit(plane, open=1.0, base=0.5).layers) == 1
 
 
 def wrong(examples: ps.Examples, **change: object) -> ps.Examples:
@@ -265,11 +287,12 @@ def test_what_cannot_be_fitted_is_named_in_one_line() -> None:
     holes[1, 3, 0] = np.nan
     shift = ps.Pose(pose().rotations, [[0, 0, 0], [0.3, 0, 0]])
     shifted = ps.Motion.from_poses([pose(tip=0.8), shift], ["bent", "shifted"])
+    still = ps.Examples.from_shapes(good.rig, ps.Motion.from_poses([pose()], ["still"]), [good.rig.mesh.points])
     cases = {
         "shape of pose 'more': expected finite numbers, got nan at [3, 0]": wrong(good, shapes=holes),
         "shape of pose 'bent': expected shape (8, 3), got (7, 3)": wrong(good, shapes=np.array(good.shapes)[:, 1:]),
         "sculpts 'a' and 'b' lie at the same place": sculpted({"a": pose(tip=0.8), "b": pose(tip=0.8)}),
-        "no pose differs from rest": sculpted({"still": pose()}),
+        "no pose differs from rest": still,
         "pose 'shifted': it only shifts joints ('tip')": ps.Examples(good.rig, shifted, good.shapes),
         "control 'look.x': beside joints its ending": sculpted({"a": pose(tip=0.8, **{"look.x": 1.0})}),
     }
@@ -279,6 +302,11 @@ def test_what_cannot_be_fitted_is_named_in_one_line() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="per_vertex: expected the kernel gaussian or exponential"):
         ps.PSD("linear", per_vertex=True)
+    with pytest.raises(InputError, match=r"space: expected a pose space, as .* got 'forearm'"):
+        ps.PSD(space="forearm")  # type: ignore[arg-type]
+    for name in ("smoothing", "tolerance"):
+        with pytest.raises(InputError, match=f"{name}: expected a number, got 'low'"):
+            ps.PSD(**{name: "low"})  # type: ignore[arg-type]
 
 
 def test_smoothing_averages_sculpts_at_one_pose() -> None:

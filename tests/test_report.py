@@ -23,7 +23,7 @@ from posespace.report.compare import compare, seen_note
 from posespace.report.plot import Line, line_plot
 from posespace.report.render import Camera
 from posespace.report.signals import signals
-from posespace.report.views import displacement_colours, energies, looking_at, picture, reach, worst_poses
+from posespace.report.views import displacement_colours, energies, looking_at, picture, reach, short_name, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skin import Driver, Layer, Skin
 from posespace.spaces import PoseSpace
@@ -100,11 +100,22 @@ def test_the_page_says_everything(page: Path) -> None:
         "it lies at the same place",
         "Worst poses",
         "components a layer",
-        "several",
+        "Bold: the smallest error",
+        " and above <span",
     ):
         assert words in text
     # One picture a shape and worst pose, a support a skin, four displacements a layer.
     assert text.count("<img") == 3 * (1 + 3) + 2 + 2 * 4
+
+
+def test_joints_have_a_table_where_one_moves_alone(page: Path, tmp_path: Path) -> None:
+    assert "Relative error of each joint" not in page.read_text()
+    few = TRAIN.named("bend 0 twist 90 *", "bend 48 twist 45 *")
+    write_report(tmp_path / "report.html", compare({}, few), few)
+    text = (tmp_path / "report.html").read_text()
+    assert "Relative error of each joint" in text
+    assert "<td>hand</td>" in text
+    assert "<td>several</td>" in text
 
 
 def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: str) -> None:
@@ -125,6 +136,7 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
             assert tab.locator("h1").inner_text() == "How close the skins come to the truth"
             assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            assert tab.evaluate("Math.max(...[...document.querySelectorAll('svg')].map(s => s.clientWidth))") <= width
             assert EVIL in tab.locator("table").first.inner_text()
             paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
@@ -168,15 +180,16 @@ def test_plots_place_points_by_their_scale() -> None:
         assert "<svg" in line_plot(odd, "x", "y")
 
 
-def test_the_camera_looks_at_the_error() -> None:
+def test_the_camera_looks_at_the_error_and_frames_all_shapes() -> None:
     mesh = TRAIN.rig.mesh
+    both = np.stack([mesh.points, mesh.points + np.array([0, 1, 0])])
     for axis in ((0.0, 1.0, 0.3), (0.0, -0.5, 1.0), (0.0, 0.2, -1.0)):
         side = np.array(axis) / np.linalg.norm(axis)
         errors = np.maximum(mesh.normals() @ side, 0) ** 2 * (np.abs(mesh.points[:, 0]) < 0.4)
-        view = looking_at(mesh.points, mesh.triangles, errors, mesh.diagonal)
+        view = looking_at(both, mesh.triangles, errors)
         assert np.asarray(view.direction) @ side > 0.6
-        assert abs(np.asarray(view.target)[0]) < 0.3
-    assert looking_at(mesh.points, mesh.triangles, np.zeros(len(mesh.points)), mesh.diagonal) == Camera.fit(mesh.points)
+        assert view == Camera.fit(both, view.direction)
+    assert looking_at(both, mesh.triangles, np.zeros(len(mesh.points))) == Camera.fit(both)
 
 
 def test_pictures_are_clear_around_the_mesh() -> None:
@@ -193,6 +206,13 @@ def test_worst_poses_are_not_neighbours() -> None:
     errors[[10, 11, 12, 30]] = (3, 5, 4, 1)
     assert worst_poses(errors.tolist(), 2) == [11, 30]
     assert worst_poses([1.0], 3) == [0]
+
+
+def test_layers_have_short_names() -> None:
+    assert short_name("jaw + smile") == "jaw + smile"
+    assert short_name("thumb + index + ring") == "thumb + 2 more"
+    assert short_name("thumb + index + ring + 16 more") == "thumb + 18 more"
+    assert short_name("a + b + c on palm") == "a + 2 more on palm"
 
 
 def test_layers_in_colours() -> None:

@@ -176,6 +176,10 @@ def test_poses_are_chosen_by_name() -> None:
     assert len(TRAIN.named("bend 0 *", "bend 24 *", "!* twist -90 *")) == 8
     with pytest.raises(InputError, match=r"poses wrist\*: none of the 30 fits; they are called 'bend 0 twist -90 #0'"):
         TRAIN.named("wrist*")
+    with pytest.raises(InputError, match=r"subset: expected whole numbers from 0 to 29 .*999"):
+        TRAIN.subset([999])
+    with pytest.raises(InputError, match="subset: expected whole numbers"):
+        TRAIN.subset([0.5])  # type: ignore[list-item]
 
 
 def test_what_does_not_match_is_refused() -> None:
@@ -188,6 +192,11 @@ def test_what_does_not_match_is_refused() -> None:
     renamed = Examples(replace(UNSEEN.rig, skeleton=skeleton), UNSEEN.motion, UNSEEN.shapes)
     with pytest.raises(InputError, match="joints have other names"):
         evaluate(Skin(TRAIN.rig), renamed)
+    both = "evaluate: expected a skin and the examples to judge it by, got"
+    with pytest.raises(InputError, match=f"{both} Examples and Skin"):
+        evaluate(UNSEEN, Skin(TRAIN.rig))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"{both} Skin and Motion"):
+        evaluate(Skin(TRAIN.rig), UNSEEN.motion)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("points", [np.zeros((0, 3)), np.ones((3, 3))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import run_forked
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -150,6 +152,39 @@ def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_pa
     assert all(again.shape(k).tobytes() == content for k, content in kept.items())
     settled = {name: content for name, content in files_of(out).items() if not name.endswith(".part")}
     assert settled == files_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--elements 2000", "was made with elements 1000, now elements is 2000"),
+        ("--order 2", "was made with order 1, now order is 2"),
+        ("--poisson 0.4", "was made with poisson 0.45, now poisson is 0.4"),
+        ("--contact", "was made with contact off, now contact is stiffness 3 apart 1.5"),
+    ],
+)
+def test_a_store_is_not_resumed_with_other_settings(poses: Path, whole: Path, option: str, expected: str) -> None:
+    words = command(poses, whole, "--resume", *option.split())[3:]
+    done = run_forked(words, whole.parent, without="netgen.meshing")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"arm.examples: {expected}; give the same" in done.stderr
+
+
+def test_resuming_a_finished_store_measures_nothing(poses: Path, whole: Path, tmp_path: Path) -> None:
+    words = command(poses, whole, "--resume")[3:]
+    done = run_forked(words, whole.parent, without="netgen.meshing")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert set(found) == {"file", "poses", "finished", "failed", "notes"}
+    assert found["notes"] == ["every pose was finished already"]
+    old = shutil.copytree(whole, tmp_path / "old.examples")
+    description = json.loads((old / "zarr.json").read_text())
+    assert description["attributes"]["posespace"].pop("made")["elements"] == 1000
+    (old / "zarr.json").write_text(json.dumps(description))
+    done = run_forked(command(poses, old, "--resume", "--elements", "2000")[3:], tmp_path, without="netgen.meshing")
+    assert done.returncode == 0
+    assert "old.examples does not say how it was made" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, tmp_path: Path) -> None:

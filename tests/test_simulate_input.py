@@ -15,12 +15,15 @@ from commands import run_forked
 from gltf_files import Builder, shift
 from numpy.typing import ArrayLike
 
+from posespace.errors import InputError
 from posespace.formats import posejson
 from posespace.mesh import Mesh
 from posespace.pose import Motion
 from posespace.simulate import capsules
 from posespace.simulate.arm import arm
 from posespace.simulate.bones import Bone
+from posespace.simulate.extras import require_extras
+from posespace.simulate.machines import Machines
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -125,7 +128,8 @@ def test_joints_outside_the_skin(tmp_path: Path, poses: Path) -> None:
 def test_elements_too_large_for_the_room_round_the_bones(tmp_path: Path, poses: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
     words = ("made.gltf", "--poses", poses, "--elements", "200")
-    assert_refused(tmp_path, words, "made.gltf: bone of 'hand': it meets the skin", "ask for more elements", fork=False)
+    remedy = "made.gltf: ask for more elements (--elements 400, now 200): the bone of 'hand' meets the skin"
+    assert_refused(tmp_path, words, remedy, fork=False)
 
 
 def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
@@ -174,6 +178,30 @@ def test_a_scheduler_is_sought_before_the_long_work(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         assert_refused(tmp_path, ("arm", "--scheduler", address), "cannot be reached", without=NEVER)
+
+
+def test_a_scheduler_without_workers_is_told_and_then_given_up() -> None:
+    import distributed
+
+    told: list[str] = []
+    with distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        machines = Machines(scheduler=address, patience=0.4)
+        refused = pytest.raises(InputError, match=f"scheduler {address}: has no worker; start some: dask worker")
+        with refused, machines.cluster(told.append):
+            pass
+    assert told == [f"scheduler {address}: waiting for workers, 0.4 s at most; start some: dask worker {address}"]
+
+
+def test_all_missing_extras_are_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = "simulating needs the extra 'cluster': pip install 'posespace[cluster]', in a checkout uv sync --extra"
+    assert_refused(tmp_path, ("arm",), needs, without="distributed")
+    for module in ("netgen", "distributed", "pxr"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=r"'simulate' and 'cluster': pip install 'posespace\[simulate,cluster\]'"):
+        require_extras("hand", None)
+    with pytest.raises(InputError, match=r"'posespace\[simulate,cluster,usd\]'"):
+        require_extras("hand.glb", tmp_path / "clip.usda")
 
 
 def test_a_pose_beyond_the_limits_is_solved_with_a_warning(tmp_path: Path) -> None:

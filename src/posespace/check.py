@@ -6,6 +6,7 @@ Every message names the thing, what was expected and what came.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,20 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
     return value
+
+
+def whole(name: str, value: Any) -> int:
+    """Return `value` if it is a whole number."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name}: expected a whole number, got {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any) -> float:
+    """Return `value` if it is a number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputError(f"{name}: expected a number, got {value!r}")
+    return float(value)
 
 
 def _array(name: str, value: ArrayLike) -> NDArray[Any]:

@@ -42,6 +42,8 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
     rest : add the rest shape as an example where no pose is at rest
     resume : go on with a store that exists: shapes that are missing there, or whose file is newer, are read
     """
+    if out.exists() and not resume:
+        raise FileError(out, "exists already; remove it, or go on with it by --resume")
     rig = _rig(rig_file)
     motion = load.load_motion(poses_file, rig.skeleton)
     pairs = _matched(_shapes_in(shapes), motion, poses_file)

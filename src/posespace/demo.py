@@ -20,7 +20,7 @@ from posespace.pose import Motion
 from posespace.progress import status
 from posespace.report.accuracy import write_report
 from posespace.report.compare import Entry, compare
-from posespace.report.render import Camera, heat, montage, render, save_png
+from posespace.report.render import heat, montage, render, save_png
 from posespace.report.views import looking_at
 from posespace.rig import Rig
 from posespace.writers import export
@@ -81,10 +81,9 @@ def picture(entries: list[Entry], unseen: Examples) -> np.ndarray[Any, np.dtype[
     rows, labels = [], []
     for index in order[[0, len(order) // 3, 2 * len(order) // 3]].tolist():
         pose, truth = unseen.motion[index], np.asarray(unseen.shapes[index])
-        seen = looking_at(truth, triangles, worst[index], unseen.rig.mesh.diagonal)
-        camera = Camera.fit(truth, seen.direction)
         shapes: list[tuple[Floats, Floats]] = [(truth, np.zeros(len(truth)))]
         shapes += [(skin.pose(pose)[0], score.per_vertex[index]) for _, skin, score in judged]
+        camera = looking_at(np.stack([points for points, _ in shapes]), triangles, worst[index])
         rows.append([render(points, triangles, camera, (230, 220), colors=heat(off, top)) for points, off in shapes])
         errors = " → ".join(f"{score.per_pose[score.names[index]]:.2f}" for _, _, score in judged)
         labels.append(f"RMS {errors} mm")

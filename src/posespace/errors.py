@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -21,12 +22,15 @@ class FileError(InputError):
 
 
 class MissingExtraError(InputError):
-    """An optional part of posespace is not installed."""
+    """Optional parts of posespace are not installed."""
 
-    def __init__(self, extra: str, purpose: str) -> None:
-        self.extra = extra
-        install = f"pip install 'posespace[{extra}]', in a checkout uv sync --extra {extra}"
-        super().__init__(f"{purpose} needs the extra '{extra}': {install}")
+    def __init__(self, extras: Sequence[str], purpose: str) -> None:
+        self.extras = tuple(extras)
+        named = f"the extra{'s' if len(extras) > 1 else ''} {' and '.join(repr(extra) for extra in extras)}"
+        checkout = "uv sync " + " ".join(f"--extra {extra}" for extra in extras)
+        super().__init__(
+            f"{purpose} needs {named}: pip install 'posespace[{','.join(extras)}]', in a checkout {checkout}"
+        )
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -34,4 +38,4 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(extra, purpose) from error
+        raise MissingExtraError([extra], purpose) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -63,11 +64,14 @@ class Examples:
 
     @classmethod
     def open(cls, path: str | Path) -> Examples:
-        """The finished examples of a store; shapes are mapped when they are asked for."""
+        """The finished examples of a store, with a warning where some are not; shapes are mapped when asked for."""
         from posespace.formats.examplefile import ExampleStore
 
         store = ExampleStore.open(path)
         finished = np.flatnonzero(store.finished())
+        if 0 < len(finished) < len(store):
+            missing = f"{len(store) - len(finished)} of its {len(store)} poses are not finished"
+            warnings.warn(f"{path}: {missing} and are left out", stacklevel=2)
         return cls(store.rig, store.motion[finished], _StoredShapes(store.shape, finished))
 
     def save(self, path: str | Path) -> None:
@@ -86,7 +90,10 @@ class Examples:
 
     def subset(self, chosen: Sequence[int] | NDArray[np.integer]) -> Examples:
         """Some of the examples, by number."""
-        numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
+        try:
+            numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
+        except IndexError as error:
+            raise InputError(f"subset: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
         return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
 
     def named(self, *patterns: str) -> Examples:

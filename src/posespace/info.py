@@ -130,6 +130,7 @@ def _examples(folder: Path) -> Figures:
         "finished": int(done.sum()),
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
+        **({"made with": dict(store.made)} if store.made else {}),
         "rig": _rig(store.rig),
         "controls": list(store.motion.control_names),
     }

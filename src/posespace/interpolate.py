@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posespace.check import choice, floats
+from posespace.check import choice, floats, number
 from posespace.distance import Array, Radius, axis_count, closest, distances, radius_per_axis
 from posespace.errors import InputError
 from posespace.interpolant import KERNELS, RBFInterpolant, ShepardInterpolant, tail_columns
@@ -93,7 +93,7 @@ class RBF:
         choice("kernel", self.kernel, tuple(KERNELS))
         if self.tail not in ("auto", None, "constant", "linear"):
             raise InputError(f"tail: expected 'auto', None, 'constant' or 'linear', got {self.tail!r}")
-        if not 0.0 <= self.smoothing < math.inf:
+        if not 0.0 <= number("smoothing", self.smoothing) < math.inf:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         if self.radius is not None:
             radii = radius_per_axis(self.radius, np.size(self.radius)).tolist()

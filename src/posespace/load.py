@@ -43,6 +43,9 @@ def read(path: str | Path) -> Contents:
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
     """Return the rig of a file: the one called `name`, or the one with most vertices."""
     contents = read(path)
+    if not contents.rigs and contents.meshes:
+        remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
+        raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
     return _chosen(contents.path, "rig", contents.rigs, name)
 
 
@@ -57,7 +60,7 @@ def load_motion(path: str | Path, skeleton: Skeleton | None = None, name: str | 
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
-    Pose files (JSON) name joints of a skeleton, so they need one.
+    Pose files (JSON) name joints of a skeleton, so they need one. Of an example store all poses are taken.
     """
     file = Path(path)
     if file.suffix.lower() in POSE_FILES:
@@ -66,12 +69,23 @@ def load_motion(path: str | Path, skeleton: Skeleton | None = None, name: str | 
         if skeleton is None:
             raise FileError(file, "names joints only; load it with the skeleton of its rig")
         return posejson.read(file).motion(skeleton)
-    contents = read(file)
-    motion = _chosen(file, "motion", contents.motions, name)
-    own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+    motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name)
     if skeleton is None or own is None or own.same_as(skeleton):
         return motion
     return carry.onto(motion, own, skeleton)
+
+
+def _stored_motion(store: Path) -> tuple[Motion, Skeleton]:
+    from posespace.formats.examplefile import ExampleStore
+
+    found = ExampleStore.open(store)
+    return found.motion, found.rig.skeleton
+
+
+def _file_motion(file: Path, name: str | None) -> tuple[Motion, Skeleton | None]:
+    contents = read(file)
+    own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+    return _chosen(file, "motion", contents.motions, name), own
 
 
 def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:

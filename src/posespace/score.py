@@ -129,6 +129,7 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
     examples : the truth; its rig's plain skinning is what `rel_err` is relative to
     advance : called with how many of how many poses are done
     """
+    _check_kinds(skin, examples)
     rig = examples.rig
     _check_match(skin, examples)
     errors, base, degrees = (np.empty((len(examples), len(rig.mesh.points)), np.float32) for _ in range(3))
@@ -153,6 +154,13 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
     )
 
 
+def _check_kinds(skin: object, examples: object) -> None:
+    posable = isinstance(getattr(skin, "rig", None), Rig) and callable(getattr(skin, "pose", None))
+    if not posable or not isinstance(examples, Examples):
+        got = f"{type(skin).__name__} and {type(examples).__name__}"
+        raise InputError(f"evaluate: expected a skin and the examples to judge it by, got {got}")
+
+
 def _check_match(skin: Posable, examples: Examples) -> None:
     if not len(examples):
         raise InputError("examples: expected at least one pose to judge by, got none")
@@ -160,10 +168,16 @@ def _check_match(skin: Posable, examples: Examples) -> None:
     if rig.mesh.diagonal <= 0:
         raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
     have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
-    if have != len(rig.mesh.points):
-        raise InputError(f"skin: its shapes have {have} vertices, the examples {len(rig.mesh.points)}; use one mesh")
-    if skin.rig.skeleton.names != rig.skeleton.names:
-        raise InputError("skin: its joints have other names or another order than the examples'; use one skeleton")
+    check_same("skin: its", have, skin.rig, rig)
+
+
+def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
+    """Refuse what has another number of vertices, or other joints, than the rig of the examples to judge by."""
+    want = len(truth.mesh.points)
+    if vertices != want:
+        raise InputError(f"{whose} shapes have {vertices} vertices, the examples {want}; use one mesh")
+    if rig.skeleton.names != truth.skeleton.names:
+        raise InputError(f"{whose} joints have other names or another order than the examples'; use one skeleton")
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:

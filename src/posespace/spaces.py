@@ -51,6 +51,13 @@ class PoseSpace:
         """How many numbers a point of this space has."""
         return len(self.names) * {"joint": 4, "quaternions": 4, "angles": 1, "controls": 1, "points": 3}[self.kind]
 
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What each axis is called: the names, and of a control point its three controls."""
+        if self.kind != "points":
+            return self.names
+        return tuple(f"{name}.{axis}" for name in self.names for axis in AXES)
+
     def joints(self, skeleton: Skeleton) -> tuple[int, ...]:
         """Return the joints that the names speak of; one that should be a joint and is none is an error."""
         if self.kind in ("joint", "quaternions"):
@@ -102,7 +109,7 @@ class PoseSpace:
             # A control that a pose does not name rests at zero.
             wanted = self.names
         else:
-            wanted = tuple(f"{name}.{axis}" for name in self.names for axis in "xyz")
+            wanted = self.axes
             for name in wanted:
                 if name not in values:
                     raise InputError(f"control {name!r}: missing; a control point needs its .x, .y and .z in the pose")

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from posespace.errors import FileError
+from posespace.errors import FileError, InputError
 from posespace.pose import Motion
 from posespace.skin import Skin
 
@@ -26,6 +26,12 @@ def export(
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
     warn : called with a line about each thing that the format cannot hold; None: they become warnings
     """
+    if not isinstance(skin, Skin):
+        raise InputError(f"export: expected a Skin, got a {type(skin).__name__}, which no file can hold")
+    if motion is not None and not isinstance(motion, Motion):
+        take = {"Examples": "; give its .motion", "Pose": "; give Motion.from_poses([pose])"}
+        kind = type(motion).__name__
+        raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:

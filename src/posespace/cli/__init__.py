@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from typer.exceptions import TyperException
 
 from posespace.cli.bench import bench
 from posespace.cli.evaluate import evaluate
-from posespace.cli.fit import Methods
+from posespace.cli.fit import Methods, require_folder
 from posespace.cli.printing import AsJson, complain, print_figures, print_json, print_one
 from posespace.cli.retarget import edit, retarget
 from posespace.errors import InputError
@@ -108,7 +109,7 @@ def examples(
 def export(
     skin: Annotated[Path, typer.Argument(help="The skin.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The file to write: .glb or .gltf.")],
-    motion: Annotated[Path | None, typer.Option(help="A motion to play: BVH, glTF, USD or poses (JSON).")] = None,
+    motion: Annotated[Path | None, typer.Option(help="A motion to play: BVH, glTF, USD, poses or examples.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a skin for other programs: its rig, its displacements as morph targets, and a motion as animation."""
@@ -117,6 +118,7 @@ def export(
     from posespace.skin import Skin
     from posespace.writers import export
 
+    require_folder(out)
     loaded = Skin.load(skin)
     clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
     export(loaded, out, clip, warn=lambda note: complain(f"warning: {note}"))
@@ -156,6 +158,9 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Make example poses by nonlinear finite elements: tissue around bones, each pose stored as it finishes."""
+    from posespace.simulate.extras import require_extras
+
+    require_extras(body, poses)
     from posespace.simulate.contact import Contact
     from posespace.simulate.machines import Machines
     from posespace.simulate.run import Plan, simulate
@@ -170,6 +175,7 @@ def simulate(
 
 def main() -> None:
     """Run the command line: exit code 2 and one line on standard error where the input is at fault."""
+    warnings.showwarning = _warn
     try:
         # Without its standalone mode Typer raises usage errors, and returns the code where a command asked to stop.
         code = app(prog_name="posespace", standalone_mode=False)
@@ -193,6 +199,10 @@ def main() -> None:
         _silence()
         complain(f"cannot write the output ({error.strerror})")
         sys.exit(1)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    complain(f"warning: {message}")
 
 
 def _silence() -> None:

@@ -12,7 +12,10 @@ from posespace.cli.printing import AsJson, complain, print_json
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from posespace.examples import Examples
     from posespace.report.compare import Entry
+    from posespace.rig import Rig
+    from posespace.skin import Skin
     from posespace.storage import Posable
 
 
@@ -29,14 +32,19 @@ def evaluate(
 
     *skins, store = files
     if not store.is_dir():
-        raise FileError(store, "is no example store; the last argument is the store to judge by, the skins come first")
+        problem = "is no example store" if store.exists() else "does not exist"
+        raise FileError(store, f"{problem}; the last argument is the store to judge by, the skins come first")
     if report is not None:
-        require_folder(report)
+        _require_page(report)
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
+    for file, skin in zip(skins, loaded.values(), strict=True):
+        _require_same(file, len(skin.mesh.points), skin.rig, examples)
     if rivals is not None:
+        fitted = open_examples(rivals, [])
+        _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
         with status("fitting the rivals"):
-            others = _rivals(rivals)
+            others = _rivals(fitted)
     with counter("judging") as advance:
         entries = compare(loaded, examples, others, advance)
     for file, entry in zip(skins, entries[1:], strict=False):
@@ -55,7 +63,13 @@ def evaluate(
         print(f"written: {report}")
 
 
-def _load(files: list[Path]) -> dict[str, Posable]:
+def _require_page(report: Path) -> None:
+    if report.suffix.lower() != ".html":
+        raise FileError(report, "a report is a web page; give it the ending .html")
+    require_folder(report)
+
+
+def _load(files: list[Path]) -> dict[str, Skin]:
     from posespace.skin import Skin
 
     stems = [file.stem for file in files]
@@ -65,12 +79,21 @@ def _load(files: list[Path]) -> dict[str, Posable]:
     return {name: Skin.load(file) for name, file in zip(names, files, strict=True)}
 
 
-def _rivals(store: Path) -> dict[str, Posable | InputError]:
+def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
+    """Refuse a file of another mesh than the one to judge by, before the long work."""
+    from posespace.formats.files import naming
+    from posespace.score import check_same
+
+    with naming(file):
+        check_same("its", vertices, rig, truth.rig)
+
+
+def _rivals(examples: Examples) -> dict[str, Posable | InputError]:
     from posespace.rivals import fit_all, rivals
 
     # Plain skinning is the first row as it is.
     methods = {name: method for name, method in rivals().items() if name != "plain skinning"}
-    return fit_all(methods, open_examples(store, []))
+    return fit_all(methods, examples)
 
 
 def _print_table(entries: list[Entry]) -> None:

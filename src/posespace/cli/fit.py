@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
-from posespace.cli.printing import AsJson, print_one
-from posespace.errors import FileError
+from posespace.cli.printing import AsJson, print_one, with_short_layers
+from posespace.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from posespace.examples import Examples
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles"}
 """The name on the command line and the class, as `posespace` exports it."""
@@ -31,6 +35,13 @@ class Methods(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the names of the methods."""
         return list(METHODS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of the method that the words begin with; another word is refused with the methods."""
+        if args[0] not in METHODS:
+            close = difflib.get_close_matches(args[0][:80], METHODS, n=1, cutoff=0.0)[0]
+            raise InputError(f"method {args[0]!r}: expected one of {', '.join(METHODS)}; the closest is {close!r}")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """Return the command of a method."""
@@ -72,13 +83,17 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 
 
 def _option(field: Field[Any], hint: Any, text: str) -> inspect.Parameter | None:
-    """The option of a setting, of the first plain type it takes; None where it has none."""
+    """The option of a setting, of the first plain type it takes; None where it has none.
+
+    What its text says from "In Python" on is left out.
+    """
     kinds = [kind for kind in (get_args(hint) or (hint,)) if kind in _PLAIN]
     default = field.default if field.default_factory is MISSING else field.default_factory()
     if not field.init or not kinds or not isinstance(default, (*_PLAIN, NoneType)):
         return None
     kind = kinds[0] if default is not None else kinds[0] | None
-    sentence = f"{text[:1].upper()}{text[1:]}." if text else None
+    said = text.partition(" In Python ")[0].rstrip(".")
+    sentence = f"{said[:1].upper()}{said[1:]}." if said else None
     return _parameter(field.name, Annotated[kind, typer.Option(help=sentence)], default)
 
 
@@ -98,7 +113,7 @@ def described(settings: type) -> dict[str, str]:
     return found
 
 
-def open_examples(path: Path, poses: list[str]) -> Any:
+def open_examples(path: Path, poses: list[str]) -> Examples:
     """Return the finished examples of a store whose names fit the patterns; none at all is an error."""
     from posespace.examples import Examples
     from posespace.formats.files import naming
@@ -134,4 +149,4 @@ def _fit(method: Any, store: Path, out: Path, poses: list[str], as_json: bool) -
         "numbers beside the rig": stored_numbers(skin),
         "about": {key: value for key, value in skin.about.items() if key != "poses"},
     }
-    print_one(figures, as_json)
+    print_one(figures if as_json else with_short_layers(figures), as_json)

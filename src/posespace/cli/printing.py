@@ -69,6 +69,21 @@ def _short(value: Any) -> str:
     return str(value)
 
 
+def with_short_layers(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures of a skin with each layer of its fit told in a line."""
+    about = figures["about"]
+    if "layers" not in about:
+        return figures
+    return figures | {"about": about | {"layers": {layer["name"]: _short_layer(layer) for layer in about["layers"]}}}
+
+
+def _short_layer(layer: dict[str, Any]) -> str:
+    falloffs = {axis: _short(value) for axis, value in layer["falloff"].items()}
+    same = len(set(falloffs.values())) == 1
+    told = next(iter(falloffs.values())) if same else ", ".join(f"{axis} {value}" for axis, value in falloffs.items())
+    return f"sculpts {len(layer['sculpts'])}, falloff {told}"
+
+
 def complain(message: str) -> None:
     """Print one line on standard error."""
     print(f"posespace: {' '.join(message.split())}", file=sys.stderr)

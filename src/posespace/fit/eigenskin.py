@@ -50,7 +50,7 @@ class EigenSkin:
     size : most entries a vertex on average, which is the memory; None: as the threshold gives. Greedy only
     threshold : a layer or component acts where its displacement is above this part of the largest one observed
     taper : over how many rings of vertices the edge of a support fades to zero
-    kernel : of the RBF that drives the components, see `posespace.interpolate.RBF`
+    kernel : of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or cubic
     radius : of the RBF; None: chosen by leave-one-out
     normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
         points; "separate": corrections with components of their own
@@ -77,15 +77,17 @@ class EigenSkin:
     weights: str = "given"
 
     def __post_init__(self) -> None:
+        for name in ("components", "budget", "taper", "bits"):
+            object.__setattr__(self, name, check.whole(name, getattr(self, name)))
         if self.components < 1:
             raise InputError(f"components: expected at least 1, got {self.components}")
         check.choice("allotment", self.allotment, ("greedy", "equal"))
         check.choice("normals", self.normals, ("none", "shared", "separate"))
         if self.budget < 0:
             raise InputError(f"budget: expected at least 1 entry a vertex, or 0 for no limit, got {self.budget}")
-        if self.size is not None and not self.size > 0:
+        if self.size is not None and not check.number("size", self.size) > 0:
             raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
-        if not 0 <= self.threshold < 1:
+        if not 0 <= check.number("threshold", self.threshold) < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")

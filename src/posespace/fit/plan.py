@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,9 +59,7 @@ class Plan:
     @property
     def axes(self) -> tuple[str, ...]:
         """What each axis of the space is called."""
-        if self.space.kind != "points":
-            return self.space.names
-        return tuple(f"{name}.{axis}" for name in self.space.names for axis in AXES)
+        return self.space.axes
 
     def sample_names(self, examples: Sequence[str]) -> list[str]:
         """Return what each centre is called in a message."""
@@ -86,6 +85,29 @@ def moved_controls(rig: Rig, motion: Motion) -> list[Controls]:
                 "and controls; give the shift as a control too, or leave the pose out"
             )
     return found
+
+
+def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
+    """Refuse a pose that moves a control which `space` lacks, or nothing of `space`: it would lie at rest there."""
+    (moved,) = moved_controls(rig, Motion.from_poses([pose], [name]))
+    known = space.controls(rig.skeleton) if space.kind != "points" else space.axes
+    foreign = [control for control in _sorted(moved) if isinstance(control, str) and control not in known]
+    if known and foreign:
+        close = difflib.get_close_matches(foreign[0][:80], known, n=1, cutoff=0.0)[0]
+        raise InputError(
+            f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space; the closest is {close!r}"
+        )
+    if not moved or space.kind == "points":
+        return
+    where, still = (space.coordinates(one, rig.skeleton)[None] for one in (pose, rig.rest))
+    if distances(where, still, space.metric)[0, 0] <= DIALLED:
+        first = next(iter(_sorted(moved)))
+        what = first if isinstance(first, str) else rig.skeleton.names[first]
+        close = difflib.get_close_matches(what[:80], space.names, n=1, cutoff=0.0)[0]
+        raise InputError(
+            f"sculpt {name!r}: it moves {what!r} but nothing of the pose space, where it would replace the rest shape; "
+            f"the closest is {close!r}"
+        )
 
 
 def _controls(motion: Motion, turned: NDArray[np.bool_]) -> list[Controls]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
+from posespace import check
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate import RBF
@@ -23,12 +24,12 @@ class PSD:
 
     Parameters
     ----------
-    kernel : of the RBF, see `posespace.interpolate.RBF`
-    falloff : how far a sculpt reaches, above 0, in radians or the controls' unit. A number for all; or by name: of a
-        joint or control in every layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest.
-        What is not given is chosen from the examples of each layer by leave-one-out
+    kernel : of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic
+    falloff : how far a sculpt reaches, above 0, in radians or the controls' unit; what is not given is chosen from the
+        examples of each layer by leave-one-out. In Python a number for all; or by name: of a joint or control in every
+        layer (axis-stretched), a tuple of names for the layer they span, "*" for the rest
     smoothing : at least 0; above 0 the examples are only come close to, which calms contradictory ones
-    anchor : hold the rest shape in the rest pose
+    anchor : hold the rest shape in the rest pose; a sculpt that is at the rest pose is met instead, with a warning
     per_vertex : a vertex interpolates over just the sculpts that moved it; kernels gaussian and exponential
     space : one layer over this pose space for all examples; None: layers by the controls that the examples move
     tolerance : a vertex whose corrections all stay below this part of the box diagonal is left out
@@ -44,7 +45,9 @@ class PSD:
 
     def __post_init__(self) -> None:
         RBF(self.kernel, smoothing=self.smoothing)
-        if not 0 <= self.tolerance < 1:
+        if self.space is not None and not isinstance(self.space, PoseSpace):
+            raise InputError(f'space: expected a pose space, as ps.PoseSpace("joint", ("elbow",)), got {self.space!r}')
+        if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
         if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")

@@ -15,7 +15,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit import solve_layer
-from posespace.fit.plan import Plan, moved_controls, plan_layers
+from posespace.fit.plan import Plan, check_place, moved_controls, plan_layers
 from posespace.fit.psd import EVERY, PSD
 from posespace.fit.solve_layer import Deltas
 from posespace.interpolate import RBF
@@ -80,16 +80,18 @@ class Sculpts:
             have, want = len(pose.rotations), len(self.rig.skeleton)
             raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
         moved_controls(self.rig, Motion.from_poses([pose], [name]))
+        if self.settings.space is not None:
+            check_place(self.rig, name, pose, self.settings.space)
         if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
             raise InputError(
                 f"sculpts {other!r} and {name!r} lie at the same place of the pose space (joint shifts do not count); "
                 "move or remove one, or set smoothing above 0"
             )
-        self._sculpts[name] = self._sculpt(name, pose, shape)
+        self._put(name, pose, shape)
 
     def replace(self, name: str, shape: ArrayLike) -> None:
         """Give the sculpt `name` another shape (N, 3) at its pose."""
-        self._sculpts[name] = self._sculpt(name, self._find(name).pose, shape)
+        self._put(name, self._find(name).pose, shape)
 
     def remove(self, name: str) -> None:
         """Take the sculpt `name` away."""
@@ -202,11 +204,15 @@ class Sculpts:
             raise InputError("sculpts: expected at least one, got none; add one")
         return Motion.from_poses([sculpt.pose for sculpt in self._sculpts.values()], self.names)
 
-    def _sculpt(self, name: str, pose: Pose, shape: ArrayLike) -> Sculpt:
+    def _put(self, name: str, pose: Pose, shape: ArrayLike) -> None:
         found = check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape)
-        displacement, damped = Examples(self.rig, Motion.from_poses([pose], [name]), found[None]).residual(0)
+        motion = Motion.from_poses([pose], [name])
+        displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
         moved = np.linalg.norm(displacement, axis=1) > self._threshold
-        return Sculpt(pose, found, displacement, moved, int(damped.sum()))
+        if self.settings.anchor and moved.any() and self.rig.at_rest(motion).all():
+            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it is met there, not the anchor"
+            warnings.warn(message, stacklevel=3)
+        self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()))
 
     def _find(self, name: str) -> Sculpt:
         if name not in self._sculpts:

@@ -10,8 +10,10 @@ import os
 import secrets
 import shutil
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,24 +41,33 @@ class ExampleStore:
     path : the folder
     rig : the rig all shapes belong to
     motion : every pose of the store, finished or not
+    made : the settings that decide its shapes, by name; empty where they are not recorded
     """
 
     path: Path
     rig: Rig
     motion: Motion
+    made: Mapping[str, Any] = field(default_factory=dict)
     _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def create(cls, path: str | Path, rig: Rig, motion: Motion, resume: bool = False) -> ExampleStore:
+    def create(
+        cls,
+        path: str | Path,
+        rig: Rig,
+        motion: Motion,
+        resume: bool = False,
+        made: Mapping[str, str | float | bool] | None = None,
+    ) -> ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all.
 
-        With `resume`, a store of the same rig and poses that exists already is opened to go on.
+        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened to go on.
         """
         target = Path(path)
         if resume and target.exists():
-            return cls.open(target)._same(rig, motion)
+            return cls.open(target)._same(rig, motion, made or {})
         if target.exists():
-            raise FileError(target, "exists already; remove it, or go on with it by --resume")
+            raise FileError(target, "exists already; remove it, or choose another output")
         if motion.rotations.shape[1] != len(rig.skeleton):
             have = motion.rotations.shape[1]
             raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
@@ -66,6 +77,7 @@ class ExampleStore:
             "version": VERSION,
             "rig": records.write_rig(rig, writer, "rig"),
             "motion": records.write_motion(motion, writer, "motion"),
+            **({"made": dict(made)} if made else {}),
         }
         count, points = len(motion), len(rig.mesh.points)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -80,7 +92,7 @@ class ExampleStore:
             raise FileError(target, f"cannot be written ({error.strerror or error})") from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-        return cls(target, rig, motion)
+        return cls(target, rig, motion, made or {})
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -100,10 +112,11 @@ class ExampleStore:
             motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):
                 raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
-        return cls(folder, rig, motion)
+            made = head.part("made").json if "made" in head.json else {}
+        return cls(folder, rig, motion, made)
 
-    def _same(self, rig: Rig, motion: Motion) -> ExampleStore:
-        """Return this store if it is for that rig and those poses."""
+    def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any]) -> ExampleStore:
+        """Return this store if it is for that rig and those poses, and no recorded setting differs."""
         same = (
             self.motion.names == motion.names
             and np.array_equal(self.motion.rotations, motion.rotations)
@@ -112,6 +125,10 @@ class ExampleStore:
         )
         if not same:
             raise FileError(self.path, "holds other poses or another rig; choose another output or remove it")
+        for name, value in made.items():
+            if name in self.made and self.made[name] != value:
+                was = f"was made with {name} {self.made[name]}, now {name} is {value}"
+                raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
         return self
 
     def __len__(self) -> int:

@@ -50,9 +50,9 @@ def write_store(
 def read_group(path: Path) -> dict[str, Any]:
     """Return the attributes of a Zarr group."""
     if not (path / "zarr.json").is_file():
-        raise FileError(
-            path, "is a folder, but not an example store (no zarr.json in it)" if path.is_dir() else "does not exist"
-        )
+        if path.is_dir():
+            raise FileError(path, "is a folder, but not an example store (no zarr.json in it)")
+        raise FileError(path, "is a file, not an example store" if path.exists() else "does not exist")
     found = _description(path, "group").get("attributes")
     return found if isinstance(found, dict) else {}
 

@@ -23,10 +23,11 @@ from posespace.report.views import (
     looking_at,
     picture,
     reach,
+    short_name,
     support_colours,
     worst_poses,
 )
-from posespace.score import Score, evaluate
+from posespace.score import SEVERAL, Score, evaluate
 from posespace.skin import Layer, Skin
 
 WORST = 3
@@ -67,7 +68,8 @@ def _error_table(entries: Sequence[Entry]) -> str:
         best.append(int(np.argmin(values)))
     about = (
         "Relative error: over that of plain skinning, which is 1. E_RMS: times 1000, half the box diagonal being 1. "
-        "Errors without a scale are in the mesh's unit. Bytes and numbers are what is stored beside the rig."
+        "Errors without a scale are in the mesh's unit. Bytes and numbers are what is stored beside the rig. "
+        "Bold: the smallest error of a column."
     )
     heads = ["", *(column.title for column in COLUMNS)]
     return f'<h2>Errors</h2>{table(heads, rows, best)}<p class="soft">{about}</p>'
@@ -87,7 +89,7 @@ def _per_pose(judged: list[tuple[Entry, Score]]) -> str:
 def _per_joint(judged: list[tuple[Entry, Score]]) -> str:
     each = [(entry.name, score.per_joint) for entry, score in judged]
     joints = list(each[0][1])
-    if not joints:
+    if set(joints) <= {SEVERAL}:
         return ""
     rows = [[joint, *(f"{errors[joint]:.4f}" for _, errors in each)] for joint in joints]
     listed = table(["moved alone", *(name for name, _ in each)], rows)
@@ -128,14 +130,16 @@ def _worst(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
     triangles, size = examples.rig.mesh.triangles, (360, 310)
     top = max(float(np.percentile(plain.per_vertex[chosen], 99)), 1e-12)
     colours = [f"rgb({', '.join(str(round(255 * c)) for c in row)})" for row in heat(np.linspace(0, 1, 12), 1)]
-    parts = ["<h2>Worst poses</h2>", scale_bar(colours, "distance from the truth, mesh unit", f"{top:.3g}")]
+    beyond = " and above" if max(score.per_vertex[chosen].max() for _, score in judged) > top else ""
+    key = scale_bar(colours, "distance from the truth, mesh unit", f"{top:.3g}{beyond}")
+    parts = ["<h2>Worst poses</h2>", key]
     for index in chosen:
         pose, truth = examples.motion[index], np.asarray(examples.shapes[index], dtype=np.float64)
-        view = looking_at(truth, triangles, plain.per_vertex[index] + first.per_vertex[index], plain.diagonal)
+        shapes = np.stack([truth, *(entry.skin.pose(pose)[0] for entry, _ in judged if entry.skin is not None)])
+        view = looking_at(shapes, triangles, plain.per_vertex[index] + first.per_vertex[index])
         shown = [(picture(truth, triangles, view, size), "truth")]
-        for entry, score in judged:
-            assert entry.skin is not None
-            points, colors = entry.skin.pose(pose)[0], heat(score.per_vertex[index], top)
+        for points, (entry, score) in zip(shapes[1:], judged, strict=True):
+            colors = heat(score.per_vertex[index], top)
             worst = f"{entry.name}: largest {score.per_vertex[index].max():.3g}"
             shown.append((picture(points, triangles, view, size, colors), worst))
         parts.append(f"<h3>{escape(examples.motion.names[index])}</h3>{pictures(shown)}")
@@ -154,7 +158,7 @@ def _layers(entry: Entry) -> str:
     for number in sorted(order[:MOST_LAYERS].tolist()):
         layer = skin.layers[number]
         view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
-        caption = f"{layer.name}: {len(layer.support):,} vertices, {layer.driver.columns} coordinates"
+        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.columns} coordinates"
         shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
     moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
     return (
@@ -168,10 +172,10 @@ def _layers(entry: Entry) -> str:
 def _displacements(mesh: Mesh, layer: Layer, energy: Floats) -> str:
     """The four coordinates of a layer that move most."""
     count, shown = len(mesh.points), []
-    view = facing(mesh, reach(layer, count), near=True)
+    view = facing(mesh, reach(layer, count))
     for column in np.argsort(-energy)[:4].tolist():
         colors = displacement_colours(layer, column, count)
         part = 100 * energy[column] / max(float(energy.sum()), 1e-300)
-        caption = f"{layer.name}, coordinate {column + 1}: {part:.1f} % of the layer's energy"
+        caption = f"{short_name(layer.name)}, coordinate {column + 1}: {part:.1f} % of the layer's energy"
         shown.append((picture(mesh.points, mesh.triangles, view, (300, 260), colors), caption))
     return f"<div>{pictures(shown)}</div>"

@@ -32,12 +32,12 @@ th { font-weight: 600; } td { white-space: nowrap; } thead th { min-width: 5rem;
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper);
   min-width: 7.5rem; }
 td.best { font-weight: 700; } td.failed { text-align: left; color: var(--soft); white-space: normal; min-width: 20rem; }
-figure { margin: .4rem 0 1rem; } .plot svg { display: block; width: 100%; min-width: 600px; max-width: 900px; }
+figure { margin: .4rem 0 1rem; } .plot svg { display: block; width: 100%; max-width: 900px; }
 .plot svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } .grid { stroke: var(--rule); }
-.plot polyline, .key line { stroke-width: 2; }
+@media (max-width: 640px) { .plot svg text { font-size: 20px; } } .plot polyline, .key line { stroke-width: 2; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 0 0 .3rem; padding: 0;
   font-size: .9rem; }
-.plot svg.key { display: inline-block; width: 26px; height: 10px; min-width: 0; margin-right: .35rem; }
+.plot svg.key { display: inline-block; width: 26px; height: 10px; margin-right: .35rem; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(var(--cell), 44%), 1fr)); gap: .6rem; }
 .pictures figure { margin: 0; background: var(--card); border-radius: 6px; padding: .4rem; }
 .pictures img { display: block; width: 100%; height: auto; }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 WIDE, HIGH = 760, 320
-LEFT, RIGHT, TOP, BOTTOM = 74, 14, 12, 46
+LEFT, RIGHT, TOP, BOTTOM = 90, 14, 12, 52
 COLOURS = 8
 """How many colours the page's style has: --line0, --line1, ...; further lines repeat them dashed."""
 
@@ -45,13 +45,13 @@ def line_plot(lines: Sequence[Line], x_label: str, y_label: str, log_y: bool = F
     for value, text in across.ticks():
         x = f"{across.place(value):.1f}"
         parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{HIGH - BOTTOM}"/>')
-        parts.append(f'<text x="{x}" y="{HIGH - BOTTOM + 18}" text-anchor="middle">{text}</text>')
+        parts.append(f'<text x="{x}" y="{HIGH - BOTTOM + 20}" text-anchor="middle">{text}</text>')
     middle = (TOP + HIGH - BOTTOM) / 2
     parts.append(f'<text x="{(LEFT + WIDE - RIGHT) / 2}" y="{HIGH - 6}" text-anchor="middle">{escape(x_label)}</text>')
     turned = f'transform="rotate(-90 14 {middle})" text-anchor="middle"'
     parts.append(f'<text x="14" y="{middle}" {turned}>{escape(y_label)}</text>')
     parts += [_drawn(line, across, up) for line in kept]
-    return f'<figure class="plot">{_legend(kept)}<div class="wide">{"".join(parts)}</svg></div></figure>'
+    return f'<figure class="plot">{_legend(kept)}{"".join(parts)}</svg></figure>'
 
 
 def _positive(line: Line, log_x: bool, log_y: bool) -> Line:

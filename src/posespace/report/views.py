@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,23 +31,24 @@ def picture(
     return np.asarray(both * 255 + 0.5).astype(np.uint8)
 
 
-def looking_at(points: Floats, triangles: Ints, errors: Floats, diagonal: float) -> Camera:
-    """Return the camera that shows most of the large errors (N,), near enough to see them.
+def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
+    """Return the camera that frames all `shapes` (S, N, 3), from the side that shows most of the large errors (N,).
 
-    Small trial pictures tell what is hidden behind other parts of the surface.
+    The first shape is the one that has the errors. Small trial pictures tell what other parts of its surface hide.
     """
-    top = float(errors.max(initial=0.0))
+    top, points = float(errors.max(initial=0.0)), shapes[0]
     if top <= 0:
-        return Camera.fit(points)
+        return Camera.fit(shapes)
     region = points[errors > 0.35 * top]
     colors = heat(errors, top)
     normals = Mesh(points, triangles).normals()
     # Only sides that face the errors are tried.
     facing = [float((errors * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
     best = sorted(zip(facing, _sphere(), strict=True), reverse=True)[: _DIRECTIONS // 4]
+    diagonal = float(np.linalg.norm(np.ptp(points, axis=0)))
     cameras = [_near(region, direction, diagonal) for _, direction in best]
     warmth = [float(np.ptp(render(points, triangles, view, (64, 56), colors=colors), axis=2).sum()) for view in cameras]
-    return cameras[int(np.argmax(warmth))]
+    return Camera.fit(shapes, best[int(np.argmax(warmth))][1])
 
 
 def _near(region: Floats, direction: tuple[float, ...], diagonal: float) -> Camera:
@@ -63,14 +65,11 @@ def _sphere() -> list[tuple[float, ...]]:
     return [tuple(d) for d in np.stack([across * np.sin(angle), height, across * np.cos(angle)], axis=1).tolist()]
 
 
-def facing(mesh: Mesh, weights: Floats, near: bool = False) -> Camera:
-    """Return a camera from the side where the weights (N,) are, on the whole mesh or `near` what they mark."""
+def facing(mesh: Mesh, weights: Floats) -> Camera:
+    """Return a camera on the whole mesh, from the side where the weights (N,) are."""
     normals = mesh.normals()
     seen = [float((weights * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
-    direction = _sphere()[int(np.argmax(seen))]
-    if not near or not weights.any():
-        return Camera.fit(mesh.points, direction)
-    return _near(mesh.points[weights > 0.1 * weights.max()], direction, mesh.diagonal)
+    return Camera.fit(mesh.points, _sphere()[int(np.argmax(seen))])
 
 
 def reach(layer: Layer, count: int) -> Floats:
@@ -87,6 +86,17 @@ def worst_poses(errors: Sequence[float], count: int) -> list[int]:
         if len(found) < count and all(abs(index - other) >= apart for other in found):
             found.append(index)
     return found
+
+
+def short_name(name: str) -> str:
+    """Return a layer's name, of more than two joints only the first, as "hand + 18 more"."""
+    joined, on, region = name.partition(" on ")
+    first, *others = joined.split(" + ")
+    if len(others) < 2:
+        return name
+    more = re.fullmatch(r"(\d+) more", others[-1])
+    count = len(others) - 1 + int(more[1]) if more else len(others)
+    return f"{first} + {count} more{on}{region}"
 
 
 def energies(layer: Layer) -> Floats:

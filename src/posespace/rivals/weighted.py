@@ -13,10 +13,11 @@ from posespace.examples import Examples
 from posespace.pose import Motion, Pose, pose_digests
 from posespace.rig import Rig
 from posespace.rivals.corrections import moved_joints
+from posespace.rivals.unsaved import Unsaved
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedSkin:
+class WeightedSkin(Unsaved):
     """A rig whose every vertex has its own distance between poses.
 
     Parameters

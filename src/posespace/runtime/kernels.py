@@ -248,16 +248,7 @@ def skin_both(
         x = fma(load(normals, at), one, x)
         y = fma(load(normals, at + LANES), one, y)
         z = fma(load(normals, at + 2 * LANES), one, z)
-        small = splat(shrink)
-        m00, m01, m02 = times(m00, small), times(m01, small), times(m02, small)
-        m10, m11, m12 = times(m10, small), times(m11, small), times(m12, small)
-        m20, m21, m22 = times(m20, small), times(m21, small), times(m22, small)
-        p = fma(_minor(m11, m22, m12, m21), x, fma(_minor(m12, m20, m10, m22), y, times(_minor(m10, m21, m11, m20), z)))
-        q = fma(_minor(m21, m02, m22, m01), x, fma(_minor(m22, m00, m20, m02), y, times(_minor(m20, m01, m21, m00), z)))
-        r = fma(_minor(m01, m12, m02, m11), x, fma(_minor(m02, m10, m00, m12), y, times(_minor(m00, m11, m01, m10), z)))
-        length = root_inverse(fma(p, p, fma(q, q, times(r, r))))
-        p, q, r = times(p, length), times(q, length), times(r, length)
-        p, q, r = pick(length, p, x), pick(length, q, y), pick(length, r, z)
+        p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(shrink), x, y, z)
         if block < full:
             store(normals_out, at, p, q, r)
         else:
@@ -275,6 +266,20 @@ def _blend(
         fma(splat(item(palette, at + 2)), w, c),
         fma(splat(item(palette, at + 3)), w, d),
     )
+
+
+@inlined
+def _carried(
+    a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any, i: Any, small: Any, x: Any, y: Any, z: Any
+) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """Unit normals from normals x y z, by the cofactors of blends a b c, d e f, g h i, made `small` against overflow."""
+    a, b, c, d, e = times(a, small), times(b, small), times(c, small), times(d, small), times(e, small)
+    f, g, h, i = times(f, small), times(g, small), times(h, small), times(i, small)
+    p = fma(_minor(e, i, f, h), x, fma(_minor(f, g, d, i), y, times(_minor(d, h, e, g), z)))
+    q = fma(_minor(h, c, i, b), x, fma(_minor(i, a, g, c), y, times(_minor(g, b, h, a), z)))
+    r = fma(_minor(b, f, c, e), x, fma(_minor(c, d, a, f), y, times(_minor(a, e, b, d), z)))
+    length = root_inverse(fma(p, p, fma(q, q, times(r, r))))
+    return pick(length, times(p, length), x), pick(length, times(q, length), y), pick(length, times(r, length), z)
 
 
 @inlined

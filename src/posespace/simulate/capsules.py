@@ -127,6 +127,14 @@ def _ring_triangles(rings: int, sides: int) -> Ints:
     return np.concatenate(parts).astype(np.int32)
 
 
+class CrowdedError(InputError):
+    """There is no room for a bone between edges so long: `problem` says which and why, the message also how to help."""
+
+    def __init__(self, name: str, blocked: str) -> None:
+        self.problem = f"the bone of {name} {blocked}"
+        super().__init__(f"bone of {name}: it {blocked}; move it, make it thinner or ask for more elements")
+
+
 def with_room(
     bones: Sequence[Bone], skin: Surface, edge: float, gap: float, name: Callable[[int], str]
 ) -> tuple[tuple[Bone, ...], list[str]]:
@@ -154,12 +162,10 @@ def with_room(
         for k in short:
             scale[k] *= _SHRINK
             if scale[k] < _LEAST:
-                raise InputError(
-                    f"bone of {name(bones[k].joint)}: {blocked[k]}; move it, make it thinner or ask for more elements"
-                )
+                raise CrowdedError(name(bones[k].joint), blocked[k])
             fitted[k] = _scaled(bones[k], float(scale[k]))
     notes = [
-        f"bone of {name(bone.joint)}: {blocked[k]}, so it was shrunk to {scale[k]:.0%}"
+        f"bone of {name(bone.joint)}: it {blocked[k]}, so it was shrunk to {scale[k]:.0%}"
         for k, bone in enumerate(bones)
         if scale[k] < 1
     ]
@@ -189,9 +195,9 @@ def _crowded(
     for k, bone in enumerate(bones):
         if min(depth[owner == k].min(), distance(bone, skin.points).min()) < least[k]:
             found.add(k)
-            blocked[k] = "it meets the skin"
+            blocked[k] = "meets the skin"
         others = distance(bone, np.vstack(shells))
         for other in np.unique(owner[(others < least[k]) & (owner != k)]).tolist():
             found |= {k, other}
-            blocked[k], blocked[other] = (f"it meets the bone of {name(bones[j].joint)}" for j in (other, k))
+            blocked[k], blocked[other] = (f"meets the bone of {name(bones[j].joint)}" for j in (other, k))
     return found

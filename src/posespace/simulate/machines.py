@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,8 @@ _LEAST_MEMORY = 400_000_000
 """Bytes that a worker needs before it has solved anything."""
 
 _PATIENCE = 10.0
-_WORKERS_PATIENCE = 60.0
-"""Seconds until a scheduler must answer, and until its first worker must be there."""
+_SILENCE = 5.0
+"""Seconds until a scheduler must answer, and until it is told that its first worker is waited for."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +32,22 @@ class Machines:
     scheduler : address of a running Dask scheduler, which is used instead; its workers have their own limits
     memory : what a local process may use before it is ended, such as "2GB"; None: its share of this machine's
     retries : how often a pose is tried again after its worker died, 0 to 100
+    patience : seconds until a scheduler's first worker must be there, above 0
     """
 
     workers: int = 1
     scheduler: str | None = None
     memory: str | None = None
     retries: int = 3
+    patience: float = 60.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.workers <= 1024:
             raise InputError(f"workers: expected 1 to 1024, got {self.workers}")
         if not 0 <= self.retries <= 100:
             raise InputError(f"retries: expected 0 to 100, got {self.retries}")
+        if not 0 < self.patience < math.inf:
+            raise InputError(f"patience: expected above 0 seconds, got {self.patience}")
         if self.memory is not None and self.scheduler is not None:
             raise InputError("memory: workers of a cluster have their own limit; set it where they are started")
         self.limit()
@@ -62,10 +67,25 @@ class Machines:
         return found
 
     @contextmanager
-    def cluster(self) -> Iterator[Any]:
-        """Give a Dask client of these machines."""
-        with _client_of(self.scheduler) if self.scheduler is not None else self._local() as client:
+    def cluster(self, warn: Callable[[str], None] | None = None) -> Iterator[Any]:
+        """Give a Dask client of these machines; `warn` is told when a scheduler has no worker yet."""
+        with self._local() if self.scheduler is None else _client_of(self.scheduler) as client:
+            if self.scheduler is not None:
+                self._wait_for_worker(client, warn)
             yield client
+
+    def _wait_for_worker(self, client: Any, warn: Callable[[str], None] | None) -> None:
+        remedy = f"start some: dask worker {self.scheduler}"
+        silence = min(_SILENCE, self.patience / 2)
+        try:
+            client.wait_for_workers(1, timeout=silence)
+        except TimeoutError:
+            if warn is not None:
+                warn(f"scheduler {self.scheduler}: waiting for workers, {self.patience:g} s at most; {remedy}")
+            try:
+                client.wait_for_workers(1, timeout=self.patience - silence)
+            except TimeoutError:
+                raise InputError(f"scheduler {self.scheduler}: has no worker; {remedy}") from None
 
     @contextmanager
     def _local(self) -> Iterator[Any]:
@@ -107,7 +127,7 @@ async def _answer(scheduler: str) -> None:
 
 @contextmanager
 def _client_of(scheduler: str) -> Iterator[Any]:
-    """Give a client of the cluster at an address, which must answer and have a worker."""
+    """Give a client of the cluster at an address, which must answer."""
     distributed = require("distributed", "cluster", "simulating many poses")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
@@ -118,8 +138,4 @@ def _client_of(scheduler: str) -> Iterator[Any]:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"scheduler {scheduler}: cannot be reached ({reason}); is it running?") from error
     with client:
-        try:
-            client.wait_for_workers(1, timeout=_WORKERS_PATIENCE)
-        except TimeoutError:
-            raise InputError(f"scheduler {scheduler}: has no worker; start some: dask worker {scheduler}") from None
         yield client

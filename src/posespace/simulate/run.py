@@ -21,6 +21,7 @@ from posespace.rig import Rig
 from posespace.simulate.arm import arm
 from posespace.simulate.batch import Job, run
 from posespace.simulate.bones import Body
+from posespace.simulate.capsules import CrowdedError
 from posespace.simulate.hand import hand
 from posespace.simulate.machines import Machines
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
@@ -69,6 +70,19 @@ class Plan:
         if self.seed < 0:
             raise InputError(f"seed: expected 0 or more, got {self.seed}")
 
+    @property
+    def decisive(self) -> dict[str, str | float]:
+        """What decides the shapes beside the rig and the poses, by name, for the store."""
+        contact = self.tissue.contact
+        return {
+            "body": self.body if self.body in BUILT_IN else "from a file",
+            "elements": self.elements,
+            "order": self.tissue.order,
+            "law": self.tissue.law,
+            "poisson": self.tissue.poisson,
+            "contact": "off" if contact is None else f"stiffness {contact.stiffness:g} apart {contact.apart:g}",
+        }
+
 
 def simulate(
     plan: Plan, out: Path, machines: Machines, resume: bool = False, warn: Callable[[str], None] | None = None
@@ -76,25 +90,29 @@ def simulate(
     """Run a plan, write the store, and return what came of it.
 
     What can be refused is refused before the long work, and nothing is written before the first pose is on its way.
-    `warn` is called with what is odd about the poses, before they are solved.
+    `warn` is called with what is odd about the cluster, the poses or the store, before they are solved.
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or go on with it by --resume")
     with ExitStack() as stack:
-        client = stack.enter_context(machines.cluster()) if machines.scheduler else None
+        client = stack.enter_context(machines.cluster(warn)) if machines.scheduler else None
         with status("making the body"):
             body, poses, notes = prepared(plan)
-        beyond = _beyond_limits(body.rig, poses.motion)
-        for note in beyond:
+        odd = _beyond_limits(body.rig, poses.motion)
+        # A store to go on with must be for these poses and settings: found out before the tetrahedra are made.
+        store = ExampleStore.create(out, body.rig, poses.motion, resume, plan.decisive) if out.exists() else None
+        if store is not None and not store.made:
+            odd.append(f"{out} does not say how it was made: its settings could not be compared with these")
+        for note in odd:
             (warn or (lambda _: None))(note)
-        # A store to go on with must be for these poses: found out before the tetrahedra are made.
-        store = ExampleStore.create(out, body.rig, poses.motion, resume) if out.exists() else None
+        if store is not None and store.finished().all():
+            return _figures(store) | {"notes": [*notes, *odd, "every pose was finished already"]}
         with status("making tetrahedra"):
             mesh = _filled(plan, body)
         client = client or stack.enter_context(machines.cluster())
         log = out.with_name(out.name + ".log")
         if store is None:
-            store = ExampleStore.create(out, body.rig, poses.motion)
+            store = ExampleStore.create(out, body.rig, poses.motion, made=plan.decisive)
             log.unlink(missing_ok=True)
         advance = stack.enter_context(counter("solving poses"))
 
@@ -104,7 +122,7 @@ def simulate(
             advance(done, count)
 
         solved = run(Job(body.rig, mesh, plan.tissue), poses, store, client, machines.retries, keep)
-    return _figures(store, mesh, solved) | {"notes": [*notes, *mesh.notes, *beyond]}
+    return _figures(store) | _measured(mesh, solved) | {"notes": [*notes, *mesh.notes, *odd]}
 
 
 def prepared(plan: Plan) -> tuple[Body, PoseList, list[str]]:
@@ -146,22 +164,34 @@ def _filled(plan: Plan, body: Body) -> TetMesh:
     with ExitStack() as stack:
         if plan.body not in BUILT_IN:
             stack.enter_context(files.naming(Path(plan.body)))
-        return tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
+        try:
+            return tetrahedralise(body.rig.mesh, body.bones, plan.elements, body.rig.skeleton.names)
+        except CrowdedError as error:
+            # The bones are ours: all that a user can change is the size of the elements.
+            more = f"--elements {2 * plan.elements}, now {plan.elements}"
+            raise InputError(f"ask for more elements ({more}): {error.problem}") from None
 
 
-def _figures(store: ExampleStore, mesh: TetMesh, solved: list[dict[str, Any]]) -> dict[str, Any]:
-    good = [figures for figures in solved if figures["converged"]]
+def _figures(store: ExampleStore) -> dict[str, Any]:
     return {
         "file": str(store.path),
         "poses": len(store),
         "finished": int(store.finished().sum()),
         "failed": store.failures(),
-        "tetrahedra": len(mesh.tets),
-        "nodes": len(mesh.points),
-        "seconds a pose": round(float(np.mean([entry["seconds"] for entry in good])), 2) if good else 0.0,
-        "least jacobian": round(min((entry["least_jacobian"] for entry in good), default=0.0), 4),
-        "largest volume change": round(max((abs(entry["volume_change"]) for entry in good), default=0.0), 5),
     }
+
+
+def _measured(mesh: TetMesh, solved: list[dict[str, Any]]) -> dict[str, Any]:
+    """What this run made and measured; the median time, so that compiling in the first pose does not count."""
+    figures: dict[str, Any] = {"tetrahedra": len(mesh.tets), "nodes": len(mesh.points)}
+    good = [entry for entry in solved if entry["converged"]]
+    if good:
+        figures |= {
+            "seconds a pose": round(float(np.median([entry["seconds"] for entry in good])), 2),
+            "least jacobian": round(min(entry["least_jacobian"] for entry in good), 4),
+            "largest volume change": round(max(abs(entry["volume_change"]) for entry in good), 5),
+        }
+    return figures
 
 
 def _beyond_limits(rig: Rig, motion: Motion) -> list[str]:

@@ -36,6 +36,10 @@ _GAP = 0.15
 """The least distance between bones and skin, in edges of the skin; thin bones need less."""
 
 
+_FAR = 0.005
+"""A skin vertex that had to be moved farther than this part of the box's diagonal is told."""
+
+
 @dataclass(frozen=True, eq=False)
 class TetMesh:
     """Tetrahedra of four nodes round the bones of a body.
@@ -136,11 +140,9 @@ def tetrahedralise(
         except _UnusableSkinError:
             raise InputError(f"surface {problem}, and wrapping it did not help; untangle it") from None
     element, place, off = embed(filled.points, filled.tets, np.asarray(surface.points, dtype=np.float64))
-    if off > 1e-6 * surface.diagonal:
-        notes = [
-            *notes,
-            f"some vertices lie far outside the tetrahedra; they were moved onto them, by {off:.3g} at most",
-        ]
+    if off > _FAR * surface.diagonal:
+        far = f"some vertices lie far outside the tetrahedra; they were moved towards them, by {off:.3g} at most"
+        notes = [*notes, far]
     return TetMesh(filled.points, filled.tets, filled.bone_of, element, place, filled.bones, (*notes, *filled.notes))
 
 
