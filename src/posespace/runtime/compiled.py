@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 from numba import njit
@@ -28,5 +29,11 @@ def inlined(function: Function) -> Function:
 
 
 def on_all_cores(function: Function) -> Function:
-    """Compile a function whose `prange` loops run on all cores."""
-    return njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function)  # type: ignore[return-value]
+    """Compile a function whose `prange` loops run on all cores.
+
+    The same function may be compiled for one core too, and what is kept on disk goes by name: so it gets another.
+    """
+    name = f"{function.__name__}_on_all_cores"
+    other = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    other.__qualname__ = name
+    return njit(cache=True, nogil=True, error_model="numpy", parallel=True)(other)  # type: ignore[return-value]

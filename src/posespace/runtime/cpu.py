@@ -25,8 +25,8 @@ from posespace.subdivision import levels_of
 
 # As a part of the box's diagonal, or of a normal's length: what whole-number sums may be off.
 _TOLERANCE = 5e-6
-# Blocks below which a second core costs more than it gives.
-_FEW = 128
+# Blocks below which a second core costs more than it gives; numba's plainest layer takes a tenth of a millisecond.
+_FEW, _FEW_PLAIN = 128, 20_000
 _AT_ONCE = 16
 
 
@@ -47,7 +47,7 @@ class CPUPlayer(Player):
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
         points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
         self.layout = layout_of(skin, points, normal_points, self._drive.columns)
-        worth = threads != 1 and self.layout.blocks >= _FEW and _cores_work()
+        worth = threads != 1 and self.layout.blocks >= _FEW and _cores_work() and self.layout.blocks >= _few()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._work = self._made_work(())
         tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
@@ -208,6 +208,10 @@ def _sum_of(count: int) -> float:  # pragma: no cover - compiled
     for k in prange(count):
         total += k
     return total
+
+
+def _few() -> int:
+    return _FEW_PLAIN if numba.threading_layer() == "workqueue" else _FEW
 
 
 def _cores_work() -> bool:

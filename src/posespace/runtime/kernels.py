@@ -272,7 +272,7 @@ def _blend(
 def _carried(
     a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any, i: Any, small: Any, x: Any, y: Any, z: Any
 ) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
-    """Unit normals from normals x y z, by the cofactors of blends a b c, d e f, g h i, made `small` against overflow."""
+    """Unit normals from normals x y z, by the cofactors of blends a b c, d e f, g h i, made `small`."""
     a, b, c, d, e = times(a, small), times(b, small), times(c, small), times(d, small), times(e, small)
     f, g, h, i = times(f, small), times(g, small), times(h, small), times(i, small)
     p = fma(_minor(e, i, f, h), x, fma(_minor(f, g, d, i), y, times(_minor(d, h, e, g), z)))
