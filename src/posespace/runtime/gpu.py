@@ -20,7 +20,7 @@ from posespace.pose import Motion, Pose
 from posespace.runtime import gpu_device, surface_normals
 from posespace.runtime.drive import drive
 from posespace.runtime.dual_quaternions import dual_palette
-from posespace.runtime.gpu_texels import texels_of
+from posespace.runtime.gpu_texels import Texels, texels_of
 from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
 from posespace.subdivision import levels_of
@@ -108,8 +108,8 @@ class GPUPlayer(Player):
         self._make_buffers()
         names = ("rest", "rest_normals", "bones", "displacements")
         tables = [gpu_device.texture(self.device, name, getattr(texels, name)) for name in names]
-        self._make_groups(tables, gpu_device.texture(self.device, "fans", texels.fans))
-        self._make_pipelines()
+        self._make_group(tables)
+        self._make_steps(texels.fans)
 
     def _make_buffers(self) -> None:
         usage = gpu_device.library().BufferUsage
@@ -130,45 +130,46 @@ class GPUPlayer(Player):
         usage = gpu_device.library().BufferUsage
         return gpu_device.buffer(self.device, "results", self._bytes, usage.MAP_READ | usage.COPY_DST)
 
-    def _make_groups(self, tables: list[Any], fans: Any) -> None:
+    def _make_group(self, tables: list[Any]) -> None:
+        """Make the bind group of what poses a vertex, for compute and vertex stages."""
         stages = gpu_device.library().ShaderStage
-        seen = stages.COMPUTE | stages.VERTEX
         frame = {"type": "uniform" if self._small else "read-only-storage"}
-        table = {"sample_type": "uint"}
-        self._layout = self.device.create_bind_group_layout(
-            entries=[
-                {"binding": 0, "visibility": seen, "buffer": frame},
-                *({"binding": k + 1, "visibility": seen, "texture": table} for k in range(len(tables))),
-            ]
-        )
-        views = [{"binding": k + 1, "resource": view} for k, view in enumerate(tables)]
-        self._group = self.device.create_bind_group(
-            layout=self._layout, entries=[{"binding": 0, "resource": {"buffer": self._uploaded}}, *views]
-        )
-        self._out_layout = self.device.create_bind_group_layout(
-            entries=[
-                *({"binding": k, "visibility": stages.COMPUTE, "buffer": {"type": "storage"}} for k in (0, 1)),
-                {"binding": 2, "visibility": stages.COMPUTE, "texture": table},
-            ]
-        )
-        buffers = [{"binding": k, "resource": {"buffer": b}} for k, b in enumerate((self._points, self._normals))]
-        self._out_group = self.device.create_bind_group(
-            layout=self._out_layout, entries=[*buffers, {"binding": 2, "resource": fans}]
+        table = {"texture": {"sample_type": "uint"}}
+        kinds = [{"buffer": frame}, *(table for _ in tables)]
+        self._layout, self._group = gpu_device.bound(
+            self.device, stages.COMPUTE | stages.VERTEX, kinds, [{"buffer": self._uploaded}, *tables]
         )
 
-    def _make_pipelines(self) -> None:
+    def _make_steps(self, fans: Texels) -> None:
+        """Make the shader and the dispatches of a frame: pipelines, each with the bind group it writes to."""
         source = files("posespace.runtime").joinpath("skin.wgsl").read_text(encoding="utf-8")
         code = source if self._small else source.replace(_UNIFORM, _STORAGE)
         self._module = self.device.create_shader_module(label="skin.wgsl", code=code)
-        layout = self.device.create_pipeline_layout(bind_group_layouts=[self._layout, self._out_layout])
-        steps = ["write_both" if self._carried else "write_points"]
-        steps += ["write_surface_normals"] if self._surface else []
-        self._pipelines = [
-            self.device.create_compute_pipeline(
-                layout=layout, compute={"module": self._module, "entry_point": name, "constants": self._constants}
-            )
-            for name in steps
+        stored = {"buffer": {"type": "storage"}}
+        points, normals = (stored, {"buffer": self._points}), (stored, {"buffer": self._normals})
+        if not self._surface:
+            both = {0: points, 1: normals} if self._carried else {0: points}
+            self._steps = [self._step("write_both" if self._carried else "write_points", both)]
+            return
+        kept = gpu_device.kept_points(self.device, self._count)
+        writing = {"storage_texture": {"access": "write-only", "format": "rgba32float"}}
+        reading = {"texture": {"sample_type": "unfilterable-float"}}
+        table = ({"texture": {"sample_type": "uint"}}, gpu_device.texture(self.device, "fans", fans))
+        self._steps = [
+            self._step("keep_points", {3: (writing, kept)}),
+            self._step("write_surface", {0: points, 1: normals, 2: table, 4: (reading, kept)}),
         ]
+
+    def _step(self, name: str, bound: dict[int, tuple[Any, Any]]) -> tuple[Any, Any]:
+        """An entry point's pipeline and its bind group 1, of kinds of bindings and what is bound."""
+        stage = gpu_device.library().ShaderStage.COMPUTE
+        kinds, resources = zip(*bound.values(), strict=True)
+        layout, group = gpu_device.bound(self.device, stage, kinds, resources, tuple(bound))
+        pipeline = self.device.create_compute_pipeline(
+            layout=self.device.create_pipeline_layout(bind_group_layouts=[self._layout, layout]),
+            compute={"module": self._module, "entry_point": name, "constants": self._constants},
+        )
+        return pipeline, group
 
     def stage(self) -> Stage:
         """Return what a vertex stage of one's own needs; it sees each pose from `dispatch` on, and carried normals."""
@@ -198,9 +199,9 @@ class GPUPlayer(Player):
         groups = gpu_device.groups_of(self._count, GROUP, self.device.limits["max-compute-workgroups-per-dimension"])
         work = encoder.begin_compute_pass()
         work.set_bind_group(0, self._group)
-        work.set_bind_group(1, self._out_group)
-        for pipeline in self._pipelines:
+        for pipeline, group in self._steps:
             work.set_pipeline(pipeline)
+            work.set_bind_group(1, group)
             work.dispatch_workgroups(*groups)
         work.end()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,19 +61,40 @@ def one_line(error: BaseException) -> str:
 
 def texture(device: Any, name: str, texels: Texels) -> Any:
     """Put texels (E, 4) in a texture and return a view of it."""
-    wgpu = library()
-    rows = max(1, -(-len(texels) // ROW))
-    most = device.limits["max-texture-dimension-2d"]
-    if rows > most:
-        raise InputError(f"gpu: {name} has {len(texels)} texels, more than the device's {most * ROW}; {_INSTEAD[3:]}")
-    full = np.zeros((rows * ROW, 4), np.uint32)
+    made, size = _texture(device, name, len(texels), "rgba32uint", library().TextureUsage.COPY_DST)
+    full = np.zeros((size[0] * size[1], 4), np.uint32)
     full[: len(texels)] = texels
-    size = (ROW, rows, 1)
-    usage = wgpu.TextureUsage.TEXTURE_BINDING | wgpu.TextureUsage.COPY_DST
-    made = device.create_texture(label=name, size=size, format="rgba32uint", usage=usage)
-    layout = {"bytes_per_row": 16 * ROW, "rows_per_image": rows}
+    layout = {"bytes_per_row": 16 * ROW, "rows_per_image": size[1]}
     device.queue.write_texture({"texture": made}, full, layout, size)
     return made.create_view()
+
+
+def kept_points(device: Any, count: int) -> Any:
+    """Return a view of a texture for some points, that a shader writes and another one reads."""
+    made, _ = _texture(device, "posed points", count, "rgba32float", library().TextureUsage.STORAGE_BINDING)
+    return made.create_view()
+
+
+def _texture(device: Any, name: str, count: int, kind: str, usage: int) -> tuple[Any, tuple[int, int, int]]:
+    most = device.limits["max-texture-dimension-2d"]
+    rows = max(1, -(-count // ROW))
+    if rows > most:
+        raise InputError(f"gpu: {name} need {count} texels, more than the device's {most * ROW}; {_INSTEAD[3:]}")
+    size = (ROW, rows, 1)
+    both = usage | library().TextureUsage.TEXTURE_BINDING
+    return device.create_texture(label=name, size=size, format=kind, usage=both), size
+
+
+def bound(
+    device: Any, visibility: int, kinds: Sequence[Any], resources: Sequence[Any], numbers: Sequence[int] = ()
+) -> tuple[Any, Any]:
+    """Make a bind group layout and its group; `numbers` of the bindings are 0, 1, ... where not given."""
+    places = numbers or range(len(kinds))
+    layout = device.create_bind_group_layout(
+        entries=[{"binding": k, "visibility": visibility, **kind} for k, kind in zip(places, kinds, strict=True)]
+    )
+    entries = [{"binding": k, "resource": resource} for k, resource in zip(places, resources, strict=True)]
+    return layout, device.create_bind_group(layout=layout, entries=entries)
 
 
 def buffer(device: Any, name: str, size: int, usage: int) -> Any:

@@ -25,7 +25,9 @@ override DUAL: bool = false;          // Whether bones are blended as dual quate
 @group(1) @binding(0) var<storage, read_write> points: array<f32>;
 @group(1) @binding(1) var<storage, read_write> normals: array<f32>;
 @group(1) @binding(2) var fans: texture_2d<u32>;          // The three corners of a triangle around a vertex.
-@group(1) @binding(3) var<uniform> camera: mat4x4<f32>;
+@group(1) @binding(3) var kept: texture_storage_2d<rgba32float, write>;
+@group(1) @binding(4) var posed: texture_2d<f32>;         // What was kept: the posed points, a texel a vertex.
+@group(1) @binding(5) var<uniform> camera: mat4x4<f32>;
 
 struct Skinned {
     point: vec3<f32>,
@@ -206,8 +208,8 @@ fn write_normal(vertex: u32, normal: vec3<f32>) {
     normals[3u * vertex + 2u] = normal.z;
 }
 
-fn written(vertex: u32) -> vec3<f32> {
-    return vec3<f32>(points[3u * vertex], points[3u * vertex + 1u], points[3u * vertex + 2u]);
+fn posed_at(vertex: u32) -> vec3<f32> {
+    return textureLoad(posed, place(vertex), 0).xyz;
 }
 
 // A row of work groups has no more than a device allows; large meshes have several rows.
@@ -233,9 +235,17 @@ fn write_both(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgro
     }
 }
 
-// Normals of the points that are written: the areas of the triangles around each vertex, added.
 @compute @workgroup_size(GROUP)
-fn write_surface_normals(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn keep_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let vertex = vertex_of(id, groups);
+    if (vertex < VERTICES) {
+        textureStore(kept, place(vertex), vec4<f32>(skinned_point(vertex), 1.0));
+    }
+}
+
+// Points that were kept, with the normals of their surface: the areas of the triangles around each vertex, added.
+@compute @workgroup_size(GROUP)
+fn write_surface(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let vertex = vertex_of(id, groups);
     if (vertex >= VERTICES) {
         return;
@@ -244,10 +254,11 @@ fn write_surface_normals(@builtin(global_invocation_id) id: vec3<u32>, @builtin(
     var more = 1u;
     for (var texel = textureLoad(rest_normals, place(vertex), 0).w; more != 0u; texel++) {
         let corners = textureLoad(fans, place(texel), 0);
-        let first = written(corners.x);
-        total += cross(written(corners.y) - first, written(corners.z) - first);
+        let first = posed_at(corners.x);
+        total += cross(posed_at(corners.y) - first, posed_at(corners.z) - first);
         more = corners.w >> MORE;
     }
+    write_point(vertex, posed_at(vertex));
     write_normal(vertex, unit(total, vec3<f32>(0.0, 0.0, 1.0)));
 }
 
