@@ -189,7 +189,7 @@ class GPUPlayer(Player):
         self._submit(None)
 
     def upload(self, pose: Pose | ArrayLike) -> None:
-        """Send a pose to the device and no work: for a vertex stage (`stage`), or an encoder of one's own (`encode`)."""
+        """Send a pose to the device but no work: for a vertex stage (`stage`) or an encoder of one's own (`encode`)."""
         self._read(pose)
         self._send()
 
@@ -225,6 +225,12 @@ class GPUPlayer(Player):
         if self._owned:
             self.device.destroy()
 
+    def __enter__(self) -> GPUPlayer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _check_open(self) -> None:
         if self._closed:
             raise InputError("gpu: this player is closed; compile the skin again")
@@ -245,7 +251,9 @@ class GPUPlayer(Player):
             bones[:, :2], bones[:, 2:, :3] = wide[:, :8].reshape(-1, 2, 4), wide[:, 8:].reshape(-1, 3, 3)
         else:
             frame[:first] = palette
-        np.multiply(coordinates, self._scales, out=frame[first : first + 2 * columns].reshape(2, -1), casting="same_kind")
+        np.multiply(
+            coordinates, self._scales, out=frame[first : first + 2 * columns].reshape(2, -1), casting="same_kind"
+        )
 
     def _send(self) -> None:
         self._check_open()
@@ -296,7 +304,7 @@ class GPUPlayer(Player):
         assert detail is not None
         fine: Floats = np.empty((self._count, 3), np.float32)
         self._submit(self._staging)
-        self._fetch(self._staging, fine, None)  # type: ignore[arg-type]
+        self._fetch(self._staging, fine, None)
         for level in self._levels:
             fine = level.refine(fine)
         start = self._drive.detail

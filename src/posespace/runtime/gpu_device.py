@@ -103,7 +103,9 @@ def buffer(device: Any, name: str, size: int, usage: int) -> Any:
     if usage & library().BufferUsage.STORAGE:
         most = min(most, device.limits["max-storage-buffer-binding-size"])
     if size > most:
-        raise InputError(f"gpu: {name} need {size} bytes, more than the {most} of a buffer of this device; {_INSTEAD[3:]}")
+        raise InputError(
+            f"gpu: {name} need {size} bytes, more than the {most} of a buffer of this device; {_INSTEAD[3:]}"
+        )
     return device.create_buffer(label=name, size=max(size, 16), usage=usage)
 
 

@@ -143,9 +143,9 @@ def _listed(
 def _mark(words: Texels, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> None:
     """Set the bit that tells of another texel in all texels of a list but its last."""
     follows = np.zeros(len(words), bool)
-    follows[np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)] = (
-        True
-    )
+    follows[
+        np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    ] = True
     follows[starts + lengths - 1] = False
     words[follows] |= MORE
 
