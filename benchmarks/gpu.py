@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from timing import Timing, report, take_turns, wants_json
 
@@ -48,8 +47,8 @@ def main() -> None:
     skins = {
         "plain skinning": ps.Skin(train.rig),
         "EigenSkin, 16 bits": eigen,
-        "EigenSkin, 8 bits": ps.EigenSkin(bits=8, budget=10).fit(train),
-        "EigenSkin, float32": replace(eigen.quantised(32)),
+        "EigenSkin, 8 bits": eigen.quantised(8),
+        "EigenSkin, float32": eigen.quantised(32),
     }
     shaded = skins | {"EigenSkin, 16 bits, normal basis": ps.EigenSkin(bits=16, budget=10, normals="shared").fit(train)}
     count = len(train.rig.mesh.points)

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace.errors import InputError, require
 from posespace.runtime.gpu_texels import Texels
@@ -114,8 +113,3 @@ def groups_of(count: int, size: int, most: int) -> tuple[int, int]:
     total = -(-count // size)
     rows = max(1, -(-total // most))
     return -(-total // rows), rows
-
-
-def copied(mapped: memoryview, first: int, out: NDArray[np.float32]) -> None:
-    """Copy numbers of a mapped buffer, from the byte `first` on, to an array."""
-    out[...] = np.frombuffer(mapped, np.float32, out.size, first).reshape(out.shape)
