@@ -28,6 +28,8 @@ from posespace.mesh import Mesh
 from posespace.rig import BLENDINGS, Rig
 from posespace.runtime import gpu_device
 from posespace.runtime.gpu import GPUPlayer
+from posespace.runtime.gpu_fans import CENTRE, START, walks_of
+from posespace.runtime.surface_normals import fans_of
 from posespace.skin import Driver, Layer, Skin
 from posespace.spaces import PoseSpace
 
@@ -194,6 +196,48 @@ def test_a_seam_has_one_normal(device: Any) -> None:
     skin = dialled(apart)
     skin = replace(skin, layers=(replace(skin.layers[0], basis=np.zeros(skin.layers[0].basis.shape)),))
     check(skin, ps.Pose([[0, 0, 0, 1]]), GPUPlayer(skin, device=device))
+
+
+@given(seeds, st.integers(1, 30), st.integers(0, 150))
+def test_walks_pass_every_triangle_around_a_position_once(seed: int, vertices: int, triangles: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 3, size=(vertices, 3)).astype(float)
+    mesh = Mesh(points, rng.integers(0, vertices, size=(triangles, 3)))
+    walks, starts, _ = walks_of(mesh)
+    fans = fans_of(mesh)
+    assert ((starts > 0) == (np.diff(fans.starts) > 0)).all()
+    rows = np.append(starts[starts > 0], len(walks))
+    for group, first, last in zip(np.flatnonzero(starts), rows[:-1], rows[1:], strict=True):
+        wanted = fans.triangles[fans.around[fans.starts[group] : fans.starts[group + 1]]]
+        assert sorted(passed(walks[first:last].ravel())) == sorted(rolled(*corners) for corners in wanted.tolist())
+
+
+def passed(steps: NDArray[np.uint32]) -> list[tuple[int, int, int]]:
+    """The triangles that a walk passes."""
+    found, centre, before = [], 0, 0
+    for step in steps.tolist():
+        here = step & (START - 1)
+        if step & CENTRE:
+            centre = here
+        elif not step & START:
+            found.append(rolled(centre, before, here))
+        before = here
+    return found
+
+
+def rolled(a: int, b: int, c: int) -> tuple[int, int, int]:
+    """A triangle with its lowest corner first."""
+    return min((a, b, c), (b, c, a), (c, a, b))
+
+
+def test_a_pole_of_many_triangles(device: Any) -> None:
+    angle = np.linspace(0, 2 * np.pi, 201)[:-1]
+    rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    ring = np.arange(200)
+    mesh = Mesh(np.concatenate([rim, [[0, 0, 1.0]]]), np.stack([ring, (ring + 1) % 200, 0 * ring + 200], axis=1))
+    skin = dialled(mesh)
+    skin = replace(skin, layers=(replace(skin.layers[0], basis=0.05 * np.asarray(skin.layers[0].basis)),))
+    check(skin, ps.Pose([[0, 0, 0, 1]], controls={"smile": 0.4}), GPUPlayer(skin, device=device))
 
 
 def test_several_rows_of_work_groups(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:

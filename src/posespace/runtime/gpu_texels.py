@@ -15,8 +15,8 @@ from posespace.check import Floats
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.runtime.drive import Drive
+from posespace.runtime.gpu_fans import walks_of
 from posespace.runtime.layout import Entries, bone_entries, displacement_entries
-from posespace.runtime.surface_normals import fans_of
 from posespace.skin import Skin
 
 Texels = NDArray[np.uint32]
@@ -41,7 +41,7 @@ class SkinTexels:
         surface, the texel where the vertex's fan begins
     bones : (B N, 4) two bones a texel, strongest first: place among the frame's vectors and weight, twice
     displacements : (D, 4) those of points and of normals; the columns of normals come after all those of points
-    fans : (F, 4) the corners of each triangle around a vertex
+    fans : (F, 4) walks around the vertices, four steps a texel
     entries : displacements in a texel, 0 where there are none
     bone_texels : B
     scales : (2, C) the length of one unit of each column's values, of points and of normals
@@ -168,14 +168,11 @@ def _bones(rig: Rig, rows: int) -> Texels:
 
 
 def _fans(mesh: Mesh) -> tuple[Texels, Texels]:
-    """Where each vertex's fan (N,) begins, and the corners of its triangles; a vertex without any has a flat one."""
-    fans = fans_of(mesh)
-    lengths = np.diff(fans.starts)
-    starts = np.where(lengths > 0, 1 + fans.starts[:-1], 0)
-    texels = np.zeros((1 + len(fans.around), 4), np.uint32)
-    texels[1:, :3] = fans.triangles[fans.around]
-    _mark(texels[:, 3], starts[lengths > 0], lengths[lengths > 0])
-    return starts[fans.groups].astype(np.uint32), texels
+    """Where each vertex's walks (N,) begin, and the texels of all, four steps each."""
+    walks, starts, groups = walks_of(mesh)
+    begin = starts[starts > 0]
+    _mark(walks[:, 3], begin, np.diff(np.append(begin, len(walks))))
+    return starts[groups].astype(np.uint32), walks
 
 
 def _vectors(values: Floats, last: Texels) -> Texels:

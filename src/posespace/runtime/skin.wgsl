@@ -5,7 +5,9 @@
 
 const ROW = 4096u;
 const GROUP = 64u;
-const MORE = 31u;  // This bit of a list's texel tells that another texel follows.
+const MORE = 31u;         // This bit of a list's texel tells that another texel follows.
+const CENTRE = 1u << 30u; // Bits of a step around a vertex: it names the centre, or the neighbour where a walk starts.
+const START = 1u << 29u;
 
 override VERTICES: u32 = 0u;
 override COORDINATES: u32 = 0u;       // The place in `frame` of the coordinates, which follow the bones.
@@ -24,7 +26,7 @@ override DUAL: bool = false;          // Whether bones are blended as dual quate
 
 @group(1) @binding(0) var<storage, read_write> points: array<f32>;
 @group(1) @binding(1) var<storage, read_write> normals: array<f32>;
-@group(1) @binding(2) var fans: texture_2d<u32>;          // The three corners of a triangle around a vertex.
+@group(1) @binding(2) var fans: texture_2d<u32>;          // Walks around a vertex, four steps a texel.
 @group(1) @binding(3) var kept: texture_storage_2d<rgba32float, write>;
 @group(1) @binding(4) var posed: texture_2d<f32>;         // What was kept: the posed points, a texel a vertex.
 @group(1) @binding(5) var<uniform> camera: mat4x4<f32>;
@@ -208,6 +210,21 @@ fn write_normal(vertex: u32, normal: vec3<f32>) {
     normals[3u * vertex + 2u] = normal.z;
 }
 
+// Around a vertex: where its centre is, the way to the last neighbour, and the areas of the triangles so far.
+struct Walk {
+    centre: vec3<f32>,
+    arm: vec3<f32>,
+    areas: vec3<f32>,
+}
+
+fn stepped(walk: Walk, step: u32) -> Walk {
+    let point = posed_at(step & (START - 1u));
+    let centre = select(walk.centre, point, (step & CENTRE) != 0u);
+    let arm = point - centre;
+    let area = select(vec3<f32>(0.0), cross(walk.arm, arm), (step & (CENTRE | START)) == 0u);
+    return Walk(centre, arm, walk.areas + area);
+}
+
 fn posed_at(vertex: u32) -> vec3<f32> {
     return textureLoad(posed, place(vertex), 0).xyz;
 }
@@ -250,16 +267,15 @@ fn write_surface(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
     if (vertex >= VERTICES) {
         return;
     }
-    var total = vec3<f32>(0.0);
+    var walk = Walk(vec3<f32>(0.0), vec3<f32>(0.0), vec3<f32>(0.0));
     var more = 1u;
     for (var texel = textureLoad(rest_normals, place(vertex), 0).w; more != 0u; texel++) {
-        let corners = textureLoad(fans, place(texel), 0);
-        let first = posed_at(corners.x);
-        total += cross(posed_at(corners.y) - first, posed_at(corners.z) - first);
-        more = corners.w >> MORE;
+        let steps = textureLoad(fans, place(texel), 0);
+        walk = stepped(stepped(stepped(stepped(walk, steps.x), steps.y), steps.z), steps.w);
+        more = steps.w >> MORE;
     }
     write_point(vertex, posed_at(vertex));
-    write_normal(vertex, unit(total, vec3<f32>(0.0, 0.0, 1.0)));
+    write_normal(vertex, unit(walk.areas, vec3<f32>(0.0, 0.0, 1.0)));
 }
 
 struct Drawn {
