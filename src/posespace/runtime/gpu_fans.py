@@ -38,9 +38,15 @@ def walks_of(mesh: Mesh) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[
     rows = -(-lengths // 4)
     starts = np.where(rows > 0, 1 + np.cumsum(rows) - rows, 0)
     walks = np.full(4 * (1 + int(rows.sum())), CENTRE, np.uint32)
-    rank = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rank = ranks_of(lengths)
     walks[4 * np.repeat(starts, lengths) + rank] = found[3 * np.repeat(fans.starts[:-1], lengths) + rank]
     return walks.reshape(-1, 4), starts, fans.groups.astype(np.uint32)
+
+
+def ranks_of(lengths: NDArray[np.integer]) -> NDArray[np.intp]:
+    """The place of each entry in its list, for lists of some lengths one after another."""
+    ranks: NDArray[np.intp] = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return ranks
 
 
 @compiled

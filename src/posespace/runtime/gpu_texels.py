@@ -15,7 +15,7 @@ from posespace.check import Floats
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.runtime.drive import Drive
-from posespace.runtime.gpu_fans import walks_of
+from posespace.runtime.gpu_fans import ranks_of, walks_of
 from posespace.runtime.layout import Entries, bone_entries, displacement_entries
 from posespace.skin import Skin
 
@@ -127,8 +127,7 @@ def _listed(
     lengths = np.bincount(lists, minlength=count)
     texels = -(-lengths // per_texel)
     starts = np.where(texels > 0, 1 + np.cumsum(texels) - texels, 0)
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    place = np.repeat(starts, lengths) * per_texel + rank
+    place = np.repeat(starts, lengths) * per_texel + ranks_of(lengths)
     total = 1 + int(texels.sum())
     kept = np.zeros((total * per_texel, 3), values.dtype)
     kept[place] = values[order]
@@ -136,17 +135,15 @@ def _listed(
     named[place] = columns[order]
     parts = [*(np.ascontiguousarray(axis).view(np.uint32) for axis in kept.T), named.view(np.uint32)]
     packed = np.stack(parts, axis=1)
-    _mark(packed[:, 3], starts[texels > 0], texels[texels > 0])
+    _mark(packed[:, 3], starts[texels > 0])
     return starts.astype(np.uint32), packed
 
 
-def _mark(words: Texels, starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> None:
-    """Set the bit that tells of another texel in all texels of a list but its last."""
-    follows = np.zeros(len(words), bool)
-    follows[
-        np.repeat(starts, lengths) + np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    ] = True
-    follows[starts + lengths - 1] = False
+def _mark(words: Texels, starts: NDArray[np.integer]) -> None:
+    """Set the bit that tells of another texel in all texels but the last of each list, and the first of all."""
+    ends = np.append(starts[1:], len(words)) - 1
+    follows = np.ones(len(words), bool)
+    follows[0] = follows[ends] = False
     words[follows] |= MORE
 
 
@@ -158,7 +155,7 @@ def _bones(rig: Rig, rows: int) -> Texels:
     lengths = np.bincount(found.vertices, minlength=count)
     texels = -(-lengths // 2)
     most = max(1, int(texels.max(initial=1)))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rank = ranks_of(lengths)
     slots = np.zeros((count, 2 * most, 2), np.uint32)
     slots[found.vertices[order], rank, 0] = rows * found.columns[order]
     slots[found.vertices[order], rank, 1] = found.values[order].view(np.uint32)
@@ -170,8 +167,7 @@ def _bones(rig: Rig, rows: int) -> Texels:
 def _fans(mesh: Mesh) -> tuple[Texels, Texels]:
     """Where each vertex's walks (N,) begin, and the texels of all, four steps each."""
     walks, starts, groups = walks_of(mesh)
-    begin = starts[starts > 0]
-    _mark(walks[:, 3], begin, np.diff(np.append(begin, len(walks))))
+    _mark(walks[:, 3], starts[starts > 0])
     return starts[groups].astype(np.uint32), walks
 
 
