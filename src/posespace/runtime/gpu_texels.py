@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.mesh import Mesh
 from posespace.rig import Rig
-from posespace.runtime.drive import Drive
+from posespace.runtime.drive_tables import Drive
 from posespace.runtime.gpu_fans import ranks_of, walks_of
 from posespace.runtime.layout import Entries, bone_entries, displacement_entries
 from posespace.skin import Skin

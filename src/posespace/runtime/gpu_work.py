@@ -9,7 +9,7 @@ import numpy as np
 
 from posespace.check import Floats, Floats32
 from posespace.runtime import gpu_device
-from posespace.runtime.drive import Drive
+from posespace.runtime.drive_tables import Drive
 from posespace.runtime.dual_quaternions import dual_palette
 from posespace.runtime.gpu_texels import Texels, texels_of
 from posespace.skin import Skin
