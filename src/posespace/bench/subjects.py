@@ -31,10 +31,11 @@ def plain(skin: Skin) -> Skin:
 
 
 def side_by_side(skin: Skin, copies: int) -> Skin:
-    """Return a skin of many copies of the mesh, all moved by the same joints, as one mesh."""
+    """Return a skin of many copies of the mesh, each beside the last, all moved by the same joints, as one mesh."""
     rig, count = skin.rig, len(skin.rig.mesh.points)
+    places = np.repeat(np.arange(copies), count)[:, None] * (rig.mesh.box[1] - rig.mesh.box[0]) * (1, 0, 0)
     shifts = np.repeat(np.arange(copies) * count, len(rig.mesh.triangles))[:, None]
-    mesh = Mesh(np.tile(rig.mesh.points, (copies, 1)), np.tile(rig.mesh.triangles, (copies, 1)) + shifts)
+    mesh = Mesh(np.tile(rig.mesh.points, (copies, 1)) + places, np.tile(rig.mesh.triangles, (copies, 1)) + shifts)
     wide = replace(
         rig,
         mesh=mesh,

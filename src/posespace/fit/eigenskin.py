@@ -215,9 +215,12 @@ def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits:
     for mask, layer in zip(masks, layers, strict=True):
         mask[layer.support] = 1
     bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], ())
-    return [
-        replace(layer, normal_basis=PackedBasis.pack(basis, bits)) for layer, basis in zip(layers, bases, strict=True)
-    ]
+    shared = []
+    for layer, basis in zip(layers, bases, strict=True):
+        # A component acts on the normals where it acts on the points, so that the budget holds for both.
+        acts = (np.asarray(layer.basis) != 0).max(axis=2, keepdims=True)
+        shared.append(replace(layer, normal_basis=PackedBasis.pack(basis * acts, bits)))
+    return shared
 
 
 def _folds(poses: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -23,8 +23,8 @@ from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
 from posespace.subdivision import levels_of
 
-# As a part of the box's diagonal, or of a normal's length: what whole-number sums may be off.
-_TOLERANCE = 5e-6
+# What whole-number sums may be off: points as a part of the box's diagonal, normals as a part of their length.
+_TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
 # Blocks below which a second core costs more than it gives; numba's plainest layer takes a tenth of a millisecond.
 _FEW, _FEW_PLAIN = 128, 20_000
 _AT_ONCE = 16
@@ -54,9 +54,9 @@ class CPUPlayer(Player):
         self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
         self._carried = self.normals and self._carries(skin)
         table = self.layout.normal_points or _empty(self.layout.blocks)
-        self._normal_basis = _basis(table, self.layout.normal_scales, self.layout.normal_most, _TOLERANCE)
+        self._normal_basis = _basis(table, self.layout.normal_scales, self.layout.normal_most, _NORMAL_TOLERANCE)
         self._linear = skin.rig.blending == "linear"
-        self._surface = _surface(self.layout, self._linear)
+        self._surface = _surface(self.layout, self._linear, self.threads)
         if not self._linear:
             # Displacements are added by the same loops, every vertex on one bone that stays.
             self._still = self._work._replace(palette=np.eye(3, 4, dtype=np.float32).ravel())
@@ -98,7 +98,7 @@ class CPUPlayer(Player):
         elif normals is not None and self._carried:
             bases = self._basis, self._normal_basis
             frame = frames.frame_both if self.threads > 1 else frames.frame_both_alone
-            frame(self.threads, self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals)
+            frame(self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals)
         else:
             self._play_points(points)
         if normals is not None and not self._carried:
@@ -106,7 +106,7 @@ class CPUPlayer(Player):
 
     def _play_points(self, points: Floats32) -> None:
         frame = frames.frame_points if self.threads > 1 else frames.frame_points_alone
-        frame(self.threads, self._drive.tables, self._pose, self._surface, self._basis, self._work, points)
+        frame(self._drive.tables, self._pose, self._surface, self._basis, self._work, points)
 
     def _play_dual(self, points: Floats32, normals: Floats32 | None) -> None:
         palette, _ = self._driven()
@@ -117,7 +117,7 @@ class CPUPlayer(Player):
             if self.threads > 1
             else (frames.pose_both_alone, dual_quaternions.carry_alone)
         )
-        pose(self.threads, *args)
+        pose(*args)
         rig = self.skin.rig
         weights = rig.weights.astype(np.float64)
         carry(self.threads, dual_quaternions.dual_palette(palette), rig.influences, weights, points, turned)
@@ -192,14 +192,14 @@ def _empty(blocks: int) -> Table:
     return Table(zeros, np.zeros(0, np.int32), np.zeros((0, 3, LANES), np.float32))
 
 
-def _surface(layout: Layout, linear: bool) -> Surface:
+def _surface(layout: Layout, linear: bool, parts: int) -> Surface:
     bones = layout.bones
     if not linear:
         blocks = layout.blocks
         ones = np.ones((blocks, LANES), np.float32)
         bones = Table(np.arange(blocks + 1, dtype=np.int32), np.zeros(blocks, np.int32), ones)
     full = np.array([layout.vertices // LANES if layout.in_order else 0])
-    return Surface(layout.rest, layout.normals, layout.order, full, bones)
+    return Surface(layout.rest, layout.normals, layout.order, full, layout.shares(parts), bones)
 
 
 @on_all_cores
@@ -211,7 +211,8 @@ def _sum_of(count: int) -> float:  # pragma: no cover - compiled
 
 
 def _few() -> int:
-    return _FEW_PLAIN if numba.threading_layer() == "workqueue" else _FEW
+    layer: str = numba.threading_layer()  # type: ignore[attr-defined]
+    return _FEW_PLAIN if layer == "workqueue" else _FEW
 
 
 def _cores_work() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +17,25 @@ _GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _SHEPARD = (
 )
 
 
-def _angle_polynomial(degree: int) -> list[float]:
-    """Coefficients, highest first, in t = s - 1 of angle²/s over s from 0 to 2.
-
-    The angle is 4·asin(√s/2), and its square is smooth in s: no root, no arc sine, and many at once.
-    """
-    nodes = 1 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
-    values = (4 * np.arcsin(0.5 * np.sqrt(nodes))) ** 2 / nodes
-    fitted = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes - 1, values, degree))
+def _polynomial(function: Callable[[Floats], Floats], low: float, high: float, degree: int) -> list[float]:
+    """Coefficients, highest first, of a smooth function between two numbers, in t from -1 to 1."""
+    nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
+    values = function(low + (high - low) * (nodes + 1) / 2)
+    fitted = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes, values, degree))
     found: list[float] = fitted.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
     return found
 
 
-# To eleven digits. A list would be read from memory at every step, so each has a name.
-_C14, _C13, _C12, _C11, _C10, _C9, _C8, _C7, _C6, _C5, _C4, _C3, _C2, _C1, _C0 = _angle_polynomial(14)
+# Both to eleven digits: a root and an arc function less, and many at once. Each number has a name, for a list would be
+# read from memory at every step.
+# The squared angle between two rotations is (4·asin(√s/2))², s the squared distance of their quaternions, 0 to 2.
+_A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = _polynomial(
+    lambda s: (4 * np.arcsin(0.5 * np.sqrt(s))) ** 2 / s, 0.0, 2.0, 14
+)
+# The rotation vector is 2·acos(w)/√(1 - w²) times x y z, w from 0 to 1.
+_B14, _B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 = _polynomial(
+    lambda w: 2 * np.arccos(w) / np.sqrt(1 - w * w), 0.0, 1.0, 14
+)
 
 
 @uncounted
@@ -126,11 +132,18 @@ def _features(
     k = s * z - p * y + q * x - r * w
     real = s * w + p * x + q * y + r * z
     sign = -1.0 if real < 0 else 1.0
-    sine = math.sqrt(i * i + j * j + k * k)
-    scale = sign * (2 * math.atan2(sine, sign * real) / sine if sine > 1e-12 else 2.0)
+    scale = sign * _bend(min(sign * real, 1.0))
     for axis in range(3):
         row = 37 + 3 * axis
         features[8 * count + 3 * joint + axis] = scale * (own[row] * i + own[row + 1] * j + own[row + 2] * k)
+
+
+@inlined
+def _bend(w: float) -> float:  # pragma: no cover - compiled
+    """The length of a rotation vector over that of x y z, from w of a unit quaternion, 0 to 1."""
+    t = 2.0 * w - 1.0
+    high = ((((((_B14 * t + _B13) * t + _B12) * t + _B11) * t + _B10) * t + _B9) * t + _B8) * t + _B7
+    return ((((((high * t + _B6) * t + _B5) * t + _B4) * t + _B3) * t + _B2) * t + _B1) * t + _B0
 
 
 @uncounted
@@ -166,8 +179,8 @@ def _squares(
 def _square_angle(chord: float) -> float:  # pragma: no cover - compiled
     """The squared angle between rotations from the squared distance, at most 2, of their quaternions."""
     t = chord - 1.0
-    high = ((((((_C14 * t + _C13) * t + _C12) * t + _C11) * t + _C10) * t + _C9) * t + _C8) * t + _C7
-    low = ((((((high * t + _C6) * t + _C5) * t + _C4) * t + _C3) * t + _C2) * t + _C1) * t + _C0
+    high = ((((((_A14 * t + _A13) * t + _A12) * t + _A11) * t + _A10) * t + _A9) * t + _A8) * t + _A7
+    low = ((((((high * t + _A6) * t + _A5) * t + _A4) * t + _A3) * t + _A2) * t + _A1) * t + _A0
     return chord * low
 
 

@@ -12,21 +12,18 @@ from posespace.runtime.kernels import Basis, Surface, Work, factor, shrinking, s
 from posespace.runtime.layout import Table
 
 
-def _pose_points(
-    parts: int, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write the points of the transforms and coordinates in `work`, in so many parts at once."""
+def _pose_points(surface: Surface, basis: Basis, work: Work, out: Floats32) -> None:  # pragma: no cover - compiled
+    """Write the points of the transforms and coordinates in `work`, each core a part."""
     unit, exact = factor(basis, 0, work)
     # What goes into a parallel loop must be plain arrays.
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
     (starts, columns, values), _, _ = basis
     scratch, palette, coordinates, factors, halves = work
-    blocks = len(rest)
-    for part in prange(parts):
+    for part in prange(len(cuts) - 1):
         skin_points(
-            part * blocks // parts,
-            (part + 1) * blocks // parts,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            cuts[part],
+            cuts[part + 1],
+            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
             Table(starts, columns, values),
             Work(scratch, palette, coordinates, factors, halves),
             unit,
@@ -36,22 +33,21 @@ def _pose_points(
 
 
 def _pose_both(
-    parts: int, surface: Surface, basis: Basis, normal_basis: Basis, work: Work, out: Floats32, normals_out: Floats32
+    surface: Surface, basis: Basis, normal_basis: Basis, work: Work, out: Floats32, normals_out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write points and carried normals of the transforms and coordinates in `work`, in so many parts at once."""
+    """Write points and carried normals of the transforms and coordinates in `work`, each core a part."""
     unit, exact = factor(basis, 0, work)
     normal_unit, normal_exact = factor(normal_basis, 1, work)
     shrink = shrinking(work.palette)
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
     (starts, columns, values), _, _ = basis
     (normal_starts, normal_columns, normal_values), _, _ = normal_basis
     scratch, palette, coordinates, factors, halves = work
-    blocks = len(rest)
-    for part in prange(parts):
+    for part in prange(len(cuts) - 1):
         skin_both(
-            part * blocks // parts,
-            (part + 1) * blocks // parts,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            cuts[part],
+            cuts[part + 1],
+            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
             Table(starts, columns, values),
             Table(normal_starts, normal_columns, normal_values),
             Work(scratch, palette, coordinates, factors, halves),
@@ -69,25 +65,24 @@ pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
 
 @compiled
 def frame_points(
-    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points, on several cores."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points(parts, surface, basis, work, out)
+    pose_points(surface, basis, work, out)
 
 
 @compiled
 def frame_points_alone(
-    parts: int, tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points, on one core; code for several is not even loaded."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points_alone(parts, surface, basis, work, out)
+    pose_points_alone(surface, basis, work, out)
 
 
 @compiled
 def frame_both(
-    parts: int,
     tables: Tables,
     pose: Floats,
     surface: Surface,
@@ -99,12 +94,11 @@ def frame_both(
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points and carried normals, on several cores."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both(parts, surface, basis, normal_basis, work, out, normals_out)
+    pose_both(surface, basis, normal_basis, work, out, normals_out)
 
 
 @compiled
 def frame_both_alone(
-    parts: int,
     tables: Tables,
     pose: Floats,
     surface: Surface,
@@ -116,7 +110,7 @@ def frame_both_alone(
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points and carried normals, on one core."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both_alone(parts, surface, basis, normal_basis, work, out, normals_out)
+    pose_both_alone(surface, basis, normal_basis, work, out, normals_out)
 
 
 def _many_points(
@@ -124,14 +118,13 @@ def _many_points(
 ) -> None:  # pragma: no cover - compiled
     """Write the points (P, N, 3) of poses (P, ...), a whole pose at a time on each core; `works` has a row a pose."""
     links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
     (starts, columns, values), scales, bounds = basis
     scratch, palette, coordinates, factors, halves = works
     for k in prange(len(poses)):
         drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
         pose_points_alone(
-            1,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
             Basis(Table(starts, columns, values), scales, bounds),
             Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
             out[k],
@@ -150,15 +143,14 @@ def _many_both(
 ) -> None:  # pragma: no cover - compiled
     """Write the points and carried normals (P, N, 3) of poses (P, ...), as `_many_points` does."""
     links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
     (starts, columns, values), scales, bounds = basis
     (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
     scratch, palette, coordinates, factors, halves = works
     for k in prange(len(poses)):
         drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
         pose_both_alone(
-            1,
-            Surface(rest, normals, order, full, Table(bone_starts, bones, weights)),
+            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
             Basis(Table(starts, columns, values), scales, bounds),
             Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds),
             Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),

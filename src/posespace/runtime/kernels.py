@@ -65,13 +65,14 @@ class Basis(NamedTuple):
 
 class Surface(NamedTuple):
     """The rest shape and its bones: rest (B, 3, 8), rest normals (B, 3, 8), the vertex of each lane (8 B,), how many
-    blocks are in the mesh's order (1,), and the table of bones.
+    blocks are in the mesh's order (1,), the blocks at which to cut for several cores, and the table of bones.
     """
 
     rest: Floats32
     normals: Floats32
     order: Ints32
     full: NDArray[np.int64]
+    cuts: NDArray[np.int64]
     bones: Table
 
 

@@ -83,6 +83,15 @@ class Layout:
         """B, how many blocks there are."""
         return len(self.rest)
 
+    def shares(self, parts: int) -> NDArray[np.int64]:
+        """Return (parts + 1,) the blocks at which to cut, so that each part has as much work."""
+        columns = self.points.columns.ndim * np.diff(self.points.starts)
+        work = _SCATTER + _BONE * np.diff(self.bones.starts) + columns
+        done = np.concatenate([[0.0], np.cumsum(work)])
+        cuts = np.searchsorted(done, np.linspace(0, done[-1], parts + 1))
+        cuts[-1] = self.blocks
+        return cuts.astype(np.int64)
+
     @property
     def nbytes(self) -> int:
         """Bytes that one frame of points reads and writes."""
