@@ -107,10 +107,11 @@ def driving() -> list[Row]:
     rivals = {
         "a frame of the hand, points": frame,
         "a frame of the hand, points and normals": full,
-        "drive, 20 joints": player.redrive,
+        "drive, 20 joints": lambda: player.redrive(100),
         "SciPy RBFInterpolator, 20 of them": peers.scipy_drive(skin, pose),
     }
     times = take_turns(rivals, rounds=25, calls=20)
+    times["drive, 20 joints"] = times["drive, 20 joints"].of_one(100)
     return [_row(name, times, name, "a frame of the hand, points") for name in rivals]
 
 
@@ -130,11 +131,12 @@ def batches(poses: int = 1000) -> list[Row]:
         for _ in player.many(repeated):
             pass
 
-    times = take_turns({"single calls": each, "a batch": together}, rounds=5)
+    taken = take_turns({"single calls": each, "a batch": together}, rounds=5)
+    times = {name: timing.of_one(poses) for name, timing in taken.items()}
     peaks = {name: _peak(call) for name, call in (("single calls", each), ("a batch", together))}
     short = Motion(repeated.rotations[: poses // 10])
     peaks["a batch of a tenth"] = _peak(lambda: [None for _ in player.many(short)])
-    rows = [_row(name, times, name, "single calls", poses) for name in times]
+    rows = [_row(name, times, name, "single calls") for name in times]
     for row, name in zip(rows, times, strict=True):
         row["peak, MB"] = round(peaks[name] / 1e6, 2)
     return [*rows, {"what": "a batch of a tenth", "peak, MB": round(peaks["a batch of a tenth"] / 1e6, 2)}]
@@ -187,13 +189,13 @@ def _agree(rivals: dict[str, Callable[[], Any]], tolerance: float) -> None:
             raise RuntimeError(f"{name} differs by {off}")
 
 
-def _row(title: str, times: dict[str, Timing], name: str, against: str, per: int = 1) -> Row:
+def _row(title: str, times: dict[str, Timing], name: str, against: str) -> Row:
     timing, base = times[name], times[against]
     return {
         "what": title,
-        "microseconds": round(1e6 * timing.median / per, 1),
-        "from": round(1e6 * timing.low / per, 1),
-        "to": round(1e6 * timing.high / per, 1),
+        "microseconds": round(1e6 * timing.median, 1),
+        "from": round(1e6 * timing.low, 1),
+        "to": round(1e6 * timing.high, 1),
         f"times {against}": round(timing.median / base.median, 3),
     }
 

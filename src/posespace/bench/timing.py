@@ -18,6 +18,10 @@ class Timing:
     low: float
     high: float
 
+    def of_one(self, count: int) -> Timing:
+        """Return the time of one of `count` things that a call did."""
+        return Timing(self.median / count, self.low / count, self.high / count)
+
 
 def take_turns(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls: int = 1) -> dict[str, Timing]:
     """Call each rival `calls` times a round, in turn, after one call to warm up; seconds are of one call."""

@@ -15,7 +15,7 @@ from posespace.errors import InputError
 from posespace.pose import Motion
 from posespace.runtime import dual_quaternions, frames, surface_normals
 from posespace.runtime.compiled import on_all_cores
-from posespace.runtime.drive import drive
+from posespace.runtime.drive import drive, drive_again
 from posespace.runtime.kernels import Basis, Surface, Work
 from posespace.runtime.lanes import LANES
 from posespace.runtime.layout import Layout, Table, layout_of
@@ -90,6 +90,11 @@ class CPUPlayer(Player):
         drive(self._drive.tables, self._pose, self._work.scratch, self._work.palette, self._work.coordinates)
         return self._work.palette, self._work.coordinates
 
+    def redrive(self, times: int) -> None:
+        """Drive the last pose again and again, for what the first stage alone costs within a frame."""
+        work = self._work
+        drive_again(self._drive.tables, self._pose, work.scratch, work.palette, work.coordinates, times)
+
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
         if self.skin.detail is not None:
             self._play_detail(points, normals)
@@ -163,8 +168,7 @@ class CPUPlayer(Player):
         self, motion: Motion, which: range, poses: Floats, works: Work, out: Floats32, normals: Floats32 | None
     ) -> None:
         """Write the shapes of a few poses of a motion."""
-        for row, index in enumerate(which):
-            self._drive.write_pose(motion[index], poses[row])
+        self._drive.write_poses(motion, which.start, which.stop, poses)
         simple = self._linear and self.skin.detail is None
         if not simple:
             for row in range(len(which)):

@@ -69,6 +69,15 @@ def drive(
 
 
 @uncounted
+def drive_again(
+    tables: Tables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats, times: int
+) -> None:  # pragma: no cover - compiled
+    """Drive a pose so many times: what it costs within a frame, where no call from Python comes before it."""
+    for _ in range(times):
+        drive(tables, pose, scratch, palette, coordinates)
+
+
+@uncounted
 def _place(
     own: Floats, joint: int, parent: int, turns: Floats, shifts: Floats, world: Floats
 ) -> None:  # pragma: no cover - compiled

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.distance import axis_count, unit_quaternions
 from posespace.interpolant import KERNELS, TAILS, RBFInterpolant
-from posespace.pose import Pose
+from posespace.pose import Motion, Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Driver, Skin
@@ -80,6 +80,15 @@ class Drive:
         out[4 * joints : 7 * joints] = pose.translations.ravel()
         for number, name in enumerate(self.controls):
             out[7 * joints + number] = pose.controls.get(name, 0.0)
+
+    def write_poses(self, motion: Motion, first: int, last: int, out: Floats) -> None:
+        """Write the poses of a motion from `first` up to `last` to the rows of `out`, as `write_pose` does."""
+        joints, count = len(self.tables.links), last - first
+        out[:count, : 4 * joints] = motion.rotations[first:last].reshape(count, -1)
+        out[:count, 4 * joints : 7 * joints] = motion.translations[first:last].reshape(count, -1)
+        known = {name: column for column, name in enumerate(motion.control_names)}
+        for number, name in enumerate(self.controls):
+            out[:count, 7 * joints + number] = motion.controls[first:last, known[name]] if name in known else 0.0
 
 
 def drive_of(skin: Skin) -> Drive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import prange
 
 from posespace.check import Floats, Floats32
@@ -10,6 +11,9 @@ from posespace.runtime.drive import drive
 from posespace.runtime.drive_tables import Tables
 from posespace.runtime.kernels import Basis, Surface, Work, factor, shrinking, skin_both, skin_points
 from posespace.runtime.layout import Table
+
+# Blocks that are posed in many poses while the cache holds them.
+_TILE = 64
 
 
 def _pose_points(surface: Surface, basis: Basis, work: Work, out: Floats32) -> None:  # pragma: no cover - compiled
@@ -116,19 +120,32 @@ def frame_both_alone(
 def _many_points(
     tables: Tables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write the points (P, N, 3) of poses (P, ...), a whole pose at a time on each core; `works` has a row a pose."""
+    """Write the points (P, N, 3) of poses (P, ...); `works` has a row a pose.
+
+    A few blocks are posed in all poses before the next: so what is stored of them is read from memory once.
+    """
     links, joints, heads, slots, numbers = tables
     rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
     (starts, columns, values), scales, bounds = basis
     scratch, palette, coordinates, factors, halves = works
+    units, exact = np.zeros(len(poses)), np.zeros(len(poses), np.bool_)
     for k in prange(len(poses)):
         drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        pose_points_alone(
-            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-            Basis(Table(starts, columns, values), scales, bounds),
-            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
-            out[k],
-        )
+        work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
+        units[k], exact[k] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
+    blocks = len(rest)
+    for tile in prange((blocks + _TILE - 1) // _TILE):
+        for k in range(len(poses)):
+            skin_points(
+                tile * _TILE,
+                min(blocks, (tile + 1) * _TILE),
+                Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
+                Table(starts, columns, values),
+                Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+                units[k],
+                exact[k],
+                out[k],
+            )
 
 
 def _many_both(
@@ -147,16 +164,30 @@ def _many_both(
     (starts, columns, values), scales, bounds = basis
     (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
     scratch, palette, coordinates, factors, halves = works
+    units, exact = np.zeros((len(poses), 3)), np.zeros((len(poses), 2), np.bool_)
     for k in prange(len(poses)):
         drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        pose_both_alone(
-            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-            Basis(Table(starts, columns, values), scales, bounds),
-            Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds),
-            Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
-            out[k],
-            normals_out[k],
-        )
+        work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
+        units[k, 0], exact[k, 0] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
+        own = Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds)
+        units[k, 1], exact[k, 1] = factor(own, 1, work)
+        units[k, 2] = shrinking(palette[k])
+    blocks = len(rest)
+    for tile in prange((blocks + _TILE - 1) // _TILE):
+        for k in range(len(poses)):
+            skin_both(
+                tile * _TILE,
+                min(blocks, (tile + 1) * _TILE),
+                Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
+                Table(starts, columns, values),
+                Table(normal_starts, normal_columns, normal_values),
+                Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+                (units[k, 0], units[k, 1]),
+                (exact[k, 0], exact[k, 1]),
+                units[k, 2],
+                out[k],
+                normals_out[k],
+            )
 
 
 many_points, many_points_alone = on_all_cores(_many_points), compiled(_many_points)

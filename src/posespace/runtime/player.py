@@ -89,10 +89,6 @@ class Player(ABC):
             coordinates[start:end].copy() for start, end in zip(starts, ends, strict=True)
         ]
 
-    def redrive(self) -> None:
-        """Drive the last pose again: what the first stage alone costs."""
-        self._driven()
-
     @abstractmethod
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
         """Write the shape of the pose in `self._pose`."""
