@@ -1,38 +1,13 @@
-"""Ratios on a noisy machine: the rivals take turns, and the median and spread of their times are compared."""
+"""How the benchmarks print the times of rivals that took turns."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
+from posespace.bench.timing import Timing, take_turns
 
-
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of each rival: the median over the rounds, and the quarter and three-quarter points."""
-
-    median: float
-    low: float
-    high: float
-
-
-def take_turns(rivals: dict[str, Callable[[], Any]], rounds: int = 15) -> dict[str, Timing]:
-    """Call each rival once a round, in turn, after one call to warm up."""
-    times: dict[str, list[float]] = {name: [] for name in rivals}
-    for call in rivals.values():
-        call()
-    for _ in range(rounds):
-        for name, call in rivals.items():
-            start = time.perf_counter()
-            call()
-            times[name].append(time.perf_counter() - start)
-    quarters = {name: np.percentile(taken, [50, 25, 75]) for name, taken in times.items()}
-    return {name: Timing(*map(float, points)) for name, points in quarters.items()}
+__all__ = ["Timing", "report", "take_turns", "wants_json"]
 
 
 def report(title: str, timings: dict[str, Timing], against: str, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends muscles signals retarget]
+Run: uv run python docs/pictures.py [names of some: views tets bends muscles signals retarget frame]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+from frame_picture import frame
 
 from posespace.check import Floats
 from posespace.formats.examplefile import ExampleStore
@@ -121,6 +122,7 @@ PICTURES = {
     "muscles": muscle_pictures.muscles,
     "signals": muscle_pictures.signals,
     "retarget": muscle_pictures.retarget,
+    "frame": frame,
 }
 
 if __name__ == "__main__":
