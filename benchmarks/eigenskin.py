@@ -14,6 +14,7 @@ import numpy as np
 from rivals import DATA, frames
 
 import posespace as ps
+from posespace.cli.printing import markdown_table
 from posespace.pose import Motion
 
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
@@ -147,9 +148,7 @@ def main() -> None:
         if given.json:
             print(json.dumps({"title": title, "rows": rows}), flush=True)
             continue
-        print(f"\n{title}\n| " + " | ".join(rows[0]) + " |\n" + "|---" * len(rows[0]) + "|")
-        for row in rows:
-            print("| " + " | ".join(str(value) for value in row.values()) + " |", flush=True)
+        print(f"\n{title}\n{markdown_table(rows)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import numpy as np
 from timing import take_turns, wants_json
 
 import posespace as ps
+from posespace.cli.printing import markdown_table
 from posespace.pose import Motion
 
 
@@ -79,9 +80,7 @@ def main() -> None:
     if as_json:
         print(json.dumps(rows))
         return
-    print("| " + " | ".join(rows[0]) + " |\n" + "|---" * len(rows[0]) + "|")
-    for row in rows:
-        print("| " + " | ".join(str(value) for value in row.values()) + " |")
+    print(markdown_table(rows))
 
 
 if __name__ == "__main__":

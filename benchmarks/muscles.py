@@ -20,6 +20,7 @@ from timing import take_turns
 
 import posespace as ps
 from posespace import rotations
+from posespace.cli.printing import markdown_table
 from posespace.datasets.bending_arm import true_shape
 from posespace.fit.gram import gram_of
 from posespace.fit.ica import independent_signals, principal_signals
@@ -212,9 +213,7 @@ def main() -> None:
         if given.json:
             print(json.dumps({"title": title, "rows": rows}), flush=True)
             continue
-        print(f"\n{title}\n| " + " | ".join(rows[0]) + " |\n" + "|---" * len(rows[0]) + "|")
-        for row in rows:
-            print("| " + " | ".join(str(value) for value in row.values()) + " |", flush=True)
+        print(f"\n{title}\n{markdown_table(rows)}", flush=True)
 
 
 if __name__ == "__main__":

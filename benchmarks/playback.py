@@ -11,6 +11,7 @@ from typing import Any
 from timing import wants_json
 
 from posespace.bench.tables import TABLES
+from posespace.cli.printing import markdown_table
 from posespace.progress import track
 
 Rows = list[dict[str, Any]]
@@ -24,12 +25,10 @@ def main() -> None:
     if as_json:
         print(json.dumps({"asked": rows, "tables": found}))
         return
-    print("| what | asked | measured |\n|---|---|---|")
-    for row in rows:
-        print(f"| {row['what']} | {row['asked']} | {row['measured']} |")
+    print(markdown_table(rows))
 
 
-def asked(found: dict[str, Rows]) -> list[dict[str, str]]:
+def asked(found: dict[str, Rows]) -> Rows:
     """Return what was asked, and the figure, for each line."""
     rows = []
     for name, size in (("skinning", "28k"), ("skinning, a million", "1M")):

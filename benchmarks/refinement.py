@@ -15,6 +15,7 @@ import numpy as np
 
 from posespace import datasets
 from posespace.check import Floats
+from posespace.cli.printing import markdown_table
 from posespace.pose import Motion, Pose
 from posespace.rig import Rig
 from posespace.simulate.hand import hand
@@ -51,10 +52,7 @@ def main() -> None:
     if options.json:
         print(json.dumps({"title": "the hand on finer meshes", "rows": rows}))
         return
-    keys = list(rows[0])
-    print(f"| {' | '.join(keys)} |\n|{'---|' * len(keys)}")
-    for row in rows:
-        print(f"| {' | '.join(str(value) for value in row.values())} |")
+    print(markdown_table(rows))
 
 
 def _options() -> argparse.Namespace:

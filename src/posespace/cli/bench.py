@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from posespace.cli.printing import AsJson, print_json
+from posespace.cli.printing import AsJson, markdown_table, print_json
 
 
 def bench(
@@ -26,12 +26,4 @@ def bench(
         print_json(found)
         return
     for name, rows in found.items():
-        print(f"\n{name}\n{_table(rows)}")
-
-
-def _table(rows: list[dict[str, Any]]) -> str:
-    """Rows as a Markdown table."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    lines = [f"| {' | '.join(keys)} |", "|---" * len(keys) + "|"]
-    lines += [f"| {' | '.join(str(row.get(key, '')) for key in keys)} |" for row in rows]
-    return "\n".join(lines)
+        print(f"\n{name}\n{markdown_table(rows)}")

@@ -25,6 +25,14 @@ def print_json(value: Any) -> None:
     print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
 
 
+def markdown_table(rows: list[dict[str, Any]]) -> str:
+    """Return rows as a Markdown table; a row may lack some columns."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [f"| {' | '.join(keys)} |", "|---" * len(keys) + "|"]
+    lines += [f"| {' | '.join(str(row.get(key, '')) for key in keys)} |" for row in rows]
+    return "\n".join(lines)
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(entry) for key, entry in value.items()}
