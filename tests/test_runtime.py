@@ -186,8 +186,7 @@ def test_many_poses_fill_the_callers_arrays() -> None:
     skin, motion = fitted("eigenskin 16"), UNSEEN.motion
     player = skin.compile()
     points, normals = (np.zeros((len(motion), player.vertices, 3), np.float32) for _ in range(2))
-    for _ in player.many(motion, points, normals):
-        pass
+    player.many(motion, points, normals)
     want, want_normals = player(motion[len(motion) - 1])
     np.testing.assert_array_equal(points[-1], want)
     np.testing.assert_array_equal(normals[-1], want_normals)
@@ -274,6 +273,13 @@ def test_bad_arrays_and_settings() -> None:
         HAND.compile("cuda")
     with pytest.raises(ps.InputError, match="threads: expected 1 to"):
         HAND.compile(threads=0)
+    with pytest.raises(ps.InputError, match="threads: expected a whole number"):
+        HAND.compile(threads=1.5)
+    with pytest.raises(ps.InputError, match="option of the gpu player: expected"):
+        HAND.compile("gpu", threads=1)
+    one = np.zeros((count, 3), np.float32)
+    with pytest.raises(ps.InputError, match="expected two arrays"):
+        HAND.compile()(pose, one, one)
     with pytest.raises(ps.InputError, match="expected a Motion"):
         player.many(pose)  # type: ignore[arg-type]
 
@@ -284,7 +290,7 @@ import warnings, numpy as np, posespace as ps
 skin = ps.Skin(ps.datasets.hand()[0].rig)
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
-    player = skin.compile()
+    player = skin.compile(threads=2)
 assert player.threads == 1 and "one core is used" in str(seen[0].message), (player.threads, seen)
 off = np.abs(player(skin.rig.rest)[0] - skin.pose(skin.rig.rest)[0]).max()
 assert off < 1e-3, off

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 
 from posespace.bench import peers, subjects
@@ -22,6 +23,8 @@ from posespace.skin import Skin
 
 Row = dict[str, Any]
 
+_CORES: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
 COPIES = 36
 """Hands side by side: 27,954 vertices each, a million in all."""
 
@@ -31,7 +34,10 @@ def skinning(copies: int = 1) -> list[Row]:
     hand, motion = subjects.fitted_hand()
     skin = subjects.plain(subjects.side_by_side(subjects.plain(hand), copies))
     pose = motion[3]
-    rivals: dict[str, Callable[[], Any]] = {"posespace": _frame(CPUPlayer(skin, normals=False), pose)}
+    rivals: dict[str, Callable[[], Any]] = {
+        "posespace": _frame(CPUPlayer(skin, normals=False, threads=_CORES), pose),
+        "posespace on one core": _frame(CPUPlayer(skin, normals=False, threads=1), pose),
+    }
     rivals["NumPy einsum"] = peers.einsum(skin.rig, pose)
     for name, made in (("UsdSkel.SkinPointsLBS", peers.usd), ("igl.lbs_matrix", peers.igl)):
         if (call := made(skin.rig, pose)) is not None:
@@ -41,7 +47,7 @@ def skinning(copies: int = 1) -> list[Row]:
     return [_row(f"{len(skin.rig.mesh.points):,} vertices, {name}", times, name, "posespace") for name in rivals]
 
 
-def corrections(copies: int = 1) -> list[Row]:
+def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
     """The hand's EigenSkin, and ten full entries at every vertex, against our own plain skinning."""
     hand, motion = subjects.fitted_hand()
     many = subjects.side_by_side(hand, copies)
@@ -50,7 +56,7 @@ def corrections(copies: int = 1) -> list[Row]:
         "EigenSkin, 16 bits": many,
         "ten full entries, 16 bits": subjects.full(many.rig, 10),
     }
-    players = {name: CPUPlayer(skin, normals=False) for name, skin in skins.items()}
+    players = {name: CPUPlayer(skin, normals=False, threads=cores) for name, skin in skins.items()}
     rivals = {name: _frame(player, motion[3]) for name, player in players.items()}
     times = take_turns(rivals, rounds=9 if copies > 1 else 25, calls=2 if copies > 1 else 20)
     base = players["plain skinning"].layout.nbytes
@@ -61,7 +67,7 @@ def corrections(copies: int = 1) -> list[Row]:
     return rows
 
 
-def normals() -> list[Row]:
+def normals(cores: int = 1) -> list[Row]:
     """The hand's EigenSkin with corrections of its normals, against plain skinning with normals."""
     corrected, motion = subjects.fitted_hand(normals="shared")
     uncorrected, _ = subjects.fitted_hand()
@@ -70,7 +76,7 @@ def normals() -> list[Row]:
         "EigenSkin with corrected normals": corrected,
         "EigenSkin with normals of its surface": uncorrected,
     }
-    rivals = {name: _frame(CPUPlayer(skin), motion[3]) for name, skin in skins.items()}
+    rivals = {name: _frame(CPUPlayer(skin, threads=cores), motion[3]) for name, skin in skins.items()}
     times = take_turns(rivals, rounds=25, calls=20)
     return [_row(name, times, name, "plain skinning with normals") for name in rivals]
 
@@ -224,10 +230,12 @@ def _spread(seconds: list[float]) -> str:
 
 TABLES: dict[str, Callable[[], list[Row]]] = {
     "skinning": skinning,
-    "skinning, a million": lambda: skinning(COPIES),
+    "skinning-million": lambda: skinning(COPIES),
     "corrections": corrections,
-    "corrections, a million": lambda: corrections(COPIES),
+    "corrections-cores": lambda: corrections(cores=_CORES),
+    "corrections-million": lambda: corrections(COPIES, _CORES),
     "normals": normals,
+    "normals-cores": lambda: normals(_CORES),
     "memory": memory,
     "drive": driving,
     "batch": batches,

@@ -10,7 +10,13 @@ from posespace.cli.printing import AsJson, markdown_table, print_json
 
 
 def bench(
-    tables: Annotated[list[str] | None, typer.Argument(help="Which tables; all where none is named.")] = None,
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Which tables: skinning, skinning-million, corrections, corrections-cores, corrections-million, "
+            "normals, normals-cores, memory, drive, batch, start, growth; all where none is named."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Time the compiled player on this machine: against plain skinning, against its peers, against memory itself."""

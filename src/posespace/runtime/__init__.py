@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from posespace.runtime.player import Player
     from posespace.skin import Skin
 
-BACKENDS = ("cpu", "gpu")
+BACKENDS = {"cpu": ("normals", "threads"), "gpu": ("normals", "device")}
+"""The players and their options."""
 
 
 def compile_skin(skin: Skin, backend: str = "cpu", **options: Any) -> Player:
     """Return a player of a skin; see `Skin.compile`."""
-    if check.choice("backend", backend, BACKENDS) == "gpu":
+    known = BACKENDS[check.choice("backend", backend, tuple(BACKENDS))]
+    for name in options:
+        check.choice(f"option of the {backend} player", name, known)
+    if backend == "gpu":
         from posespace.runtime.gpu import GPUPlayer
 
         return GPUPlayer(skin, **options)

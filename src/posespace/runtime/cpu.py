@@ -10,6 +10,7 @@ import numba
 import numpy as np
 from numba import prange
 
+from posespace import check
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.pose import Motion
@@ -25,8 +26,8 @@ from posespace.subdivision import levels_of
 
 # What whole-number sums may be off: points as a part of the box's diagonal, normals as a part of their length.
 _TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
-# Blocks below which a second core costs more than it gives; numba's plainest layer takes a tenth of a millisecond.
-_FEW, _FEW_PLAIN = 128, 20_000
+# Vertices from which several cores are worth their while by default: to wake them takes as long as 50,000 vertices.
+_MANY = 100_000
 _AT_ONCE = 16
 
 
@@ -37,18 +38,19 @@ class CPUPlayer(Player):
     ----------
     skin : what it plays
     normals : whether it gives normals too
-    threads : how many cores work on a frame; None: all that numba may use
+    threads : how many cores work on a frame; None: all that numba may use for 100,000 vertices and more, else one
     """
 
     def __init__(self, skin: Skin, normals: bool = True, threads: int | None = None) -> None:
         super().__init__(skin, normals)
         most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-        if threads is not None and not 1 <= threads <= most:
+        if threads is not None and not 1 <= check.whole("threads", threads) <= most:
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
         points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
         self.layout = layout_of(skin, points, normal_points, self._drive.columns)
-        worth = threads != 1 and self.layout.blocks >= _FEW and _cores_work() and self.layout.blocks >= _few()
+        worth = threads != 1 and (threads is not None or self.layout.vertices >= _MANY) and _cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
+        self._alone = threads == 1
         self._work = self._made_work(())
         tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
         self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
@@ -60,6 +62,8 @@ class CPUPlayer(Player):
         if not self._linear:
             # Displacements are added by the same loops, every vertex on one bone that stays.
             self._still = self._work._replace(palette=np.eye(3, 4, dtype=np.float32).ravel())
+        # The loops are compiled, or read from disk, now and not at the first frame.
+        self(skin.rig.rest.rotations)
 
     @staticmethod
     def _carries(skin: Skin) -> bool:
@@ -67,6 +71,11 @@ class CPUPlayer(Player):
         if skin.detail is not None:
             return False
         return not skin.layers or any(layer.normal_basis is not None for layer in skin.layers)
+
+    @cached_property
+    def _several(self) -> bool:
+        """Whether batches are played on all cores; they are long enough for it, whatever the mesh."""
+        return not self._alone and _cores_work()
 
     @cached_property
     def _fans(self) -> surface_normals.Fans:
@@ -177,10 +186,10 @@ class CPUPlayer(Player):
             return
         tables, used = self._drive.tables, poses[: len(which)]
         if normals is not None and self._carried:
-            run = frames.many_both if self.threads > 1 else frames.many_both_alone
+            run = frames.many_both if self._several else frames.many_both_alone
             run(tables, used, self._surface, self._basis, self._normal_basis, works, out, normals)
             return
-        alone = frames.many_points if self.threads > 1 else frames.many_points_alone
+        alone = frames.many_points if self._several else frames.many_points_alone
         alone(tables, used, self._surface, self._basis, works, out)
         if normals is not None:
             for row in range(len(which)):
@@ -212,11 +221,6 @@ def _sum_of(count: int) -> float:  # pragma: no cover - compiled
     for k in prange(count):
         total += k
     return total
-
-
-def _few() -> int:
-    layer: str = numba.threading_layer()  # type: ignore[attr-defined]
-    return _FEW_PLAIN if layer == "workqueue" else _FEW
 
 
 def _cores_work() -> bool:

@@ -51,6 +51,8 @@ class Player(ABC):
         points, normals : float32 arrays (N, 3) to write to; new ones where not given
         """
         self._read(pose)
+        if points is normals and points is not None:
+            raise InputError("points and normals: expected two arrays, got one for both")
         out = self._array("points", points)
         normals_out = self._array("normals", normals) if self.normals else None
         self._play(out, normals_out)
@@ -62,7 +64,7 @@ class Player(ABC):
         Parameters
         ----------
         motion : P poses
-        points, normals : float32 arrays (P, N, 3) to write to, such as memory-mapped files; where they are not given,
+        points, normals : float32 arrays (P, N, 3), such as memory-mapped files, which are filled at once; without them
             what is yielded holds until the next is asked for
 
         Yields
@@ -77,7 +79,8 @@ class Player(ABC):
         for name, array in (("points", points), ("normals", normals)):
             if array is not None:
                 _check_array(name, array, (count, self.vertices, 3))
-        return self._stream(motion, points, normals)
+        shapes = self._stream(motion, points, normals)
+        return shapes if points is None else iter(list(shapes))
 
     def drive(self, pose: Pose | ArrayLike) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,), as `Skin.drive` does."""
