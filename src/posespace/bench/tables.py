@@ -34,9 +34,11 @@ def skinning(copies: int = 1) -> list[Row]:
     hand, motion = subjects.fitted_hand()
     skin = subjects.plain(subjects.side_by_side(subjects.plain(hand), copies))
     pose = motion[3]
+    player = CPUPlayer(skin, normals=False)
+    other = CPUPlayer(skin, normals=False, threads=1 if player.threads > 1 else _CORES)
     rivals: dict[str, Callable[[], Any]] = {
-        "posespace": _frame(CPUPlayer(skin, normals=False, threads=_CORES), pose),
-        "posespace on one core": _frame(CPUPlayer(skin, normals=False, threads=1), pose),
+        "posespace": _frame(player, pose),
+        f"posespace on {other.threads} of {_CORES} cores": _frame(other, pose),
     }
     rivals["NumPy einsum"] = peers.einsum(skin.rig, pose)
     for name, made in (("UsdSkel.SkinPointsLBS", peers.usd), ("igl.lbs_matrix", peers.igl)):
@@ -166,16 +168,25 @@ def start() -> list[Row]:
 def growth() -> list[Row]:
     """What a frame costs as vertices, entries, joints and samples grow."""
     hand, motion = subjects.fitted_hand()
-    rows: list[Row] = []
+    cases: dict[str, tuple[Skin, Pose]] = {}
     for copies in (1, 4, 16):
-        rows.append(_cost(f"EigenSkin, {copies} hands", subjects.side_by_side(hand, copies), motion[3]))
+        cases[f"EigenSkin, hands: {copies}"] = subjects.side_by_side(hand, copies), motion[3]
     for columns in (0, 2, 5, 10, 20):
         skin = subjects.full(hand.rig, columns) if columns else subjects.plain(hand)
-        rows.append(_cost(f"hand, {columns} full entries", skin, motion[3]))
+        cases[f"hand, full entries: {columns}"] = skin, motion[3]
     for joints, samples in ((10, 7), (20, 7), (40, 7), (20, 28), (20, 112)):
         skin = subjects.chain(joints, 5, samples)
-        rows.append(_cost(f"{joints} joints of {samples} samples, 256 vertices", skin, subjects.turned(skin)))
-    return rows
+        cases[f"{joints} joints of {samples} samples, 256 vertices"] = skin, subjects.turned(skin)
+    players = {name: (CPUPlayer(skin, normals=False), pose) for name, (skin, pose) in cases.items()}
+    times = take_turns({name: _frame(*each) for name, each in players.items()}, rounds=15, calls=10)
+    return [
+        {
+            "what": name,
+            "microseconds": round(1e6 * timing.median, 1),
+            "nanoseconds a vertex": round(1e9 * timing.median / players[name][0].vertices, 2),
+        }
+        for name, timing in times.items()
+    ]
 
 
 def _frame(player: Player, pose: Pose) -> Callable[[], Any]:
@@ -203,16 +214,6 @@ def _row(title: str, times: dict[str, Timing], name: str, against: str) -> Row:
         "from": round(1e6 * timing.low, 1),
         "to": round(1e6 * timing.high, 1),
         f"times {against}": round(timing.median / base.median, 3),
-    }
-
-
-def _cost(title: str, skin: Skin, pose: Pose) -> Row:
-    player = CPUPlayer(skin, normals=False)
-    timing = take_turns({"frame": _frame(player, pose)}, rounds=15, calls=10)["frame"]
-    return {
-        "what": title,
-        "microseconds": round(1e6 * timing.median, 1),
-        "nanoseconds a vertex": round(1e9 * timing.median / player.vertices, 2),
     }
 
 
