@@ -252,6 +252,8 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     made = Skin.load(tmp_path / "y2.skin")
     expected = retarget(arm(), arm().edited({"2": 0.0}, 1.5), arm(1.4))
     np.testing.assert_allclose(np.asarray(made.layers[0].basis), np.asarray(expected.layers[0].basis), atol=1e-5)
+    for words in (("edit", "none.skin"), ("retarget", "none.skin", "none.skin", "none.skin")):
+        assert_one_line(run(*words, "-o", "y2.glb"), "out: expected a name that ends in .skin, got y2.glb")
     assert_one_line(run("edit", "x1.skin", "--scale", "2", "-o", "x2.skin"), "expected NAME=FACTOR")
     assert_one_line(run("edit", "x1.skin", "--scale", "99=1", "-o", "x2.skin"), "expected 1 to 8")
     Muscles(5).fit(examples(names=("a", "b", "c"))).save(tmp_path / "other.skin")

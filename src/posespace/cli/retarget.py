@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from posespace.cli.fit import require_folder
+from posespace.cli.fit import require_skin_file
 from posespace.cli.printing import AsJson, print_one
 from posespace.errors import InputError
 
@@ -32,7 +32,7 @@ def retarget(
     from posespace.progress import status
     from posespace.skin import Skin
 
-    require_folder(out)
+    require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
     clip = None if motion is None else load_motion(motion, first.rig.skeleton)
     with status("retargeting"):
@@ -54,7 +54,7 @@ def edit(
     from posespace.info import describe
     from posespace.skin import Skin
 
-    require_folder(out)
+    require_skin_file(out)
     Skin.load(skin).edited(dict(map(_factor, scale)), exaggerate).save(out)
     print_one(describe(out), as_json)
 
