@@ -192,11 +192,38 @@ def test_a_vertex_lies_on_itself() -> None:
         ({"signals": -1}, "signals"),
         ({"signals": 400}, "expected at most [0-9]+, the rank"),
         ({"motion": examples().motion[[2]]}, "the clip is constant"),
+        ({"motion": examples().motion[[9]]}, "the clip is constant"),
+        ({"motion": examples().motion[[]]}, "the clip is constant"),
+        ({"motion": Motion(np.tile(examples().motion.rotations[9:10], (4, 1, 1)))}, "the clip is constant"),
+        ({"motion": Motion(np.tile([0, 0, 0, 1.0], (4, 5, 1)))}, "expected poses of the 3 joints of X1, got 5"),
+        ({"motion": examples().motion[9]}, "expected a Motion, got a Pose; make one"),
+        ({"signals": 2.5}, "signals: expected a whole number"),
+        ({"bits": "16"}, "bits: expected a whole number"),
+        ({"bits": 12}, "bits: expected 32, 16 or 8"),
+        ({"x1": "x1.skin"}, "X1: expected a Skin, got a str; load it with ps.Skin.load"),
+        ({"y1": Skin(arm().rig)}, "Y1 must deform .*; it has no layers, so there is nothing to carry to"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        retarget(arm(), arm(), arm(), **({"motion": examples().motion} | change))  # type: ignore[arg-type]
+        retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
+
+
+def test_the_correspondence_that_was_taken_is_told() -> None:
+    made = [
+        retarget(arm(), arm(1.2), arm(1.4, 20), examples().motion, transfer=transfer).about["settings"]
+        for transfer in ("operator", "difference")
+    ]
+    # The operator asks for none between X and Y.
+    assert [each["correspondence"] for each in made] == ["same", "closest"]
+
+
+def test_a_motion_s_file_must_turn_joints_that_x1_has(tmp_path: Path) -> None:
+    examples(names=("upper_arm", "elbow", "wrist")).save(tmp_path / "clip.examples")
+    skeleton = examples(names=("upper_arm", "forearm", "hand")).rig.skeleton
+    with pytest.raises(InputError, match="turns the joints 'elbow', 'wrist', which the skin lacks; its joints are"):
+        ps.load_motion(tmp_path / "clip.examples", skeleton, whole=True)
+    assert len(ps.load_motion(tmp_path / "clip.examples", skeleton)) == len(examples())
 
 
 def test_two_runs_agree_bit_for_bit() -> None:
@@ -259,3 +286,6 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     Muscles(5).fit(examples(names=("a", "b", "c"))).save(tmp_path / "other.skin")
     failed = run("retarget", "x1.skin", "x2.skin", "other.skin", "-o", "y2.skin")
     assert_one_line(failed, "Y1 lacks the joints 'forearm', 'hand'")
+    examples(names=("a", "b", "c")).save(tmp_path / "clip.examples")
+    failed = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--motion", "clip.examples")
+    assert_one_line(failed, "clip.examples: turns the joints 'b', 'c', which the skin lacks")

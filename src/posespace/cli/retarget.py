@@ -34,7 +34,7 @@ def retarget(
 
     require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = None if motion is None else load_motion(motion, first.rig.skeleton)
+    clip = None if motion is None else load_motion(motion, first.rig.skeleton, whole=True)
     with status("retargeting"):
         made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
     made.save(out)

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
@@ -19,7 +18,7 @@ from posespace.fit.nearest_bone import on_nearest_bone
 from posespace.fit.residuals import point_residuals
 from posespace.fit.thin_plate import ThinPlate
 from posespace.packed import PackedBasis
-from posespace.pose import Motion, pose_digests
+from posespace.pose import pose_digests, turning
 from posespace.rig import Rig
 from posespace.skin import Driver, Layer, Skin
 from posespace.spaces import PoseSpace
@@ -31,8 +30,6 @@ MOST_CHOSEN = 20
 
 NEAR_BEST = 1.05
 """The fewest signals are chosen whose left-out error is within this of the least."""
-
-_STILL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -140,12 +137,6 @@ class _Region:
     vertices: Ints
     clip: Clip
     space: PoseSpace
-
-
-def turning(motion: Motion) -> NDArray[np.bool_]:
-    """Return (J,) which joints turn during a motion."""
-    near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0)
-    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
 
 
 def _moving_joints(examples: Examples) -> tuple[str, ...]:
