@@ -228,7 +228,13 @@ def test_two_fits_agree_bit_for_bit() -> None:
     ("change", "message"),
     [
         ({"signals": -1}, "signals"),
+        ({"signals": 2.5}, "signals: expected a whole number"),
+        ({"signals": "7"}, "signals: expected a whole number"),
         ({"joints": 0}, "joints"),
+        ({"joints": 1.5}, "joints: expected a whole number"),
+        ({"centres": "3"}, "centres: expected a whole number"),
+        ({"smoothing": "0"}, "smoothing: expected a number"),
+        ({"bits": "16"}, "bits: expected a whole number"),
         ({"centres": -2}, "centres"),
         ({"smoothing": -1.0}, "smoothing"),
         ({"kind": "nmf"}, "kind"),
@@ -239,6 +245,12 @@ def test_two_fits_agree_bit_for_bit() -> None:
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         replace(Muscles(), **change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [Muscles(), ps.EigenSkin(), ps.PSD()])
+def test_a_path_is_no_examples(method: Muscles) -> None:
+    with pytest.raises(InputError, match=r"expected Examples, got a str; open it with ps\.Examples\.open"):
+        method.fit("arm.examples")  # type: ignore[arg-type]
 
 
 def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:

@@ -266,6 +266,20 @@ def test_unknown_signals_are_refused(name: str) -> None:
         arm().edited({name: 1.0})
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scale": {3: "a"}}, "scale of 3: expected a number, got 'a'"),
+        ({"scale": [3]}, "scale: expected factors by name, as {3: 0.5}, got a list"),
+        ({"scale": {3: 1.0, "muscles:3": 2.0}}, "scale of 'muscles:3': expected each signal once"),
+        ({"exaggerate": "2"}, "exaggerate: expected a number"),
+    ],
+)
+def test_wrong_factors_are_named(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        arm().edited(**change)  # type: ignore[arg-type]
+
+
 def test_the_commands_write_skins(tmp_path: Path) -> None:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return run_forked(list(words), tmp_path)
@@ -283,6 +297,7 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
         assert_one_line(run(*words, "-o", "y2.glb"), "out: expected a name that ends in .skin, got y2.glb")
     assert_one_line(run("edit", "x1.skin", "--scale", "2", "-o", "x2.skin"), "expected NAME=FACTOR")
     assert_one_line(run("edit", "x1.skin", "--scale", "99=1", "-o", "x2.skin"), "expected 1 to 8")
+    assert_one_line(run("edit", "x1.skin", "--scale", "3=0", "--scale", "3=2", "-o", "x2.skin"), "got it twice")
     Muscles(5).fit(examples(names=("a", "b", "c"))).save(tmp_path / "other.skin")
     failed = run("retarget", "x1.skin", "x2.skin", "other.skin", "-o", "y2.skin")
     assert_one_line(failed, "Y1 lacks the joints 'forearm', 'hand'")

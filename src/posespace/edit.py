@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.packed import PackedBasis
@@ -16,18 +17,37 @@ from posespace.skin import Basis, Layer, Skin
 
 def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
     """Return a skin whose corrections are stronger or weaker; see `Skin.edited`."""
-    factors = [np.full(layer.driver.columns, float(exaggerate)) for layer in skin.layers]
-    for name, factor in (scale or {}).items():
-        number, signal = _find(skin, str(name))
-        chosen = slice(None) if signal is None else signal
-        factors[number][chosen] *= float(factor)
+    given = _checked(scale)
+    factors = _factors(skin, given, check.number("exaggerate", exaggerate))
     if not all(np.isfinite(each).all() for each in factors):
         raise InputError("scale and exaggerate: expected finite factors")
     layers = tuple(_scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
-    done = {"scale": {str(name): float(factor) for name, factor in (scale or {}).items()}, "exaggerate": exaggerate}
+    done = {"scale": given, "exaggerate": float(exaggerate)}
     about = dict(skin.about)
     about["edits"] = [*about.get("edits", []), done]
     return replace(skin, layers=layers, about=about)
+
+
+def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
+    """The factors by name."""
+    if scale is None:
+        return {}
+    if not isinstance(scale, Mapping):
+        raise InputError(f"scale: expected factors by name, as {{3: 0.5}}, got a {type(scale).__name__}")
+    return {str(name): check.number(f"scale of {name!r}", factor) for name, factor in scale.items()}
+
+
+def _factors(skin: Skin, scale: Mapping[str, float], exaggerate: float) -> list[Floats]:
+    """For each layer the factors (C,) of its signals; a signal that is named twice is an error."""
+    factors: list[Floats] = [np.full(layer.driver.columns, exaggerate) for layer in skin.layers]
+    seen: set[tuple[int, int | None]] = set()
+    for name, factor in scale.items():
+        number, signal = _find(skin, name)
+        if (number, signal) in seen:
+            raise InputError(f"scale of {name!r}: expected each signal once, got it twice")
+        seen.add((number, signal))
+        factors[number][slice(None) if signal is None else signal] *= factor
+    return factors
 
 
 def _find(skin: Skin, name: str) -> tuple[int, int | None]:

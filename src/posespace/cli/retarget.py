@@ -47,7 +47,7 @@ def edit(
     scale: Annotated[
         list[str], typer.Option(help="NAME=FACTOR: a layer, its signal as LAYER:3, or 3 in an only layer. Repeat.")
     ] = [],  # noqa: B006  # Typer copies it
-    exaggerate: Annotated[float, typer.Option(help="Factor of everything; 0 leaves plain skinning.")] = 1.0,
+    exaggerate: Annotated[float, typer.Option(help="Factor of everything; 0 leaves the bones alone.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Make a skin's corrections stronger or weaker: one signal, one layer or all; 0 mutes."""
@@ -55,8 +55,17 @@ def edit(
     from posespace.skin import Skin
 
     require_skin_file(out)
-    Skin.load(skin).edited(dict(map(_factor, scale)), exaggerate).save(out)
+    Skin.load(skin).edited(_factors(scale), exaggerate).save(out)
     print_one(describe(out), as_json)
+
+
+def _factors(texts: list[str]) -> dict[str | int, float]:
+    found: dict[str | int, float] = {}
+    for name, factor in map(_factor, texts):
+        if name in found:
+            raise InputError(f"--scale {name}: expected each signal once, got it twice")
+        found[name] = factor
+    return found
 
 
 def _factor(text: str) -> tuple[str, float]:

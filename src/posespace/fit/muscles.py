@@ -10,7 +10,7 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.examples import Examples
+from posespace.examples import Examples, require_examples
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.held_out import FRAMES, Clip, LeftOut, choose_joints, typical
 from posespace.fit.ica import independent_signals, principal_signals
@@ -59,21 +59,23 @@ class Muscles:
     bits: int = 16
 
     def __post_init__(self) -> None:
+        for name in ("signals", "joints", "centres"):
+            object.__setattr__(self, name, check.whole(name, getattr(self, name)))
+        object.__setattr__(self, "bits", check.bits(self.bits))
         if self.signals < 0:
             raise InputError(f"signals: expected at least 1, or 0 to choose, got {self.signals}")
         if self.joints < 1:
             raise InputError(f"joints: expected at least 1, got {self.joints}")
         if self.centres < 0:
             raise InputError(f"centres: expected at least 1, or 0 for all frames, got {self.centres}")
-        if not 0 <= self.smoothing < np.inf:
+        if not 0 <= check.number("smoothing", self.smoothing) < np.inf:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         check.choice("kind", self.kind, tuple(KINDS))
         check.choice("bones", self.bones, ("nearest", "weights"))
-        if self.bits not in (32, 16, 8):
-            raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples, frames in the order of time."""
+        require_examples(examples)
         names = _moving_joints(examples)
         rig = on_nearest_bone(examples.rig) if self.bones == "nearest" else examples.rig
         found = point_residuals(Examples(rig, examples.motion, examples.shapes))
