@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -26,6 +27,27 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
     about = dict(skin.about)
     about["edits"] = [*about.get("edits", []), done]
     return replace(skin, layers=layers, about=about)
+
+
+def edit_words(skin: Skin) -> str:
+    """Return a skin's edits in a line, "" where it has none."""
+    words: list[str] = []
+    for edit in skin.about.get("edits", []):
+        words += [f"{name} times {factor:g}" for name, factor in edit["scale"].items()]
+        words += [f"everything times {edit['exaggerate']:g}"] if edit["exaggerate"] != 1 else []
+    return ", ".join(words)
+
+
+def edit_factors(skin: Skin) -> list[Floats]:
+    """Return for each layer the factors (C,) that all edits of a skin together have put on its signals."""
+    total: list[Floats] = [np.ones(layer.driver.columns) for layer in skin.layers]
+    for edit in skin.about.get("edits", []):
+        # A signal may be gone by now: truncated after the edit.
+        for name, factor in edit["scale"].items():
+            with suppress(InputError):
+                total = [a * b for a, b in zip(total, _factors(skin, {name: factor}, 1.0), strict=True)]
+        total = [each * edit["exaggerate"] for each in total]
+    return total
 
 
 def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
