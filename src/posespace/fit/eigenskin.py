@@ -15,6 +15,7 @@ from posespace.examples import Examples, require_examples
 from posespace.fit import supports
 from posespace.fit.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.components import on_one_support, on_own_supports
+from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.optimise_weights import fit_with_weights
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
@@ -98,6 +99,7 @@ class EigenSkin:
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
         require_examples(examples)
+        warn_of_contradictions(examples)
         return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
 
     def _fit(self, examples: Examples) -> Skin:

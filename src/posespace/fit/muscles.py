@@ -11,6 +11,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
+from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.held_out import FRAMES, Clip, LeftOut, choose_joints, typical
 from posespace.fit.ica import independent_signals, principal_signals
@@ -76,6 +77,7 @@ class Muscles:
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples, frames in the order of time."""
         require_examples(examples)
+        warn_of_contradictions(examples)
         names = _moving_joints(examples)
         rig = on_nearest_bone(examples.rig) if self.bones == "nearest" else examples.rig
         found = point_residuals(Examples(rig, examples.motion, examples.shapes))
