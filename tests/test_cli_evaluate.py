@@ -94,6 +94,8 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
+    wrong = run("fit", "psd", "none.examples", "-o", "x.glb", folder=folder)
+    assert_one_line(wrong, "out: expected a name that ends in .skin, got x.glb")
     assert_one_line(run("fit", "magic", "arm.examples", "-o", "x.skin", folder=folder), "magic")
     assert_one_line(run("fit", "pds", "arm.examples", folder=folder), "psd, eigenskin", "the closest is 'psd'")
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)

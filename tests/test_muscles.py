@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -228,7 +230,13 @@ def test_two_fits_agree_bit_for_bit() -> None:
     ("change", "message"),
     [
         ({"signals": -1}, "signals"),
+        ({"signals": 2.5}, "signals: expected a whole number"),
+        ({"signals": "7"}, "signals: expected a whole number"),
         ({"joints": 0}, "joints"),
+        ({"joints": 1.5}, "joints: expected a whole number"),
+        ({"centres": "3"}, "centres: expected a whole number"),
+        ({"smoothing": "0"}, "smoothing: expected a number"),
+        ({"bits": "16"}, "bits: expected a whole number"),
         ({"centres": -2}, "centres"),
         ({"smoothing": -1.0}, "smoothing"),
         ({"kind": "nmf"}, "kind"),
@@ -239,6 +247,32 @@ def test_two_fits_agree_bit_for_bit() -> None:
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         replace(Muscles(), **change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [Muscles(), ps.EigenSkin(), ps.PSD()])
+def test_a_path_is_no_examples(method: Muscles) -> None:
+    with pytest.raises(InputError, match=r"expected Examples, got a str; open it with ps\.Examples\.open"):
+        method.fit("arm.examples")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", [SMALL, ps.EigenSkin(components=2)])
+def test_frames_of_one_pose_with_different_shapes_are_warned_of(method: Muscles) -> None:
+    clip = small()[0]
+    order = [*range(len(clip)), 8]
+    shapes = np.stack([clip.shapes[k] for k in order])
+    names = (*clip.motion.names, "again")
+    shifted = np.zeros((len(names), 3, 3))
+    shifted[-1, 0] = (0, 3, 0)
+    twice = Examples(clip.rig, Motion(clip.motion.rotations[order], shifted, names=names), shapes)
+    shapes[-1] += clip.rig.skin(twice.motion[-1]) - clip.rig.skin(clip.motion[8])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        method.fit(clip)
+        method.fit(twice)
+    shapes[-1, 5, 1] += 0.01 * clip.rig.mesh.diagonal
+    told = rf"'{re.escape(names[8])}' and 'again' are of one pose, but their shapes differ by 0\.01 of the box"
+    with pytest.warns(UserWarning, match=told):
+        method.fit(twice)
 
 
 def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from posespace import datasets
+from posespace.edit import edit_factors
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
 from posespace.fit.muscles import Muscles
@@ -236,6 +237,29 @@ def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None
     for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes a vertex"):
         assert words in text
     assert "Signals of" not in section_of(eigen(TRAIN))
+
+
+def test_an_edited_skin_says_so_and_its_signals_are_drawn_as_they_act(tmp_path: Path) -> None:
+    edited = Muscles(3).fit(TRAIN).edited({2: 0.0}, 1.5).edited({"muscles": 2.0})
+    few = UNSEEN.subset(range(3))
+    write_report(tmp_path / "report.html", compare({"arm": edited}, few), few)
+    text = (tmp_path / "report.html").read_text()
+    assert "arm is edited: 2 times 0, everything times 1.5, muscles times 2." in text
+    drawn = re.findall(r"signal 2: [^,]*, ([^<]*)<", section_of(edited))
+    assert len(drawn) == len(UNSEEN.motion)
+    assert all(float(value) == 0 for value in drawn)
+    np.testing.assert_array_equal(edit_factors(edited), [[3, 0, 3]])
+    np.testing.assert_array_equal(edit_factors(edited.truncated(1)), [[3]])
+    assert "is edited" not in section_of(eigen(TRAIN))
+
+
+def test_lines_break_where_frames_are_missing() -> None:
+    skin, kept = Muscles(3).fit(TRAIN), [0, 1, 2, 3, 6, 7, 8]
+    entry = compare({"arm": skin}, UNSEEN.subset(range(3)))[1]
+    motion = Motion(UNSEEN.motion.rotations[kept], times=np.array(kept) / 24)
+    whole = Motion(motion.rotations)
+    # Three signals and two angles, and two lines of left-out errors, which have no frames.
+    assert [signals(entry, each).count("<polyline") for each in (motion, whole)] == [2 * 5 + 2, 5 + 2]
 
 
 def section_of(skin: Skin) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -192,11 +193,38 @@ def test_a_vertex_lies_on_itself() -> None:
         ({"signals": -1}, "signals"),
         ({"signals": 400}, "expected at most [0-9]+, the rank"),
         ({"motion": examples().motion[[2]]}, "the clip is constant"),
+        ({"motion": examples().motion[[9]]}, "the clip is constant"),
+        ({"motion": examples().motion[[]]}, "the clip is constant"),
+        ({"motion": Motion(np.tile(examples().motion.rotations[9:10], (4, 1, 1)))}, "the clip is constant"),
+        ({"motion": Motion(np.tile([0, 0, 0, 1.0], (4, 5, 1)))}, "expected poses of the 3 joints of X1, got 5"),
+        ({"motion": examples().motion[9]}, "expected a Motion, got a Pose; make one"),
+        ({"signals": 2.5}, "signals: expected a whole number"),
+        ({"bits": "16"}, "bits: expected a whole number"),
+        ({"bits": 12}, "bits: expected 32, 16 or 8"),
+        ({"x1": "x1.skin"}, "X1: expected a Skin, got a str; load it with ps.Skin.load"),
+        ({"y1": Skin(arm().rig)}, "Y1 must deform .*; it has no layers, so there is nothing to carry to"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        retarget(arm(), arm(), arm(), **({"motion": examples().motion} | change))  # type: ignore[arg-type]
+        retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
+
+
+def test_the_correspondence_that_was_taken_is_told() -> None:
+    made = [
+        retarget(arm(), arm(1.2), arm(1.4, 20), examples().motion, transfer=transfer).about["settings"]
+        for transfer in ("operator", "difference")
+    ]
+    # The operator asks for none between X and Y.
+    assert [each["correspondence"] for each in made] == ["same", "closest"]
+
+
+def test_a_motion_s_file_must_turn_joints_that_x1_has(tmp_path: Path) -> None:
+    examples(names=("upper_arm", "elbow", "wrist")).save(tmp_path / "clip.examples")
+    skeleton = examples(names=("upper_arm", "forearm", "hand")).rig.skeleton
+    with pytest.raises(InputError, match="turns the joints 'elbow', 'wrist', which the skin lacks; its joints are"):
+        ps.load_motion(tmp_path / "clip.examples", skeleton, whole=True)
+    assert len(ps.load_motion(tmp_path / "clip.examples", skeleton)) == len(examples())
 
 
 def test_two_runs_agree_bit_for_bit() -> None:
@@ -239,12 +267,29 @@ def test_unknown_signals_are_refused(name: str) -> None:
         arm().edited({name: 1.0})
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scale": {3: "a"}}, "scale of 3: expected a number, got 'a'"),
+        ({"scale": [3]}, "scale: expected factors by name, as {3: 0.5}, got a list"),
+        ({"scale": {3: 1.0, "muscles:3": 2.0}}, "scale of 'muscles:3': expected each signal once"),
+        ({"exaggerate": "2"}, "exaggerate: expected a number"),
+    ],
+)
+def test_wrong_factors_are_named(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        arm().edited(**change)  # type: ignore[arg-type]
+
+
 def test_the_commands_write_skins(tmp_path: Path) -> None:
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return run_forked(list(words), tmp_path)
 
     arm().save(tmp_path / "x1.skin")
     assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
+    told = run("info", "x2.skin").stdout
+    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", told)
+    assert "rms" not in told
     arm(1.4).save(tmp_path / "y1.skin")
     done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")
     assert done.returncode == 0
@@ -252,8 +297,14 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     made = Skin.load(tmp_path / "y2.skin")
     expected = retarget(arm(), arm().edited({"2": 0.0}, 1.5), arm(1.4))
     np.testing.assert_allclose(np.asarray(made.layers[0].basis), np.asarray(expected.layers[0].basis), atol=1e-5)
+    for words in (("edit", "none.skin"), ("retarget", "none.skin", "none.skin", "none.skin")):
+        assert_one_line(run(*words, "-o", "y2.glb"), "out: expected a name that ends in .skin, got y2.glb")
     assert_one_line(run("edit", "x1.skin", "--scale", "2", "-o", "x2.skin"), "expected NAME=FACTOR")
     assert_one_line(run("edit", "x1.skin", "--scale", "99=1", "-o", "x2.skin"), "expected 1 to 8")
+    assert_one_line(run("edit", "x1.skin", "--scale", "3=0", "--scale", "3=2", "-o", "x2.skin"), "got it twice")
     Muscles(5).fit(examples(names=("a", "b", "c"))).save(tmp_path / "other.skin")
     failed = run("retarget", "x1.skin", "x2.skin", "other.skin", "-o", "y2.skin")
     assert_one_line(failed, "Y1 lacks the joints 'forearm', 'hand'")
+    examples(names=("a", "b", "c")).save(tmp_path / "clip.examples")
+    failed = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--motion", "clip.examples")
+    assert_one_line(failed, "clip.examples: turns the joints 'b', 'c', which the skin lacks")

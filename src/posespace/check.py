@@ -115,6 +115,13 @@ def number(name: str, value: Any) -> float:
     return float(value)
 
 
+def bits(value: Any) -> int:
+    """Return `value` if it is a number of bits that a stored number may have."""
+    if whole("bits", value) not in (32, 16, 8):
+        raise InputError(f"bits: expected 32, 16 or 8, got {value}")
+    return int(value)
+
+
 def _array(name: str, value: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(value)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.packed import PackedBasis
@@ -16,18 +18,58 @@ from posespace.skin import Basis, Layer, Skin
 
 def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
     """Return a skin whose corrections are stronger or weaker; see `Skin.edited`."""
-    factors = [np.full(layer.driver.columns, float(exaggerate)) for layer in skin.layers]
-    for name, factor in (scale or {}).items():
-        number, signal = _find(skin, str(name))
-        chosen = slice(None) if signal is None else signal
-        factors[number][chosen] *= float(factor)
+    given = _checked(scale)
+    factors = _factors(skin, given, check.number("exaggerate", exaggerate))
     if not all(np.isfinite(each).all() for each in factors):
         raise InputError("scale and exaggerate: expected finite factors")
     layers = tuple(_scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
-    done = {"scale": {str(name): float(factor) for name, factor in (scale or {}).items()}, "exaggerate": exaggerate}
+    done = {"scale": given, "exaggerate": float(exaggerate)}
     about = dict(skin.about)
     about["edits"] = [*about.get("edits", []), done]
     return replace(skin, layers=layers, about=about)
+
+
+def edit_words(skin: Skin) -> str:
+    """Return a skin's edits in a line, "" where it has none."""
+    words: list[str] = []
+    for edit in skin.about.get("edits", []):
+        words += [f"{name} times {factor:g}" for name, factor in edit["scale"].items()]
+        words += [f"everything times {edit['exaggerate']:g}"] if edit["exaggerate"] != 1 else []
+    return ", ".join(words)
+
+
+def edit_factors(skin: Skin) -> list[Floats]:
+    """Return for each layer the factors (C,) that all edits of a skin together have put on its signals."""
+    total: list[Floats] = [np.ones(layer.driver.columns) for layer in skin.layers]
+    for edit in skin.about.get("edits", []):
+        # A signal may be gone by now: truncated after the edit.
+        for name, factor in edit["scale"].items():
+            with suppress(InputError):
+                total = [a * b for a, b in zip(total, _factors(skin, {name: factor}, 1.0), strict=True)]
+        total = [each * edit["exaggerate"] for each in total]
+    return total
+
+
+def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
+    """The factors by name."""
+    if scale is None:
+        return {}
+    if not isinstance(scale, Mapping):
+        raise InputError(f"scale: expected factors by name, as {{3: 0.5}}, got a {type(scale).__name__}")
+    return {str(name): check.number(f"scale of {name!r}", factor) for name, factor in scale.items()}
+
+
+def _factors(skin: Skin, scale: Mapping[str, float], exaggerate: float) -> list[Floats]:
+    """For each layer the factors (C,) of its signals; a signal that is named twice is an error."""
+    factors: list[Floats] = [np.full(layer.driver.columns, exaggerate) for layer in skin.layers]
+    seen: set[tuple[int, int | None]] = set()
+    for name, factor in scale.items():
+        number, signal = _find(skin, name)
+        if (number, signal) in seen:
+            raise InputError(f"scale of {name!r}: expected each signal once, got it twice")
+        seen.add((number, signal))
+        factors[number][slice(None) if signal is None else signal] *= factor
+    return factors
 
 
 def _find(skin: Skin, name: str) -> tuple[int, int | None]:

@@ -124,6 +124,13 @@ class Examples:
         return displacements, damped
 
 
+def require_examples(given: object) -> None:
+    """Refuse what is no examples, as the path of a store."""
+    if not isinstance(given, Examples):
+        remedy = "; open it with ps.Examples.open" if isinstance(given, str | Path) else ""
+        raise InputError(f"examples: expected Examples, got a {type(given).__name__}{remedy}")
+
+
 class _StoredShapes:
     """Some shapes of a source, by number, fetched one at a time."""
 

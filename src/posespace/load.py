@@ -10,7 +10,7 @@ from posespace import carry
 from posespace.errors import FileError
 from posespace.formats.contents import Contents
 from posespace.mesh import Mesh
-from posespace.pose import Motion
+from posespace.pose import Motion, turning
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
@@ -56,11 +56,14 @@ def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     return _chosen(contents.path, "mesh", meshes, name)
 
 
-def load_motion(path: str | Path, skeleton: Skeleton | None = None, name: str | None = None) -> Motion:
+def load_motion(
+    path: str | Path, skeleton: Skeleton | None = None, name: str | None = None, whole: bool = False
+) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
     Pose files (JSON) name joints of a skeleton, so they need one. Of an example store all poses are taken.
+    Joints that the skeleton lacks are left out; with `whole` one that turns is an error that names it.
     """
     file = Path(path)
     if file.suffix.lower() in POSE_FILES:
@@ -72,7 +75,19 @@ def load_motion(path: str | Path, skeleton: Skeleton | None = None, name: str | 
     motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name)
     if skeleton is None or own is None or own.same_as(skeleton):
         return motion
+    if whole:
+        _require_turning(file, motion, own, skeleton)
     return carry.onto(motion, own, skeleton)
+
+
+def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skeleton) -> None:
+    """Refuse a motion in which a joint turns that the skeleton lacks."""
+    turns = zip(own.names, turning(motion), strict=True)
+    missing = [name for name, each in turns if each and name not in skeleton.names]
+    if missing:
+        some, have = (", ".join(map(repr, names[:4])) for names in (missing, skeleton.names))
+        more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
+        raise FileError(file, f"turns the joints {some}{more}, which the skin lacks; its joints are {have}, ...")
 
 
 def _stored_motion(store: Path) -> tuple[Motion, Skeleton]:

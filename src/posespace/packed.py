@@ -59,8 +59,7 @@ class PackedBasis:
     @classmethod
     def pack(cls, dense: Floats, bits: int = 32) -> PackedBasis:
         """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have a scale a component."""
-        if bits not in _TYPES:
-            raise InputError(f"bits: expected 32, 16 or 8, got {bits}")
+        check.bits(bits)
         found = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
         largest = np.abs(found).max(axis=(1, 2), initial=0.0)
         kept = (found != 0).any(axis=2)

@@ -16,6 +16,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.skeleton import Skeleton
 
+_STILL = 1e-4
+"""Radians that a joint which turns must turn by."""
+
 
 @dataclass(frozen=True, eq=False)
 class Pose:
@@ -179,6 +182,12 @@ class Motion:
                 f"pose {name[:80]!r}: not in the motion{f'; the closest is {close[0]!r}' if close else ''}"
             )
         return self.names.index(name)
+
+
+def turning(motion: Motion) -> NDArray[np.bool_]:
+    """Return (J,) which joints turn during a motion."""
+    near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0, initial=1.0)
+    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
 
 
 def pose_digests(motion: Motion) -> list[str]:

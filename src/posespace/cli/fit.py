@@ -131,13 +131,20 @@ def require_folder(out: Path) -> None:
         raise FileError(out, "its folder does not exist; make it first")
 
 
+def require_skin_file(out: Path) -> None:
+    """Refuse a skin's file that has another ending, or could not be written, before the work that would be lost."""
+    if out.suffix.lower() != ".skin":
+        raise InputError(f"out: expected a name that ends in .skin, got {out}")
+    require_folder(out)
+
+
 def _fit(method: Any, store: Path, out: Path, poses: list[str], as_json: bool) -> None:
     from posespace.formats.files import naming
     from posespace.progress import status
     from posespace.storage import stored_bytes, stored_numbers
 
+    require_skin_file(out)
     examples = open_examples(store, poses)
-    require_folder(out)
     with status("fitting"), naming(store):
         skin = method.fit(examples)
     skin.save(out)

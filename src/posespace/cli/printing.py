@@ -47,7 +47,7 @@ def print_figures(title: str, figures: dict[str, Any]) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(title, style="bold", markup=False)
-    for line in _lines(figures, 1):
+    for line in _lines(_with_short_curve(figures), 1):
         console.print(line, markup=False)
 
 
@@ -83,6 +83,21 @@ def with_short_layers(figures: dict[str, Any]) -> dict[str, Any]:
     if "layers" not in about:
         return figures
     return figures | {"about": about | {"layers": {layer["name"]: _short_layer(layer) for layer in about["layers"]}}}
+
+
+def _with_short_curve(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a skin with its left-out error against signals told in a line: with one, as fitted, with most."""
+    about = figures.get("about")
+    if not isinstance(about, dict) or not (rows := _dicts(about.get("left out"))):
+        return figures
+    fitted = [region.get("signals") for region in _dicts(about.get("regions"))]
+    shown = [row for k, row in enumerate(rows) if k in (0, len(rows) - 1) or row.get("signals") in fitted]
+    told = ", ".join(f"{_short(row.get('rms'))} with {_short(row.get('signals'))}" for row in shown)
+    return figures | {"about": about | {"left out": told}}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _short_layer(layer: dict[str, Any]) -> str:

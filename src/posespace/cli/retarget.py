@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from posespace.cli.fit import require_folder
+from posespace.cli.fit import require_skin_file
 from posespace.cli.printing import AsJson, print_one
 from posespace.errors import InputError
 
@@ -32,9 +32,9 @@ def retarget(
     from posespace.progress import status
     from posespace.skin import Skin
 
-    require_folder(out)
+    require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = None if motion is None else load_motion(motion, first.rig.skeleton)
+    clip = None if motion is None else load_motion(motion, first.rig.skeleton, whole=True)
     with status("retargeting"):
         made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
     made.save(out)
@@ -47,16 +47,25 @@ def edit(
     scale: Annotated[
         list[str], typer.Option(help="NAME=FACTOR: a layer, its signal as LAYER:3, or 3 in an only layer. Repeat.")
     ] = [],  # noqa: B006  # Typer copies it
-    exaggerate: Annotated[float, typer.Option(help="Factor of everything; 0 leaves plain skinning.")] = 1.0,
+    exaggerate: Annotated[float, typer.Option(help="Factor of everything; 0 leaves the bones alone.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Make a skin's corrections stronger or weaker: one signal, one layer or all; 0 mutes."""
     from posespace.info import describe
     from posespace.skin import Skin
 
-    require_folder(out)
-    Skin.load(skin).edited(dict(map(_factor, scale)), exaggerate).save(out)
+    require_skin_file(out)
+    Skin.load(skin).edited(_factors(scale), exaggerate).save(out)
     print_one(describe(out), as_json)
+
+
+def _factors(texts: list[str]) -> dict[str | int, float]:
+    found: dict[str | int, float] = {}
+    for name, factor in map(_factor, texts):
+        if name in found:
+            raise InputError(f"--scale {name}: expected each signal once, got it twice")
+        found[name] = factor
+    return found
 
 
 def _factor(text: str) -> tuple[str, float]:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.check import Floats32
 from posespace.errors import InputError
-from posespace.examples import Examples
+from posespace.examples import Examples, require_examples
 from posespace.fit import supports
 from posespace.fit.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.components import on_one_support, on_own_supports
+from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.optimise_weights import fit_with_weights
 from posespace.fit.parts import Part, pair_part, single_parts, whole_part
 from posespace.fit.residuals import normal_residuals, point_residuals
@@ -77,8 +78,9 @@ class EigenSkin:
     weights: str = "given"
 
     def __post_init__(self) -> None:
-        for name in ("components", "budget", "taper", "bits"):
+        for name in ("components", "budget", "taper"):
             object.__setattr__(self, name, check.whole(name, getattr(self, name)))
+        object.__setattr__(self, "bits", check.bits(self.bits))
         if self.components < 1:
             raise InputError(f"components: expected at least 1, got {self.components}")
         check.choice("allotment", self.allotment, ("greedy", "equal"))
@@ -92,12 +94,12 @@ class EigenSkin:
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
         check.choice("weights", self.weights, ("given", "optimised"))
-        if self.bits not in (32, 16, 8):
-            raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
         RBF(self.kernel, self.radius)
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
+        require_examples(examples)
+        warn_of_contradictions(examples)
         return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
 
     def _fit(self, examples: Examples) -> Skin:

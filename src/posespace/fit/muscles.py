@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.examples import Examples
+from posespace.examples import Examples, require_examples
+from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.held_out import FRAMES, Clip, LeftOut, choose_joints, typical
 from posespace.fit.ica import independent_signals, principal_signals
@@ -19,7 +19,7 @@ from posespace.fit.nearest_bone import on_nearest_bone
 from posespace.fit.residuals import point_residuals
 from posespace.fit.thin_plate import ThinPlate
 from posespace.packed import PackedBasis
-from posespace.pose import Motion, pose_digests
+from posespace.pose import pose_digests, turning
 from posespace.rig import Rig
 from posespace.skin import Driver, Layer, Skin
 from posespace.spaces import PoseSpace
@@ -31,8 +31,6 @@ MOST_CHOSEN = 20
 
 NEAR_BEST = 1.05
 """The fewest signals are chosen whose left-out error is within this of the least."""
-
-_STILL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -62,21 +60,24 @@ class Muscles:
     bits: int = 16
 
     def __post_init__(self) -> None:
+        for name in ("signals", "joints", "centres"):
+            object.__setattr__(self, name, check.whole(name, getattr(self, name)))
+        object.__setattr__(self, "bits", check.bits(self.bits))
         if self.signals < 0:
             raise InputError(f"signals: expected at least 1, or 0 to choose, got {self.signals}")
         if self.joints < 1:
             raise InputError(f"joints: expected at least 1, got {self.joints}")
         if self.centres < 0:
             raise InputError(f"centres: expected at least 1, or 0 for all frames, got {self.centres}")
-        if not 0 <= self.smoothing < np.inf:
+        if not 0 <= check.number("smoothing", self.smoothing) < np.inf:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         check.choice("kind", self.kind, tuple(KINDS))
         check.choice("bones", self.bones, ("nearest", "weights"))
-        if self.bits not in (32, 16, 8):
-            raise InputError(f"bits: expected 32, 16 or 8, got {self.bits}")
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples, frames in the order of time."""
+        require_examples(examples)
+        warn_of_contradictions(examples)
         names = _moving_joints(examples)
         rig = on_nearest_bone(examples.rig) if self.bones == "nearest" else examples.rig
         found = point_residuals(Examples(rig, examples.motion, examples.shapes))
@@ -140,12 +141,6 @@ class _Region:
     vertices: Ints
     clip: Clip
     space: PoseSpace
-
-
-def turning(motion: Motion) -> NDArray[np.bool_]:
-    """Return (J,) which joints turn during a motion."""
-    near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0)
-    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
 
 
 def _moving_joints(examples: Examples) -> tuple[str, ...]:

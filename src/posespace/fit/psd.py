@@ -9,7 +9,7 @@ from numbers import Real
 
 from posespace import check
 from posespace.errors import InputError
-from posespace.examples import Examples
+from posespace.examples import Examples, require_examples
 from posespace.interpolate import RBF
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -79,6 +79,7 @@ class PSD:
         """Return the skin that reproduces every example."""
         from posespace.fit.sculpts import Sculpts
 
+        require_examples(examples)
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape)

@@ -19,13 +19,12 @@ from posespace.examples import Examples
 from posespace.fit.correspondence import KINDS, Correspondence, correspond, seen_from
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals
-from posespace.fit.muscles import turning
 from posespace.fit.nearest_bone import on_nearest_bone
 from posespace.fit.own_poses import own_poses
 from posespace.fit.residuals import point_residuals
 from posespace.fit.thin_plate import ThinPlate
 from posespace.packed import PackedBasis
-from posespace.pose import Motion, Pose, pose_digests
+from posespace.pose import Motion, Pose, pose_digests, turning
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Driver, Layer, Skin
@@ -43,6 +42,7 @@ _SOUND = 1e-3
 """Part of the largest below which a singular value of the map between two characters' signals is no basis for one."""
 
 _STILL, _SMOOTHING = 1e-4, 1e-6
+_CONSTANT = "motion: the clip is constant, no joint turns and no control moves in it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,19 +134,21 @@ def retarget(
         `posespace.fit.correspondence`
     bits : of a stored number: 32, 16 or 8
     """
-    check.choice("transfer", transfer, TRANSFERS)
-    check.choice("correspondence", correspondence, KINDS)
-    if signals < 0:
-        raise InputError(f"signals: expected at least 1, or 0 for those that matter, got {signals}")
+    _check_settings(signals, transfer, correspondence, bits)
+    for role, skin in (("X1", x1), ("X2", x2), ("Y1", y1)):
+        if not isinstance(skin, Skin):
+            raise InputError(f"{role}: expected a Skin, got a {type(skin).__name__}; load it with ps.Skin.load")
+    if motion is not None:
+        _check_motion(motion, x1.rig.skeleton)
     poses = _with_rest(own_poses(x1) if motion is None else motion, x1.rig)
     names = _moving(poses, x1.rig.skeleton)
     one, two, three = (
         Sampled.of(skin, _onto(poses, x1, skin, names, role)) for skin, role in ((x1, "X1"), (x2, "X2"), (y1, "Y1"))
     )
-    a1, b1 = Factors.of(one.frames(), signals), Factors.of(three.frames(), signals)
-    if not len(a1.signals) or not len(b1.signals):
-        raise InputError("retarget: X1 and Y1 must deform at the poses sampled, beyond what their bones do")
-    way = correspond(one.rig, two.rig, correspondence)
+    a1, b1 = (
+        Factors.of(_deformed(each, skin, role), signals) for each, skin, role in ((one, x1, "X1"), (three, y1, "Y1"))
+    )
+    way = on = correspond(one.rig, two.rig, correspondence)
     a2 = Factors.of(two.padded(way) if way.kind == "padding" else two.at(one.rig, way).frames(), signals)
     lost = _lost(a1, a2)
     if transfer == "auto":
@@ -156,17 +158,47 @@ def retarget(
     else:
         on = correspond(three.rig, one.rig, correspondence)
         # Both by one way, so that where it is off the two are off alike.
-        product = _added(
-            b1, *(Factors.of(each.at(three.rig, on).frames(), signals) for each in (two.at(one.rig, way), one))
-        )
+        both = (each.at(three.rig, on).frames() for each in (two.at(one.rig, way), one))
+        product = _added(b1, *(Factors.of(frames, signals) for frames in both))
+    taken = "closest" if "closest" in (way.kind, on.kind) else way.kind
     about = {
         "method": "retarget",
-        "settings": {"transfer": transfer, "correspondence": way.kind, "signals": signals, "bits": bits},
+        "settings": {"transfer": transfer, "correspondence": taken, "signals": signals, "bits": bits},
         "signals": [len(each.signals) for each in (a1, a2, b1)],
         "part of the change outside X1's deformation": lost,
         "poses": pose_digests(three.motion),
     }
     return Skin(three.rig, (_layer(three, names, *product, signals, bits),), about=about)
+
+
+def _check_settings(signals: int, transfer: str, correspondence: str, bits: int) -> None:
+    check.choice("transfer", transfer, TRANSFERS)
+    check.choice("correspondence", correspondence, KINDS)
+    check.bits(bits)
+    if check.whole("signals", signals) < 0:
+        raise InputError(f"signals: expected at least 1, or 0 for those that matter, got {signals}")
+
+
+def _check_motion(motion: Motion, skeleton: Skeleton) -> None:
+    """Refuse what is no motion of this skeleton, and a motion in which nothing moves."""
+    if not isinstance(motion, Motion):
+        remedy = "make one of poses with ps.Motion.from_poses, or load one with ps.load_motion"
+        raise InputError(f"motion: expected a Motion, got a {type(motion).__name__}; {remedy}")
+    have = motion.rotations.shape[1]
+    if have != len(skeleton):
+        remedy = "load it with ps.load_motion(file, x1.rig.skeleton)"
+        raise InputError(f"motion: expected poses of the {len(skeleton)} joints of X1, got {have}; {remedy}")
+    if len(motion) < 2 or (not turning(motion).any() and (np.ptp(motion.controls, axis=0) <= _STILL).all()):
+        raise InputError(_CONSTANT)
+
+
+def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
+    """What a skin does beyond the bones (P, N, 3); nothing but rounding is an error."""
+    frames = sampled.frames()
+    if np.abs(frames).max(initial=0.0) <= 1e-6 * sampled.rig.mesh.diagonal:
+        why = "it has no layers, so there is nothing to carry to or from" if not skin.layers else "it does not"
+        raise InputError(f"retarget: {role} must deform at the poses sampled, beyond what its bones do; {why}")
+    return frames
 
 
 def _with_rest(motion: Motion, rig: Rig) -> Motion:
@@ -182,7 +214,7 @@ def _moving(motion: Motion, skeleton: Skeleton) -> tuple[str, ...]:
         return tuple(name for name, each in zip(skeleton.names, turns, strict=True) if each)
     moved = np.abs(motion.controls).max(axis=0, initial=0.0) > _STILL
     if not moved.any():
-        raise InputError("motion: the clip is constant, no joint turns and no control moves in it")
+        raise InputError(_CONSTANT)
     return tuple(name for name, moves in zip(motion.control_names, moved, strict=True) if moves)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from posespace.check import Floats
+from posespace.edit import edit_words
 from posespace.examples import Examples
 from posespace.mesh import Mesh
 from posespace.report.compare import COLUMNS, Entry, seen_note
@@ -47,6 +48,7 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         "<h1>How close the skins come to the truth</h1>",
         f'<p class="soft">{escape(note)}</p>',
         _error_table(entries),
+        *(_edits(entry) for entry in entries),
         _per_pose(judged),
         _per_joint(judged),
         _curves(judged, examples),
@@ -73,6 +75,12 @@ def _error_table(entries: Sequence[Entry]) -> str:
     )
     heads = ["", *(column.title for column in COLUMNS)]
     return f'<h2>Errors</h2>{table(heads, rows, best)}<p class="soft">{about}</p>'
+
+
+def _edits(entry: Entry) -> str:
+    """What an edited skin was made from, in a line; nothing for others."""
+    words = edit_words(entry.skin) if isinstance(entry.skin, Skin) else ""
+    return f"<p>{escape(entry.name)} is edited: {escape(words)}.</p>" if words else ""
 
 
 def _per_pose(judged: list[tuple[Entry, Score]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ class Line:
     x, y : its points
     notes : what each point is called when the pointer rests on it
     look : the number of its colour, so that one thing looks the same in several plots
+    gap : the line breaks where x goes on by more than this
     """
 
     name: str
@@ -30,6 +32,7 @@ class Line:
     y: Sequence[float]
     notes: Sequence[str] = ()
     look: int = 0
+    gap: float = math.inf
 
 
 def line_plot(lines: Sequence[Line], x_label: str, y_label: str, log_y: bool = False, log_x: bool = False) -> str:
@@ -83,8 +86,11 @@ def _legend(lines: Sequence[Line]) -> str:
 def _drawn(line: Line, across: _Axis, up: _Axis) -> str:
     colour, dashes = _look(line.look)
     places = [(across.place(x), up.place(y)) for x, y in zip(line.x, line.y, strict=True)]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    drawn = f'<polyline points="{path}" fill="none" stroke="{colour}"{dashes}/>'
+    breaks = [k for k in range(1, len(places)) if line.x[k] - line.x[k - 1] > line.gap]
+    drawn = ""
+    for start, end in itertools.pairwise([0, *breaks, len(places)]):
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places[start:end])
+        drawn += f'<polyline points="{path}" fill="none" stroke="{colour}"{dashes}/>'
     radius = 3 if len(places) <= 60 else 1.5
     for (x, y), value, note in zip(places, line.y, line.notes, strict=True):
         title = escape(f"{line.name}{': ' + note if note else ''}, {value:.4g}")

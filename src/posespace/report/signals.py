@@ -10,6 +10,7 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats
+from posespace.edit import edit_factors
 from posespace.pose import Motion
 from posespace.report.compare import Entry
 from posespace.report.plot import Line, line_plot
@@ -22,6 +23,9 @@ METHODS = ("muscles", "retarget")
 
 MOST_LAYERS, MOST_LINES = 3, 8
 
+MISSING = 1.5
+"""Lines break where the time between two frames is more than this of the median: frames are missing there."""
+
 
 def signals(entry: Entry, motion: Motion) -> str:
     """Return the section of a skin whose coordinates are signals; nothing for others."""
@@ -29,18 +33,21 @@ def signals(entry: Entry, motion: Motion) -> str:
     if not isinstance(skin, Skin) or skin.about.get("method") not in METHODS or not skin.layers or len(motion) < 2:
         return ""
     order = np.argsort([-energies(layer).sum() for layer in skin.layers], kind="stable")[:MOST_LAYERS]
-    plots = [_over_time(skin, skin.layers[number], motion) for number in sorted(order.tolist())]
+    factors = edit_factors(skin)
+    plots = [_over_time(skin, skin.layers[number], factors[number], motion) for number in sorted(order.tolist())]
     told = skin.about.get("left out")
     return f"<h2>Signals of {escape(entry.name)} over time</h2>{''.join(plots)}{_left_out(skin, told)}"
 
 
-def _over_time(skin: Skin, layer: Layer, motion: Motion) -> str:
+def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str:
+    """A layer's signals as they act, times the factors (C,) of edits, and the angles of its joints."""
     rig, driver = skin.rig, layer.driver
     times = _times(motion)
-    values = driver.interpolant(driver.space.coordinates(motion, rig.skeleton))
+    gap = MISSING * float(np.median(np.diff(times)))
+    values = factors * driver.interpolant(driver.space.coordinates(motion, rig.skeleton))
     shown = np.argsort(-energies(layer), kind="stable")[:MOST_LINES]
     lines = [
-        Line(f"signal {column + 1}", times, values[:, column].tolist(), motion.names, look)
+        Line(f"signal {column + 1}", times, values[:, column].tolist(), motion.names, look, gap)
         for look, column in enumerate(sorted(shown.tolist()))
     ]
     parts = [f"<h3>{escape(layer.name)}</h3>", line_plot(lines, "seconds", "signal")]
@@ -48,7 +55,7 @@ def _over_time(skin: Skin, layer: Layer, motion: Motion) -> str:
     if joints:
         angles = _angles(motion, rig.rest.rotations, joints)
         turned = [
-            Line(rig.skeleton.names[joint], times, angles[:, k].tolist(), motion.names, k)
+            Line(rig.skeleton.names[joint], times, angles[:, k].tolist(), motion.names, k, gap)
             for k, joint in enumerate(joints)
         ]
         parts.append(line_plot(turned, "seconds", "turn from rest, °"))

@@ -1,0 +1,48 @@
+"""Frames of one pose that show different shapes: no function of the pose can meet both."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.examples import Examples
+from posespace.pose import pose_digests
+
+DIFFERENT = 1e-3
+"""Part of the box's diagonal above which two shapes of one pose contradict each other."""
+
+
+def warn_of_contradictions(examples: Examples) -> None:
+    """Warn of the two frames of one pose whose shapes differ most; shapes are read only where a pose comes twice."""
+    digests = pose_digests(examples.motion)
+    if len(set(digests)) == len(digests):
+        return
+    worst, pair = DIFFERENT * examples.rig.mesh.diagonal, (0, 0)
+    for first, later in _repeated(digests).items():
+        one = _beyond_bones(examples, first)
+        for frame in later:
+            off = float(np.linalg.norm(_beyond_bones(examples, frame) - one, axis=1).max(initial=0.0))
+            if off > worst:
+                worst, pair = off, (first, frame)
+    if pair != (0, 0):
+        a, b = (repr(examples.motion.names[frame]) for frame in pair)
+        part = worst / examples.rig.mesh.diagonal
+        why = f"are of one pose, but their shapes differ by {part:.2g} of the box; leave one out"
+        warnings.warn(f"examples: {a} and {b} {why}", stacklevel=3)
+
+
+def _repeated(digests: list[str]) -> dict[int, list[int]]:
+    """The first frame of each pose that comes more than once, and the later ones."""
+    first: dict[str, int] = {}
+    found: dict[int, list[int]] = {}
+    for frame, digest in enumerate(digests):
+        if first.setdefault(digest, frame) != frame:
+            found.setdefault(first[digest], []).append(frame)
+    return found
+
+
+def _beyond_bones(examples: Examples, frame: int) -> Floats:
+    """A shape (N, 3) less plain skinning: digests leave out shifts, which plain skinning has."""
+    return np.asarray(examples.shapes[frame] - examples.rig.skin(examples.motion[frame]))
