@@ -18,6 +18,7 @@ from test_files import dembones
 
 import posespace as ps
 from posespace import datasets
+from posespace.edit import edit_words
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.gram import combined, gram_of, principal
@@ -298,3 +299,11 @@ def test_two_frames_are_enough_for_one_signal() -> None:
     two = small()[0].subset([2, 29])
     assert evaluate(Muscles(1, smoothing=0.0, centres=0).fit(two), two).rel_err < 1e-3
     assert Muscles(0).fit(two).layers[0].driver.columns == 1
+
+
+def test_what_a_file_says_of_edits_may_be_anything() -> None:
+    skin = Muscles(3).fit(datasets.arm()[0].subset(range(0, 80, 8)))
+    for said in ("much", {"scale": 1}, [3, {"scale": [1]}, {"scale": {"1": "a"}, "exaggerate": 1}, {}]):
+        strange = replace(skin, about={**skin.about, "edits": said})
+        assert edit_words(strange) == ""
+        assert edit_words(strange.edited({1: 0.5})) == "1 times 0.5"

@@ -25,29 +25,39 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
     layers = tuple(_scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
     done = {"scale": given, "exaggerate": float(exaggerate)}
     about = dict(skin.about)
-    about["edits"] = [*about.get("edits", []), done]
+    about["edits"] = [{"scale": names, "exaggerate": factor} for names, factor in _past(skin)] + [done]
     return replace(skin, layers=layers, about=about)
 
 
 def edit_words(skin: Skin) -> str:
     """Return a skin's edits in a line, "" where it has none."""
     words: list[str] = []
-    for edit in skin.about.get("edits", []):
-        words += [f"{name} times {factor:g}" for name, factor in edit["scale"].items()]
-        words += [f"everything times {edit['exaggerate']:g}"] if edit["exaggerate"] != 1 else []
+    for scale, exaggerate in _past(skin):
+        words += [f"{name} times {factor:g}" for name, factor in scale.items()]
+        words += [f"everything times {exaggerate:g}"] if exaggerate != 1 else []
     return ", ".join(words)
 
 
 def edit_factors(skin: Skin) -> list[Floats]:
     """Return for each layer the factors (C,) that all edits of a skin together have put on its signals."""
     total: list[Floats] = [np.ones(layer.driver.columns) for layer in skin.layers]
-    for edit in skin.about.get("edits", []):
+    for scale, exaggerate in _past(skin):
         # A signal may be gone by now: truncated after the edit.
-        for name, factor in edit["scale"].items():
+        for name, factor in scale.items():
             with suppress(InputError):
                 total = [a * b for a, b in zip(total, _factors(skin, {name: factor}, 1.0), strict=True)]
-        total = [each * edit["exaggerate"] for each in total]
+        total = [each * exaggerate for each in total]
     return total
+
+
+def _past(skin: Skin) -> list[tuple[dict[str, float], float]]:
+    """The edits that a skin says were made; what a file has there may be anything, and is left out if it is no edit."""
+    said = skin.about.get("edits")
+    found = []
+    for edit in said if isinstance(said, list) else []:
+        with suppress(InputError, KeyError, TypeError):
+            found.append((_checked(edit["scale"]), check.number("exaggerate", edit["exaggerate"])))
+    return found
 
 
 def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:

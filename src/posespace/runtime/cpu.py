@@ -22,7 +22,7 @@ from posespace.runtime.lanes import LANES
 from posespace.runtime.layout import Layout, Table, layout_of
 from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
-from posespace.subdivision import levels_of
+from posespace.subdivision import Subdivision, levels_of
 
 # What whole-number sums may be off: points as a part of the box's diagonal, normals as a part of their length.
 _TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
@@ -82,7 +82,11 @@ class CPUPlayer(Player):
         return surface_normals.fans_of(self.skin.mesh)
 
     @cached_property
-    def _levels(self) -> tuple[object, ...]:
+    def _weights(self) -> Floats:
+        return self.skin.rig.weights.astype(np.float64)
+
+    @cached_property
+    def _levels(self) -> tuple[Subdivision, ...]:
         return levels_of(self.skin.rig.mesh, self.skin.detail.levels if self.skin.detail else 0)
 
     def _made_work(self, poses: tuple[int, ...]) -> Work:
@@ -132,9 +136,8 @@ class CPUPlayer(Player):
             else (frames.pose_both_alone, dual_quaternions.carry_alone)
         )
         pose(*args)
-        rig = self.skin.rig
-        weights = rig.weights.astype(np.float64)
-        carry(self.threads, dual_quaternions.dual_palette(palette), rig.influences, weights, points, turned)
+        bones = dual_quaternions.dual_palette(palette)
+        carry(self.threads, bones, self.skin.rig.influences, self._weights, points, turned)
 
     def _play_detail(self, points: Floats32, normals: Floats32 | None) -> None:
         """Relief: the coarse points subdivided and moved along their normals, by the reference's own arrays."""
@@ -147,7 +150,7 @@ class CPUPlayer(Player):
             self._play_dual(coarse, None)
         fine = coarse
         for level in self._levels:
-            fine = level.refine(fine)  # type: ignore[attr-defined]
+            fine = level.refine(fine)
         start = self._drive.detail
         heights = self._work.coordinates[start : start + detail.driver.columns] @ detail.heights
         along = np.empty_like(points) if normals is None else normals
