@@ -6,6 +6,7 @@ Names are imported when they are first used, so that a program that only plays a
 from __future__ import annotations
 
 import importlib
+import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from posespace.skin import Skin as Skin
     from posespace.spaces import PoseSpace as PoseSpace
     from posespace.writers import export as export
+
+# Threads that spin while they wait use up their time, and are then not there when there is work: on a machine with
+# anything else to do a frame takes a hundred times as long. Read once, when the first loop runs on several cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _HOMES = {
     "posespace.carry": ("mirror", "mirror_examples", "onto"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from types import FunctionType
@@ -10,10 +9,6 @@ from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.errors import NumbaPedanticWarning
-
-# Threads that spin while they wait use up their time, and are then not there when there is work: on a machine with
-# anything else to do a frame takes a hundred times as long. Read once, when numba starts its threads.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Numba's check of its own code, where loops of one function are put into another.
 warnings.filterwarnings("ignore", category=NumbaPedanticWarning)
