@@ -22,7 +22,6 @@ from posespace.runtime.lanes import LANES
 from posespace.runtime.layout import Layout, Table, layout_of
 from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
-from posespace.subdivision import Subdivision, levels_of
 
 # What whole-number sums may be off: points as a part of the box's diagonal, normals as a part of their length.
 _TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
@@ -54,7 +53,6 @@ class CPUPlayer(Player):
         self._work = self._made_work(())
         tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
         self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
-        self._carried = self.normals and self._carries(skin)
         table = self.layout.normal_points or _empty(self.layout.blocks)
         self._normal_basis = _basis(table, self.layout.normal_scales, self.layout.normal_most, _NORMAL_TOLERANCE)
         self._linear = skin.rig.blending == "linear"
@@ -64,13 +62,6 @@ class CPUPlayer(Player):
             self._still = self._work._replace(palette=np.eye(3, 4, dtype=np.float32).ravel())
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
-
-    @staticmethod
-    def _carries(skin: Skin) -> bool:
-        """Whether normals are carried by the bones; else they are those of the posed surface."""
-        if skin.detail is not None:
-            return False
-        return not skin.layers or any(layer.normal_basis is not None for layer in skin.layers)
 
     @cached_property
     def _several(self) -> bool:
@@ -84,10 +75,6 @@ class CPUPlayer(Player):
     @cached_property
     def _weights(self) -> Floats:
         return self.skin.rig.weights.astype(np.float64)
-
-    @cached_property
-    def _levels(self) -> tuple[Subdivision, ...]:
-        return levels_of(self.skin.rig.mesh, self.skin.detail.levels if self.skin.detail else 0)
 
     def _made_work(self, poses: tuple[int, ...]) -> Work:
         columns = self._drive.columns
@@ -109,9 +96,12 @@ class CPUPlayer(Player):
         drive_again(self._drive.tables, self._pose, work.scratch, work.palette, work.coordinates, times)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
-        if self.skin.detail is not None:
-            self._play_detail(points, normals)
-        elif not self._linear:
+        if self._relief is not None:
+            coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
+            self._play_coarse(coarse)
+            self._relief.add(self.threads, coarse, self._work.coordinates, points, normals)
+            return
+        if not self._linear:
             self._play_dual(points, normals)
         elif normals is not None and self._carried:
             bases = self._basis, self._normal_basis
@@ -120,7 +110,13 @@ class CPUPlayer(Player):
         else:
             self._play_points(points)
         if normals is not None and not self._carried:
-            self._write_normals(points, normals)
+            surface_normals.write_normals(self.threads, self._fans, points, normals)
+
+    def _play_coarse(self, points: Floats32) -> None:
+        if self._linear:
+            self._play_points(points)
+        else:
+            self._play_dual(points, None)
 
     def _play_points(self, points: Floats32) -> None:
         frame = frames.frame_points if self.threads > 1 else frames.frame_points_alone
@@ -138,28 +134,6 @@ class CPUPlayer(Player):
         pose(*args)
         bones = dual_quaternions.dual_palette(palette)
         carry(self.threads, bones, self.skin.rig.influences, self._weights, points, turned)
-
-    def _play_detail(self, points: Floats32, normals: Floats32 | None) -> None:
-        """Relief: the coarse points subdivided and moved along their normals, by the reference's own arrays."""
-        detail = self.skin.detail
-        assert detail is not None
-        coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
-        if self._linear:
-            self._play_points(coarse)
-        else:
-            self._play_dual(coarse, None)
-        fine = coarse
-        for level in self._levels:
-            fine = level.refine(fine)
-        start = self._drive.detail
-        heights = self._work.coordinates[start : start + detail.driver.columns] @ detail.heights
-        along = np.empty_like(points) if normals is None else normals
-        self._write_normals(fine, along)
-        points[:] = fine + heights[:, None] * along
-
-    def _write_normals(self, points: Floats32, normals: Floats32) -> None:
-        write = surface_normals.surface_normals if self.threads > 1 else surface_normals.surface_normals_alone
-        write(self.threads, self._fans, points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         shape = (min(len(motion), _AT_ONCE), self.vertices, 3)
@@ -181,7 +155,7 @@ class CPUPlayer(Player):
     ) -> None:
         """Write the shapes of a few poses of a motion."""
         self._drive.write_poses(motion, which.start, which.stop, poses)
-        simple = self._linear and self.skin.detail is None
+        simple = self._linear and self._relief is None
         if not simple:
             for row in range(len(which)):
                 self._pose[:] = poses[row]
@@ -196,7 +170,7 @@ class CPUPlayer(Player):
         alone(tables, used, self._surface, self._basis, works, out)
         if normals is not None:
             for row in range(len(which)):
-                self._write_normals(out[row], normals[row])
+                surface_normals.write_normals(self.threads, self._fans, out[row], normals[row])
 
 
 def _basis(table: Table, scales: Floats, most: float, tolerance: float) -> Basis:

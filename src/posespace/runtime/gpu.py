@@ -7,7 +7,7 @@ processor, to points that are read back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.pose import Motion, Pose
-from posespace.runtime import gpu_device, surface_normals
+from posespace.runtime import gpu_device
 from posespace.runtime.drive import drive
 from posespace.runtime.gpu_work import Work
 from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
-from posespace.subdivision import Subdivision, levels_of
 
 _IN_FLIGHT = 2
 
@@ -77,11 +76,9 @@ class GPUPlayer(Player):
             self._staging = self._work.staging()
 
     def _normals_kind(self) -> str:
-        skin = self.skin
-        if not self.normals or skin.detail is not None:
+        if not self.normals or self._relief is not None:
             return "none"
-        carried = not skin.layers or any(layer.normal_basis is not None for layer in skin.layers)
-        return "carried" if carried else "surface"
+        return "carried" if self._carried else "surface"
 
     @property
     def _open(self) -> Work:
@@ -145,36 +142,13 @@ class GPUPlayer(Player):
         work.submit(staging)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
-        if self.skin.detail is not None:
-            self._play_detail(points, normals)
+        self._submit(self._staging)
+        if self._relief is None:
+            self._open.fetch(self._staging, points, normals)
             return
-        self._submit(self._staging)
-        self._open.fetch(self._staging, points, normals)
-
-    @cached_property
-    def _fans(self) -> surface_normals.Fans:
-        return surface_normals.fans_of(self.skin.mesh)
-
-    @cached_property
-    def _levels(self) -> tuple[Subdivision, ...]:
-        return levels_of(self.skin.rig.mesh, self.skin.detail.levels if self.skin.detail else 0)
-
-    def _play_detail(self, points: Floats32, normals: Floats32 | None) -> None:
-        detail = self.skin.detail
-        assert detail is not None
         coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
-        self._submit(self._staging)
         self._open.fetch(self._staging, coarse, None)
-        fine: Floats = coarse
-        for level in self._levels:
-            fine = level.refine(fine)
-        start = self._drive.detail
-        heights = self._coordinates[start : start + detail.driver.columns] @ detail.heights
-        along = np.empty_like(points) if normals is None else normals
-        surface_normals.surface_normals_alone(1, self._fans, fine, along)
-        points[:] = fine + heights[:, None] * along
-        if normals is not None:
-            surface_normals.surface_normals_alone(1, self._fans, points, normals)
+        self._relief.add(1, coarse, self._coordinates, points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         own = self._array("points", None) if points is None else None

@@ -15,6 +15,7 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.pose import Motion, Pose
 from posespace.runtime.drive_tables import drive_of
+from posespace.runtime.relief import Relief
 from posespace.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
@@ -39,6 +40,11 @@ class Player(ABC):
         self._pose = np.zeros(self._drive.pose_size)
         self._warned: set[str] = set()
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
+        detail = skin.detail
+        self._relief = None if detail is None else Relief(skin, detail, self._drive.detail)
+        # Normals are carried by the bones, or else those of the posed surface: see `Skin.pose`.
+        corrected = any(layer.normal_basis is not None for layer in skin.layers)
+        self._carried = self.normals and detail is None and (corrected or not skin.layers)
 
     def __call__(
         self, pose: Pose | ArrayLike, points: Floats32 | None = None, normals: Floats32 | None = None

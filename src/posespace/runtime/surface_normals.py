@@ -75,3 +75,8 @@ def _surface_normals(
 
 surface_normals = on_all_cores(_surface_normals)
 surface_normals_alone = compiled(_surface_normals)
+
+
+def write_normals(threads: int, fans: Fans, points: NDArray[np.floating], out: Floats32) -> None:
+    """Write unit normals (N, 3) of points (N, 3), on so many cores."""
+    (surface_normals if threads > 1 else surface_normals_alone)(threads, fans, points, out)
