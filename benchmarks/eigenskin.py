@@ -6,15 +6,14 @@ Run: uv run python benchmarks/eigenskin.py [--json] [--data FOLDER]
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 from rivals import DATA, frames
+from timing import show
 
 import posespace as ps
-from posespace.cli.printing import markdown_table
 from posespace.pose import Motion
 
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
@@ -144,11 +143,7 @@ def main() -> None:
         _, odd, even, _ = frames(given.data)
         tables["allotment, dem-bones"] = lambda: allotment("dem-bones", odd, even)
     for title, make in tables.items():
-        rows = make()
-        if given.json:
-            print(json.dumps({"title": title, "rows": rows}), flush=True)
-            continue
-        print(f"\n{title}\n{markdown_table(rows)}", flush=True)
+        show(title, make(), given.json)
 
 
 if __name__ == "__main__":

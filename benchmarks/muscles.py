@@ -6,7 +6,6 @@ Run: uv run python benchmarks/muscles.py [--json] [--data FOLDER] [--only TABLE]
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 import tracemalloc
@@ -16,11 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from rivals import DATA, frames
-from timing import take_turns
+from timing import show, take_turns
 
 import posespace as ps
 from posespace import rotations
-from posespace.cli.printing import markdown_table
 from posespace.datasets.bending_arm import true_shape
 from posespace.fit.gram import gram_of
 from posespace.fit.ica import independent_signals, principal_signals
@@ -209,11 +207,7 @@ def main() -> None:
     for title, make in tables.items():
         if given.only not in (None, title):
             continue
-        rows = make()
-        if given.json:
-            print(json.dumps({"title": title, "rows": rows}), flush=True)
-            continue
-        print(f"\n{title}\n{markdown_table(rows)}", flush=True)
+        show(title, make(), given.json)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from posespace.bench.timing import Timing, take_turns
+from posespace.cli.printing import markdown_table
 
-__all__ = ["Timing", "report", "take_turns", "wants_json"]
+__all__ = ["Timing", "report", "show", "take_turns", "wants_json"]
 
 
 def report(title: str, timings: dict[str, Timing], against: str, as_json: bool) -> None:
@@ -29,6 +31,12 @@ def report(title: str, timings: dict[str, Timing], against: str, as_json: bool) 
         low, high = row["spread_ms"]  # type: ignore[misc]
         ratio = timings[name].median / base
         print(f"  {name:34s} {row['ms']:10.3f} ms  ({low:.3f} to {high:.3f})  {ratio:8.2f} x {against}")
+
+
+def show(title: str, rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print rows under a title as a table, or as one line of JSON."""
+    words = json.dumps({"title": title, "rows": rows}) if as_json else f"\n{title}\n{markdown_table(rows)}"
+    print(words, flush=True)
 
 
 def wants_json() -> bool:
