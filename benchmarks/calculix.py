@@ -19,9 +19,9 @@ import numpy as np
 from timing import wants_json
 
 from posespace.pose import Pose
-from posespace.simulate.hand import hand
-from posespace.simulate.simulation import Posed, Simulation, Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.solver.simulation import Posed, Simulation, Tissue
 from posespace.skeleton import Skeleton
 
 JOINT = "index_pip"

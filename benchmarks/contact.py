@@ -10,14 +10,14 @@ import argparse
 import numpy as np
 
 from posespace.check import Floats
+from posespace.geometry.surface import Surface, vertex_normals
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.simulate.contact import Contact
-from posespace.simulate.hand import hand
-from posespace.simulate.hand_bones import FINGERS
-from posespace.simulate.simulation import Simulation, Tissue
-from posespace.simulate.surface import Surface, vertex_normals
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.bodies.hand_bones import FINGERS
+from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.solver.contact import Contact
+from posespace.simulate.solver.simulation import Simulation, Tissue
 
 FIST = {"mcp": 80.0, "pip": 90.0, "dip": 60.0}
 

@@ -14,7 +14,7 @@ from rivals import DATA, frames
 from timing import show
 
 import posespace as ps
-from posespace.pose import Motion
+from posespace.motion import Motion
 
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
 """Figure 7 of Kry, James and Pai 2002: the thumb's carpo-metacarpal joint with 1 to 5 components."""

@@ -15,7 +15,7 @@ from timing import report, take_turns, wants_json
 
 from posespace import datasets
 from posespace.examples import Examples
-from posespace.fit.psd import PSD
+from posespace.fit.psd.psd import PSD
 from posespace.skin import Skin
 
 

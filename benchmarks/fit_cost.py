@@ -17,7 +17,7 @@ from timing import take_turns, wants_json
 
 import posespace as ps
 from posespace.cli.printing import markdown_table
-from posespace.pose import Motion
+from posespace.motion import Motion
 
 
 def stores(folder: Path) -> dict[str, Path]:

@@ -12,9 +12,9 @@ import sys
 import numpy as np
 
 from posespace.pose import Pose
-from posespace.simulate.arm import arm
-from posespace.simulate.simulation import Posed, Simulation, Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.bodies.arm import arm
+from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.solver.simulation import Posed, Simulation, Tissue
 from posespace.skeleton import Skeleton
 
 STEP = 5.0

@@ -12,7 +12,7 @@ from timing import Timing, report, take_turns, wants_json
 
 import posespace as ps
 from posespace.pose import Pose
-from posespace.runtime.gpu import GPUPlayer
+from posespace.runtime.gpu.player import GPUPlayer
 
 FRAMES = 20
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import RBFInterpolator
 from timing import report, take_turns, wants_json
 
-from posespace.interpolate import RBF
+from posespace.interpolate.rbf import RBF
 
 SCIPY = {
     "gaussian": ("gaussian", 1 / np.sqrt(2), -1),

@@ -22,9 +22,9 @@ from posespace import rotations
 from posespace.datasets.bending_arm import true_shape
 from posespace.fit.gram import gram_of
 from posespace.fit.ica import independent_signals, principal_signals
-from posespace.fit.nearest_bone import on_nearest_bone
 from posespace.fit.residuals import point_residuals
-from posespace.storage import stored_bytes
+from posespace.fit.weights.nearest_bone import on_nearest_bone
+from posespace.report.stored import stored_bytes
 
 Row = dict[str, object]
 Array = NDArray[np.float64]

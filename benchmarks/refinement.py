@@ -16,11 +16,12 @@ import numpy as np
 from posespace import datasets
 from posespace.check import Floats
 from posespace.cli.printing import markdown_table
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.simulate.hand import hand
-from posespace.simulate.simulation import Simulation, Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.solver.simulation import Simulation, Tissue
 
 POSES = ("index_pip.x +69", "index_mcp.x +66", "thumb_cmc.x +35", "random 3")
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import rotations
-from posespace.fit.retarget import Sampled
-from posespace.interpolant import RBFInterpolant
-from posespace.skin import Driver, Layer
+from posespace.fit.retarget.retarget import Sampled
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.layer import Driver, Layer
 
 Array = NDArray[np.float64]
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -201,7 +201,7 @@ def face(rig: ps.Rig, names: tuple[str, ...], expressions: Array, identity: Arra
 
 def arms() -> Iterator[Case]:
     """Simulated arms: X thin, Y thick; 1 of a tissue that gives way, 2 of one that hardly changes its volume."""
-    from posespace.simulate.arm import arm, clip
+    from posespace.simulate.bodies.arm import arm, clip
 
     thin, other = arm(1200), arm(900)
     skeleton = thin.rig.skeleton
@@ -215,9 +215,9 @@ def arms() -> Iterator[Case]:
 
 def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> ps.Skin:
     """A skin of a simulated arm that meets each frame."""
-    from posespace.simulate.bones import Body
-    from posespace.simulate.simulation import Simulation, Tissue
-    from posespace.simulate.tetmesh import tetrahedralise
+    from posespace.simulate.bodies.body import Body
+    from posespace.simulate.mesh.tetmesh import tetrahedralise
+    from posespace.simulate.solver.simulation import Simulation, Tissue
 
     assert isinstance(body, Body)
     given = body.rig

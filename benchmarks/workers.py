@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from posespace.pose import Motion
-from posespace.simulate.batch import Job, Outcome, solve_pose
-from posespace.simulate.hand import hand
-from posespace.simulate.machines import Machines
+from posespace.motion import Motion
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.cluster.batch import Job, Outcome, solve_pose
+from posespace.simulate.cluster.machines import Machines
+from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.poses import random_poses
-from posespace.simulate.simulation import Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.solver.simulation import Tissue
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 import posespace as ps
 from posespace.datasets.bending_arm import true_shape
-from posespace.fit.nearest_bone import on_nearest_bone
+from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.report.render import Camera, heat, montage, render, save_png
 
 IMG = Path(__file__).with_name("img")

@@ -14,13 +14,13 @@ import numpy as np
 from frame_picture import frame
 
 from posespace.check import Floats
-from posespace.formats.examplefile import ExampleStore
+from posespace.formats.example_store import ExampleStore
 from posespace.pose import Pose
 from posespace.report.render import Camera, Image, montage, render, save_png
-from posespace.simulate.cutaway import cut_open
-from posespace.simulate.hand import hand
-from posespace.simulate.simulation import Simulation, Tissue
-from posespace.simulate.tetmesh import tetrahedralise
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.mesh.cutaway import cut_open
+from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.solver.simulation import Simulation, Tissue
 from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")

@@ -51,10 +51,10 @@ def python_blocks(path: Path) -> list[str]:
 
 
 def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from posespace.formats import posejson
+    from posespace.formats import pose_json
 
     train, unseen = ps.datasets.bending_arm(rings=12, sides=8)
-    posejson.write(tmp_path / "poses.json", train.motion, train.rig.skeleton)
+    pose_json.write(tmp_path / "poses.json", train.motion, train.rig.skeleton)
     monkeypatch.chdir(tmp_path)
     shapes = np.stack([train.shapes[k] for k in range(len(train))])
     block = python_blocks(ROOT / "README.md")[0].replace('ps.load_rig("hand.glb")', "rig")

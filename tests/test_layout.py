@@ -18,14 +18,14 @@ import posespace as ps
 skin = ps.Skin.load({path!r})
 skin.pose(skin.rig.rest)
 heavy = {{"scipy", "sklearn", "zarr", "matplotlib", "numba", "typer", "safetensors"}} & set(sys.modules)
-offline = ("posespace.fit", "posespace.rivals", "posespace.simulate", "posespace.datasets", "posespace.interpolate")
+offline = ("posespace.fit", "posespace.rivals", "posespace.simulate", "posespace.datasets", "posespace.interpolate.rbf")
 print(sorted(heavy) + [name for name in sys.modules if name.startswith(offline)])
 """
 
 
 def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> None:
     import numpy as np
-    from strategies import random_skin
+    from helpers.strategies import random_skin
 
     random_skin(np.random.default_rng(0)).save(tmp_path / "a.skin")
     code = PLAYING.format(path=str(tmp_path / "a.skin"))
@@ -33,19 +33,36 @@ def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> Non
     assert done.stdout.strip() == "[]"
 
 
-ABOVE = {
-    "nouns": ("spaces", "interpolate", "skin", "fit", "formats", "report", "cli", "datasets", "load", "info"),
-    "fit": ("report", "cli", "datasets", "load", "info", "formats"),
-    "simulate": ("report", "cli", "datasets", "info"),
-    "formats": ("fit", "simulate", "report", "cli", "datasets", "load", "info"),
-    "rivals": ("fit", "report", "cli", "datasets", "load", "info", "formats"),
-    "report": ("cli", "fit", "rivals", "datasets"),
+RANKS = (
+    ("errors", "check", "progress", "__version__"),
+    ("geometry", "rotations", "skinning"),
+    ("mesh", "skeleton", "pose", "motion", "rig", "examples", "world_turns", "other_side", "other_skeleton"),
+    ("spaces", "interpolate"),
+    ("basis", "layer", "skin", "edit"),
+    ("formats", "runtime"),
+    ("fit", "rivals", "simulate"),
+    ("datasets", "report"),
+    ("bench", "demo"),
+    ("cli",),
+)
+"""What may import what: a module or room uses those of its own rank and of the ranks before it."""
+
+NEVER = {
+    "fit": {"formats", "runtime", "rivals", "simulate"},
+    "rivals": {"fit", "formats", "runtime", "simulate"},
+    "simulate": {"fit", "rivals", "runtime"},
+    "formats": {"runtime"},
+    "runtime": {"formats"},
+    "report": {"datasets"},
+    "datasets": {"report"},
 }
-NOUNS = ("mesh", "skeleton", "rig", "pose", "rotations", "skinning", "check", "errors")
+"""Rooms of one rank, or of a rank before, that keep out of each other's way all the same."""
+
+RANK_OF = {name: rank for rank, names in enumerate(RANKS) for name in names}
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules of the library that a file imports at its top level."""
+    """Modules and rooms of the library that a file imports when it is loaded."""
     found: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("posespace"):
@@ -53,11 +70,28 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("part", ABOVE)
-def test_imports_point_one_way(part: str) -> None:
-    files = [SOURCE / f"{name}.py" for name in NOUNS] if part == "nouns" else list((SOURCE / part).glob("*.py"))
-    for path in files:
-        assert not imports_of(path) & set(ABOVE[part]), path
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    for other in imports_of(path) - {own}:
+        assert RANK_OF[other] <= RANK_OF[own], f"{own} imports {other}"
+        assert other not in NEVER.get(own, set()), f"{own} imports {other}"
+
+
+def test_no_test_imports_another() -> None:
+    for path in SOURCE.parents[1].joinpath("tests").rglob("test_*.py"):
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        assert not [node.module for node in imports if (node.module or "").split(".")[-1].startswith("test_")], path
+
+
+def test_tests_mirror_the_source() -> None:
+    tests = SOURCE.parents[1] / "tests"
+    rooms = {path.relative_to(SOURCE) for path in SOURCE.rglob("*") if path.is_dir() and path.name != "__pycache__"}
+    for folder in tests.rglob("*"):
+        if folder.is_dir() and not {"__pycache__", "helpers"} & set(folder.relative_to(tests).parts):
+            assert folder.relative_to(tests) in rooms, folder
 
 
 def test_every_public_name_can_be_imported() -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.strategies import random_pose, random_rig, random_rotations, seeds
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import random_pose, random_rig, random_rotations, seeds
 
-from posespace import carry, rotations
+from posespace import rotations
 from posespace.errors import InputError
+from posespace.geometry.subdivision import fine_vertex_count, levels_of
 from posespace.mesh import Mesh
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.other_side import mirror
+from posespace.other_skeleton import onto
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
 from posespace.spaces import PoseSpace
-from posespace.subdivision import fine_vertex_count, levels_of
 
 TETRAHEDRON = (
     np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float),
@@ -181,12 +184,12 @@ def test_mirroring_reflects_where_the_joints_are(seed: int) -> None:
     skeleton = symmetric_skeleton(rng)
     motion = Motion(random_rotations(rng, 4, 5), rng.normal(size=(4, 5, 3)), controls=rng.random((4, 2)),
                     control_names=("smile_L", "smile_R"))  # fmt: skip
-    mirrored = carry.mirror(motion, skeleton)
+    mirrored = mirror(motion, skeleton)
     here = skeleton.world(motion.rotations, motion.translations)[..., :3, 3]
     there = skeleton.world(mirrored.rotations, mirrored.translations)[..., :3, 3]
     np.testing.assert_allclose(there, here[:, skeleton.counterparts] * [-1, 1, 1], atol=1e-9)
     np.testing.assert_array_equal(mirrored.controls, motion.controls[:, ::-1])
-    twice = carry.mirror(mirrored, skeleton)
+    twice = mirror(mirrored, skeleton)
     np.testing.assert_allclose(np.abs((twice.rotations * motion.rotations).sum(axis=2)), 1, atol=1e-9)
 
 
@@ -200,7 +203,7 @@ def test_a_motion_carried_onto_other_axes_and_units_moves_the_joints_alike(seed:
     world[:, :3, 3] = 100 * world[:, :3, 3] @ z_up.T
     target = Skeleton.from_world(source.names, source.parents, world)
     motion = Motion(random_rotations(rng, 3, 5), rng.normal(size=(3, 5, 3)))
-    carried = carry.onto(motion, source, target)
+    carried = onto(motion, source, target)
     here = source.world(motion.rotations, motion.translations)[..., :3, 3]
     there = target.world(carried.rotations, carried.translations)[..., :3, 3]
     np.testing.assert_allclose(there, 100 * here @ z_up.T, atol=1e-7)
@@ -210,12 +213,12 @@ def test_a_motion_of_unknown_joints_is_refused() -> None:
     one = Skeleton.from_world(["a"], [-1], np.eye(4)[None])
     other = Skeleton.from_world(["b"], [-1], np.eye(4)[None])
     with pytest.raises(InputError, match=r"none of its joints \(a"):
-        carry.onto(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
+        onto(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
 
 
 def test_subdivision_splits_each_triangle_in_four_and_keeps_the_coarse_vertices_first() -> None:
     mesh = Mesh(TETRAHEDRON[0], np.array(TETRAHEDRON[1]))
-    levels = levels_of(mesh, 2)
+    levels = levels_of(mesh.triangles, len(mesh.points), 2)
     points = mesh.points
     for level in levels:
         points = level.refine(points)
@@ -257,7 +260,7 @@ def test_names_that_are_close_are_told() -> None:
     with pytest.raises(InputError, match="expected a list of names, got the one string 'Index_L'"):
         PoseSpace("joint", "Index_L")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no joint has a counterpart"):
-        carry.mirror(motion, skeleton)
+        mirror(motion, skeleton)
 
 
 def test_nouns_print_in_one_line() -> None:
@@ -274,7 +277,7 @@ def test_a_shift_is_carried_through_frames_that_scale() -> None:
     plain = Skeleton.from_world(("hips", "head"), [-1, 0], np.stack([np.eye(4), [[1, 0, 0, 0], [0, 1, 0, 0.01],
                                 [0, 0, 1, 0], [0, 0, 0, 1]]]))  # fmt: skip
     moved = Motion(np.tile([0, 0, 0, 1.0], (1, 2, 1)), [[[2.0, 0, 0], [0, 0, 0]]])
-    carried = carry.onto(moved, plain, scaled)
+    carried = onto(moved, plain, scaled)
     np.testing.assert_allclose(carried.translations[0, 0], (200, 0, 0), atol=1e-9)
-    back = carry.onto(carried, scaled, plain)
+    back = onto(carried, scaled, plain)
     np.testing.assert_allclose(back.translations, moved.translations, atol=1e-9)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.strategies import random_pose, random_rig, random_rotations, seeds
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import random_pose, random_rig, random_rotations, seeds
 
-from posespace import load, rotations, skinning
-from posespace.fit.weights import distance_weights
+from posespace import rotations, skinning
+from posespace.fit.weights.by_distance import distance_weights
+from posespace.formats import load
 from posespace.mesh import Mesh
 from posespace.pose import Pose
 from posespace.rig import BLENDINGS, Rig, pack_weights
@@ -138,7 +139,7 @@ def test_linear_blending_of_the_dembones_rig_leaves_the_stated_residual(data: Pa
     rig = Rig.from_arrays(
         found["rest_verts"], found["tris"], found["weights"], found["bone_parents"], found["rest_bone_world"]
     )
-    from posespace.pose import Motion
+    from posespace.motion import Motion
 
     motion = Motion.from_world(rig.skeleton, found["bone_world"])
     gaps = np.array([np.linalg.norm(rig.skin(pose) - found["verts"][k], axis=1) for k, pose in enumerate(motion)])

@@ -7,7 +7,8 @@ import pytest
 
 from posespace import datasets
 from posespace.errors import InputError
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.spaces import PoseSpace
 
 SKELETON = datasets.bending_arm(rings=6, sides=4)[0].rig.skeleton

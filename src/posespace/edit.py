@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from posespace import check
+from posespace.basis import PackedBasis
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.packed import PackedBasis
-from posespace.skin import Basis, Layer, Skin
+from posespace.layer import Basis, Layer
+from posespace.skin import Skin
 
 
 def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:

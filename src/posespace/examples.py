@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
 
 
@@ -65,7 +66,7 @@ class Examples:
     @classmethod
     def open(cls, path: str | Path) -> Examples:
         """The finished examples of a store, with a warning where some are not; shapes are mapped when asked for."""
-        from posespace.formats.examplefile import ExampleStore
+        from posespace.formats.example_store import ExampleStore
 
         store = ExampleStore.open(path)
         finished = np.flatnonzero(store.finished())
@@ -76,7 +77,7 @@ class Examples:
 
     def save(self, path: str | Path) -> None:
         """Write all examples to a new store."""
-        from posespace.formats.examplefile import ExampleStore
+        from posespace.formats.example_store import ExampleStore
 
         store = ExampleStore.create(path, self.rig, self.motion)
         for index in range(len(self)):

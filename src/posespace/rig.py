@@ -13,7 +13,8 @@ from posespace import check, skinning
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.skeleton import Skeleton, invert_affine
 
 TURNED, DIALLED = 1e-3, 1e-6

@@ -11,147 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from posespace import check, skinning
-from posespace.check import Floats, Ints
+from posespace import skinning
+from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.interpolant import RBFInterpolant, ShepardInterpolant
+from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
 from posespace.mesh import Mesh
-from posespace.packed import PackedBasis
 from posespace.pose import Pose
 from posespace.rig import BLENDINGS, Rig
-from posespace.skeleton import Skeleton
-from posespace.spaces import PoseSpace
-from posespace.subdivision import Subdivision, fine_vertex_count, levels_of
 
 if TYPE_CHECKING:
     from posespace.runtime.player import Player
-
-Interpolant = RBFInterpolant | ShepardInterpolant
-Basis = Floats | PackedBasis
-
-MOST_LEVELS = 6
-
-
-@dataclass(frozen=True, eq=False)
-class Driver:
-    """Coordinates from a pose: a pose space and the interpolant over it."""
-
-    space: PoseSpace
-    interpolant: Interpolant
-
-    def __post_init__(self) -> None:
-        have = self.interpolant.centres.shape[1]
-        if have != self.space.dimensions:
-            raise InputError(f"interpolant: expected {self.space.dimensions} numbers a sample, got {have}")
-        if self.interpolant.metric != self.space.metric:
-            raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
-
-    @property
-    def columns(self) -> int:
-        """How many coordinates it gives."""
-        return self.interpolant.columns
-
-    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
-        """Return the coordinates (C,) of a pose."""
-        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
-        return values
-
-    def truncated(self, columns: int) -> Driver:
-        """Return a driver of the first coordinates only, at most `columns`, at least 1."""
-        made = self.interpolant
-        if columns >= self.columns:
-            return self
-        if isinstance(made, RBFInterpolant):
-            return replace(self, interpolant=replace(made, weights=made.weights[:, :columns]))
-        return replace(self, interpolant=replace(made, values=made.values[:, :columns]))
-
-
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """Displacements of some vertices, driven by a pose space and added in the rest shape.
-
-    Parameters
-    ----------
-    name : the joint or the sculpts it is for
-    driver : pose to coordinates (C,)
-    support : (S,) int32, the vertices it moves, ascending
-    basis : (C, S, 3) the displacement of each vertex per unit of each coordinate, as an array or packed
-    normal_basis : (C, S, 3) or None, the same for the rest normals
-    normal_driver : the coordinates of `normal_basis` where they are its own; None: it shares `driver`'s
-    """
-
-    name: str
-    driver: Driver
-    support: Ints
-    basis: Basis
-    normal_basis: Basis | None = None
-    normal_driver: Driver | None = None
-
-    def __post_init__(self) -> None:
-        support = check.indices(f"layer {self.name!r} support", self.support, ("S",), below=2**31)
-        if (np.diff(support) <= 0).any():
-            raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
-        object.__setattr__(self, "support", support)
-        shape = (self.driver.columns, len(support), 3)
-        object.__setattr__(self, "basis", _checked_basis(f"layer {self.name!r} basis", self.basis, shape))
-        if self.normal_basis is not None:
-            columns = (self.normal_driver or self.driver).columns
-            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
-            object.__setattr__(self, "normal_basis", normal)
-        elif self.normal_driver is not None:
-            raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
-
-    def packed(self, bits: int) -> Layer:
-        """Return the layer with its bases packed, 32, 16 or 8 bits a number."""
-        normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
-        return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
-
-    def truncated(self, columns: int) -> Layer:
-        """Return the layer with its first coordinates only, at most `columns`, at least 1."""
-        normal = None if self.normal_basis is None else self.normal_basis[:columns]
-        own = None if self.normal_driver is None else self.normal_driver.truncated(columns)
-        return Layer(self.name, self.driver.truncated(columns), self.support, self.basis[:columns], normal, own)
-
-
-def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
-    if not isinstance(basis, PackedBasis):
-        return check.floats(name, basis, shape)
-    if basis.shape != shape:
-        raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
-    return basis
-
-
-def _combined(basis: Basis, coordinates: Floats) -> Floats:
-    """Displacements (S, 3) of coordinates (C,)."""
-    if isinstance(basis, PackedBasis):
-        return basis.combine(coordinates)
-    return np.tensordot(coordinates, basis, axes=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Detail:
-    """Fine relief: the skinned surface subdivided, then moved along its normals by driven heights.
-
-    Parameters
-    ----------
-    levels : how often the surface is subdivided, 0 to 6
-    driver : pose to coordinates (C,)
-    heights : (C, F) height of each fine vertex per unit of each coordinate, in the mesh's unit
-    """
-
-    levels: int
-    driver: Driver
-    heights: Floats
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.levels <= MOST_LEVELS:
-            raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
-        heights = check.floats("detail heights", self.heights, (self.driver.columns, "F"))
-        object.__setattr__(self, "heights", heights)
+from posespace.layer import Detail, Layer, combined
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +53,7 @@ class Skin:
                 raise InputError(f"layer {layer.name!r}: expected vertices below {count}, got {layer.support[-1]}")
         self._check_names()
         if self.detail is not None:
-            fine = fine_vertex_count(self.rig.mesh, self.detail.levels)
+            fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
 
@@ -195,7 +69,7 @@ class Skin:
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
-        return levels_of(self.rig.mesh, self.detail.levels if self.detail else 0)
+        return levels_of(self.rig.mesh.triangles, len(self.rig.mesh.points), self.detail.levels if self.detail else 0)
 
     @cached_property
     def mesh(self) -> Mesh:
@@ -227,7 +101,7 @@ class Skin:
     def _displaced(self, coordinates: list[Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
         for layer, values in zip(self.layers, coordinates, strict=True):
-            total[layer.support] += _combined(layer.basis, values)
+            total[layer.support] += combined(layer.basis, values)
         return total
 
     def normal_displacements(self, pose: Pose) -> Floats:
@@ -237,7 +111,7 @@ class Skin:
             if layer.normal_basis is not None:
                 driver = layer.normal_driver or layer.driver
                 coordinates = driver.coordinates(pose, self.rig.skeleton)
-                total[layer.support] += _combined(layer.normal_basis, coordinates)
+                total[layer.support] += combined(layer.normal_basis, coordinates)
         return total
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
@@ -314,13 +188,26 @@ class Skin:
 
     def save(self, path: str | Path) -> None:
         """Write the skin to one file (`.skin`, safetensors), atomically."""
-        from posespace.formats import skinfile
+        from posespace.formats import skin_file
 
-        skinfile.write(Path(path), self)
+        skin_file.write(Path(path), self)
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
         """Open a skin file; its arrays are mapped, not copied."""
-        from posespace.formats import skinfile
+        from posespace.formats import skin_file
 
-        return skinfile.read(Path(path))
+        return skin_file.read(Path(path))
+
+
+class Posable(Protocol):
+    """What can be judged: a `Skin`, or a rival that cannot be one and then also has `tables`, the arrays it stores."""
+
+    @property
+    def rig(self) -> Rig:
+        """The rig it moves."""
+        ...
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3)."""
+        ...

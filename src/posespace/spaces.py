@@ -9,7 +9,8 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
 KINDS = ("joint", "quaternions", "angles", "controls", "points")

@@ -8,13 +8,15 @@ from functools import cache
 import numpy as np
 
 from posespace import datasets
-from posespace.fit.eigenskin import EigenSkin
-from posespace.interpolate import RBF
+from posespace.basis import PackedBasis
+from posespace.fit.eigenskin.eigenskin import EigenSkin
+from posespace.interpolate.rbf import RBF
+from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
-from posespace.packed import PackedBasis
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.skin import Driver, Layer, Skin
+from posespace.skin import Skin
 from posespace.spaces import PoseSpace
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from posespace.bench import peers, subjects
 from posespace.bench.timing import Timing, take_turns
-from posespace.pose import Motion, Pose
-from posespace.runtime.cpu import CPUPlayer
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.runtime.cpu.player import CPUPlayer
 from posespace.runtime.player import Player
 from posespace.skin import Skin
 

@@ -65,8 +65,8 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Show what is in a rig, mesh, motion, pose, skin or example file."""
-    from posespace.info import describe
     from posespace.progress import track
+    from posespace.report.info import describe
 
     found, problems = [], []
     for file in track(files, "reading") if len(files) > 4 else files:
@@ -98,8 +98,8 @@ def examples(
     as_json: AsJson = False,
 ) -> None:
     """Gather a rig, poses and one shape a pose into an example store; shapes match poses by name, or in order."""
-    from posespace.collect import collect
-    from posespace.info import describe
+    from posespace.formats.gather import collect
+    from posespace.report.info import describe
 
     notes = collect(rig, poses, shapes, out, rest, resume)
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
@@ -113,10 +113,10 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a skin for other programs: its rig, its displacements as morph targets, and a motion as animation."""
-    from posespace.info import describe
-    from posespace.load import load_motion
+    from posespace.formats.export import export
+    from posespace.formats.load import load_motion
+    from posespace.report.info import describe
     from posespace.skin import Skin
-    from posespace.writers import export
 
     require_folder(out)
     loaded = Skin.load(skin)
@@ -131,7 +131,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Tell the whole story on a built-in hand: plain skinning's faults, two fits, how good they are, a file to play."""
-    from posespace.demo import run
+    from posespace.demo.story import run
 
     print_one(run(out), as_json)
 
@@ -161,10 +161,10 @@ def simulate(
     from posespace.simulate.extras import require_extras
 
     require_extras(body, poses)
-    from posespace.simulate.contact import Contact
-    from posespace.simulate.machines import Machines
+    from posespace.simulate.cluster.machines import Machines
     from posespace.simulate.run import Plan, simulate
-    from posespace.simulate.simulation import Tissue
+    from posespace.simulate.solver.contact import Contact
+    from posespace.simulate.solver.simulation import Tissue
 
     tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
     plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from posespace.examples import Examples
     from posespace.report.compare import Entry
     from posespace.rig import Rig
-    from posespace.skin import Skin
-    from posespace.storage import Posable
+    from posespace.skin import Posable, Skin
 
 
 def evaluate(
@@ -82,7 +81,7 @@ def _load(files: list[Path]) -> dict[str, Skin]:
 def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
     """Refuse a file of another mesh than the one to judge by, before the long work."""
     from posespace.formats.files import naming
-    from posespace.score import check_same
+    from posespace.report.score import check_same
 
     with naming(file):
         check_same("its", vertices, rig, truth.rig)

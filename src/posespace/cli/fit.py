@@ -141,7 +141,7 @@ def require_skin_file(out: Path) -> None:
 def _fit(method: Any, store: Path, out: Path, poses: list[str], as_json: bool) -> None:
     from posespace.formats.files import naming
     from posespace.progress import status
-    from posespace.storage import stored_bytes, stored_numbers
+    from posespace.report.stored import stored_bytes, stored_numbers
 
     require_skin_file(out)
     examples = open_examples(store, poses)

@@ -26,10 +26,10 @@ def retarget(
     as_json: AsJson = False,
 ) -> None:
     """Make the skin that is to Y1 as X2 is to X1."""
-    from posespace.fit.retarget import retarget
-    from posespace.info import describe
-    from posespace.load import load_motion
+    from posespace.fit.retarget.retarget import retarget
+    from posespace.formats.load import load_motion
     from posespace.progress import status
+    from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_skin_file(out)
@@ -51,7 +51,7 @@ def edit(
     as_json: AsJson = False,
 ) -> None:
     """Make a skin's corrections stronger or weaker: one signal, one layer or all; 0 mutes."""
-    from posespace.info import describe
+    from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_skin_file(out)

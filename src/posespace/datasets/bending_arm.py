@@ -7,9 +7,9 @@ import numpy as np
 from posespace import rotations
 from posespace.check import Floats
 from posespace.examples import Examples
-from posespace.fit.weights import distance_weights
+from posespace.fit.weights.by_distance import distance_weights
 from posespace.mesh import Mesh
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 

@@ -10,9 +10,9 @@ import numpy as np
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.formats import files
+from posespace.geometry.subdivision import Subdivision, subdivide
 from posespace.mesh import Mesh
 from posespace.rig import Rig, pack_weights
-from posespace.subdivision import Subdivision, subdivide
 
 _STEPS = 32767
 

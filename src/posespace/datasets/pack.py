@@ -17,7 +17,7 @@ def main() -> None:
     """Write the store named first, or the rest shape of the fine hand, to the file named second."""
     source, target, *words = sys.argv[1:]
     if source == "fine":
-        from posespace.simulate.hand import hand
+        from posespace.simulate.bodies.hand import hand
 
         worst, what = finer.write_rest(Path(target), hand(1).rig.mesh, hand(2).rig.mesh), "the fine hand at rest"
     else:

@@ -15,7 +15,7 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.examples import Examples
 from posespace.formats import files, records
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.rig import Rig
 
 VERSION = 1

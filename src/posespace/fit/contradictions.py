@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.examples import Examples
-from posespace.pose import pose_digests
+from posespace.motion import pose_digests
 
 DIFFERENT = 1e-3
 """Part of the box's diagonal above which two shapes of one pose contradict each other."""

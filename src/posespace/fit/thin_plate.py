@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from posespace.check import Floats
-from posespace.distance import distances
-from posespace.interpolant import KERNELS, RBFInterpolant
+from posespace.interpolate.distances import distances
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.interpolate.kernels import KERNELS
 
 _FLAT = 1e-6
 

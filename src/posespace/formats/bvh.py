@@ -18,7 +18,7 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
 from posespace.formats.contents import Contents, unique
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
 _AXES = {"x": 0, "y": 1, "z": 2}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from posespace.check import Floats
 from posespace.mesh import Mesh
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.basis import PackedBasis
 from posespace.errors import InputError
-from posespace.interpolant import RBFInterpolant, ShepardInterpolant
+from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
 from posespace.mesh import Mesh
-from posespace.packed import PackedBasis
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Basis, Detail, Driver, Interpolant, Layer, Skin
+from posespace.skin import Skin
 from posespace.spaces import PoseSpace
 
 Arrays = dict[str, NDArray[Any]]

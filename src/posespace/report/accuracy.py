@@ -11,11 +11,13 @@ import numpy as np
 from posespace.check import Floats
 from posespace.edit import edit_words
 from posespace.examples import Examples
+from posespace.layer import Layer
 from posespace.mesh import Mesh
 from posespace.report.compare import COLUMNS, Entry, seen_note
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
 from posespace.report.render import heat
+from posespace.report.score import SEVERAL, Score, evaluate
 from posespace.report.signals import signals
 from posespace.report.views import (
     displacement_colours,
@@ -28,8 +30,7 @@ from posespace.report.views import (
     support_colours,
     worst_poses,
 )
-from posespace.score import SEVERAL, Score, evaluate
-from posespace.skin import Layer, Skin
+from posespace.skin import Skin
 
 WORST = 3
 MOST_LAYERS = 24

@@ -8,9 +8,8 @@ from typing import Any
 
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.score import Score, evaluate
-from posespace.skin import Skin
-from posespace.storage import Posable
+from posespace.report.score import Score, evaluate
+from posespace.skin import Posable, Skin
 
 PLAIN = "plain skinning"
 

@@ -11,12 +11,13 @@ import numpy as np
 from posespace import rotations
 from posespace.check import Floats
 from posespace.edit import edit_factors
-from posespace.pose import Motion
+from posespace.layer import Layer
+from posespace.motion import Motion
 from posespace.report.compare import Entry
 from posespace.report.plot import Line, line_plot
+from posespace.report.stored import stored_bytes
 from posespace.report.views import energies
-from posespace.skin import Layer, Skin
-from posespace.storage import stored_bytes
+from posespace.skin import Skin
 
 METHODS = ("muscles", "retarget")
 """Methods whose skins are made of frames in the order of time."""

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
+from posespace.layer import Layer
 from posespace.mesh import Mesh
 from posespace.report.render import CLAY, Camera, heat, render
-from posespace.skin import Layer
 
 SUPPORT = (0.16, 0.47, 0.74)
 _DIRECTIONS = 40

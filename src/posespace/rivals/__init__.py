@@ -13,7 +13,7 @@ from posespace.rivals.plain_psd import PlainPSD
 from posespace.rivals.shapes import ShapeInterpolation
 from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
-from posespace.storage import Posable
+from posespace.skin import Posable
 
 __all__ = ["Method", "fit_all", "rivals"]
 

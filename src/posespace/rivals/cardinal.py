@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.interpolant import RBFInterpolant, tail_columns
-from posespace.interpolate import RBF
+from posespace.interpolate.fitted import RBFInterpolant, tail_columns
+from posespace.interpolate.rbf import RBF
 from posespace.rivals.corrections import Corrections
 from posespace.skin import Skin
 

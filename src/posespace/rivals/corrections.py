@@ -9,9 +9,10 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.interpolant import RBFInterpolant, ShepardInterpolant
-from posespace.pose import pose_digests
-from posespace.skin import Driver, Layer, Skin
+from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.layer import Driver, Layer
+from posespace.motion import pose_digests
+from posespace.skin import Skin
 from posespace.spaces import AXES, PoseSpace
 
 _STILL = 1e-6  # of the box diagonal: corrections below it are none

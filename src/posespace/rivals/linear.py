@@ -10,7 +10,8 @@ from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.pose import Motion, Pose, pose_digests
+from posespace.motion import Motion, pose_digests
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.rivals.corrections import moved_joints
 from posespace.rivals.unsaved import Unsaved

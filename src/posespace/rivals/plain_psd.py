@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.interpolate import RBF
+from posespace.interpolate.rbf import RBF
 from posespace.rivals.corrections import Corrections
 from posespace.skin import Skin
 

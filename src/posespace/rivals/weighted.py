@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace.check import Floats
-from posespace.distance import blocks, distances
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.pose import Motion, Pose, pose_digests
+from posespace.interpolate.distances import blocks, distances
+from posespace.motion import Motion, pose_digests
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.rivals.corrections import moved_joints
 from posespace.rivals.unsaved import Unsaved

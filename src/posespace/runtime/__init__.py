@@ -20,9 +20,9 @@ def compile_skin(skin: Skin, backend: str = "cpu", **options: Any) -> Player:
     for name in options:
         check.choice(f"option of the {backend} player", name, known)
     if backend == "gpu":
-        from posespace.runtime.gpu import GPUPlayer
+        from posespace.runtime.gpu.player import GPUPlayer
 
         return GPUPlayer(skin, **options)
-    from posespace.runtime.cpu import CPUPlayer
+    from posespace.runtime.cpu.player import CPUPlayer
 
     return CPUPlayer(skin, **options)

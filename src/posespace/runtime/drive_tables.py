@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.distance import axis_count, unit_quaternions
-from posespace.interpolant import KERNELS, TAILS, RBFInterpolant
-from posespace.pose import Motion, Pose
+from posespace.interpolate.distances import axis_count, unit_quaternions
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.interpolate.kernels import KERNELS, TAILS
+from posespace.layer import Driver
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Driver, Skin
+from posespace.skin import Skin
 from posespace.spaces import AXES, PoseSpace
 
 KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard"))}

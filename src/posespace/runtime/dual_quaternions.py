@@ -10,7 +10,7 @@ from numba import prange
 from posespace import rotations
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import compiled, on_all_cores
-from posespace.runtime.layout import Ints32
+from posespace.runtime.cpu.blocks import Ints32
 
 
 def dual_palette(palette: Floats32) -> Floats:

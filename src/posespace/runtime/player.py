@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from posespace import check, rotations
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.runtime.drive_tables import drive_of
 from posespace.runtime.relief import Relief
 from posespace.skin import Skin

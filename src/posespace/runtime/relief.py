@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from posespace.check import Floats, Floats32
+from posespace.geometry.subdivision import levels_of
+from posespace.layer import Detail
 from posespace.runtime.surface_normals import fans_of, write_normals
-from posespace.skin import Detail, Skin
-from posespace.subdivision import levels_of
+from posespace.skin import Skin
 
 
 class Relief:
@@ -21,7 +22,7 @@ class Relief:
     """
 
     def __init__(self, skin: Skin, detail: Detail, first: int) -> None:
-        self._levels = levels_of(skin.rig.mesh, detail.levels)
+        self._levels = levels_of(skin.rig.mesh.triangles, len(skin.rig.mesh.points), detail.levels)
         self._fans = fans_of(skin.mesh)
         self._heights = detail.heights
         self._own = slice(first, first + detail.driver.columns)

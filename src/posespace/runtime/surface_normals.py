@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats32
 from posespace.mesh import Mesh
 from posespace.runtime.compiled import compiled, on_all_cores
-from posespace.runtime.layout import Ints32
+from posespace.runtime.cpu.blocks import Ints32
 
 
 class Fans(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from posespace.errors import MissingExtraError
-from posespace.load import READERS
+from posespace.formats.load import READERS
 
 MODULES = {"simulate": ("netgen", "skimage", "threadpoolctl"), "cluster": ("dask", "distributed")}
 

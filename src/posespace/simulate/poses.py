@@ -10,7 +10,7 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
 AXES = "xyz"

@@ -11,23 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from posespace import check, load
+from posespace import check
 from posespace.errors import FileError, InputError
-from posespace.formats import files
-from posespace.formats.examplefile import ExampleStore
-from posespace.pose import Motion
+from posespace.formats import files, load
+from posespace.formats.example_store import ExampleStore
+from posespace.motion import Motion
 from posespace.progress import counter, status
 from posespace.rig import Rig
-from posespace.simulate.arm import arm
-from posespace.simulate.batch import Job, run
-from posespace.simulate.bones import Body
-from posespace.simulate.capsules import CrowdedError
-from posespace.simulate.hand import hand
-from posespace.simulate.machines import Machines
+from posespace.simulate.bodies.arm import arm
+from posespace.simulate.bodies.body import Body
+from posespace.simulate.bodies.capsules import CrowdedError
+from posespace.simulate.bodies.hand import hand
+from posespace.simulate.bodies.rig_bones import bones_of_rig
+from posespace.simulate.cluster.batch import Job, run
+from posespace.simulate.cluster.machines import Machines
+from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
-from posespace.simulate.rigbones import bones_of_rig
-from posespace.simulate.simulation import Tissue
-from posespace.simulate.tetmesh import TetMesh, tetrahedralise
+from posespace.simulate.solver.simulation import Tissue
 
 BUILT_IN = ("hand", "arm")
 _MOST_NOTES = 5

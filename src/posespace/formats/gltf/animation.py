@@ -15,7 +15,7 @@ from posespace.formats.contents import unique
 from posespace.formats.gltf.buffers import Document, Fields
 from posespace.formats.gltf.meshes import Morphs
 from posespace.formats.gltf.nodes import Nodes
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}

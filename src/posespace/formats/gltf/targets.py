@@ -10,8 +10,9 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.formats.contents import unique
 from posespace.formats.gltf.output import Output
-from posespace.pose import Motion
-from posespace.skin import Basis, Driver, Skin
+from posespace.layer import Basis, Driver
+from posespace.motion import Motion
+from posespace.skin import Skin
 
 
 @dataclass(frozen=True, eq=False)

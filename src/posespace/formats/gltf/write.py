@@ -13,7 +13,8 @@ from posespace.errors import InputError
 from posespace.formats.gltf.joints import Bones, make_nodes
 from posespace.formats.gltf.output import INDICES, VERTICES, Output, smallest_type
 from posespace.formats.gltf.targets import Targets, make_targets
-from posespace.pose import Motion, Pose
+from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skin import Skin
 

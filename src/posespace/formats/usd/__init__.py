@@ -16,7 +16,7 @@ from posespace.formats.contents import Contents, unique
 from posespace.formats.usd.meshes import Part, influences, join, read_morphs, read_parts
 from posespace.formats.usd.process import Found, extract
 from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 

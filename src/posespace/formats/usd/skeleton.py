@@ -11,7 +11,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats.contents import unique
 from posespace.formats.usd.process import Found, Record, affine, afford
-from posespace.pose import Motion
+from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
 
 _SAME_SCALE = 1e-3

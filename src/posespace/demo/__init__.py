@@ -1,0 +1,1 @@
+"""The whole story on the built-in hand, as `posespace demo` tells it."""

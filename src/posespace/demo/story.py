@@ -1,0 +1,139 @@
+"""The whole story on the built-in hand: plain skinning's faults, two fits, their scores, pictures, a file to play."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace import datasets, rotations
+from posespace.check import Floats
+from posespace.errors import FileError
+from posespace.examples import Examples
+from posespace.fit.eigenskin.eigenskin import EigenSkin
+from posespace.fit.psd.psd import PSD
+from posespace.formats.export import export
+from posespace.formats.files import atomic_write
+from posespace.motion import Motion
+from posespace.progress import status
+from posespace.report.accuracy import write_report
+from posespace.report.compare import Entry, compare
+from posespace.report.render import heat, montage, render, save_png
+from posespace.report.views import looking_at
+from posespace.rig import Rig
+
+ABOUT = "about.txt"
+WRITTEN = {
+    ABOUT: "this list",
+    "hand.png": "three unseen poses: the truth, plain skinning, both skins",
+    "report.html": "how good they are, in full: open it in a browser",
+    "hand.glb": "the EigenSkin hand moving: drop it on any glTF viewer",
+    "hand-psd.skin": "pose space deformation",
+    "hand-eigenskin.skin": "EigenSkin",
+    "hand.examples": "the poses fitted on",
+    "unseen.examples": "the poses judged by",
+}
+CLIP_SECONDS, CLIP_RATE, CLIP_POSES = 5.0, 24, 6
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """Write the demo's files to `folder` and return its figures."""
+    _claim(folder)
+    with status("reading the built-in hand"):
+        train, unseen = datasets.hand()
+        for name, examples in (("hand", train), ("unseen", unseen)):
+            shutil.rmtree(folder / f"{name}.examples", ignore_errors=True)
+            examples.save(folder / f"{name}.examples")
+    with status("fitting"):
+        # Normals of its own, so that a program that plays the file shades it as it should be.
+        skins = {"PSD": PSD().fit(train), "EigenSkin": EigenSkin(normals="shared").fit(train)}
+        for name, skin in skins.items():
+            skin.save(folder / f"hand-{name.lower()}.skin")
+    with status("judging by poses the fits did not see"):
+        entries = compare(skins, unseen)
+        between = datasets.hand_between()
+        single = compare(skins, between)
+    with status("drawing"):
+        save_png(folder / "hand.png", picture(entries, unseen))
+        write_report(folder / "report.html", entries, unseen)
+    export(skins["EigenSkin"], folder / "hand.glb", clip(train.rig, unseen.motion))
+    return {
+        "file": str(folder),
+        "vertices": len(train.rig.mesh.points),
+        "joints": len(train.rig.skeleton),
+        "poses to fit on, one joint at a time": len(train),
+        f"{len(unseen)} unseen poses of all joints at once": {entry.name: _figures(entry) for entry in entries},
+        f"{len(between)} unseen angles of single joints": {entry.name: _figures(entry) for entry in single},
+        "written": WRITTEN,
+        "next": _next(folder),
+    }
+
+
+def picture(entries: list[Entry], unseen: Examples) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Render the truth and each entry, with error heat, at plain skinning's worst pose and two others."""
+    judged = [(entry.name, entry.skin, entry.score) for entry in entries if entry.skin and entry.score]
+    worst = judged[0][2].per_vertex
+    order = np.argsort(worst.max(axis=1))[::-1]
+    top, triangles = float(np.percentile(worst[order[0]], 99)), unseen.rig.mesh.triangles
+    rows, labels = [], []
+    for index in order[[0, len(order) // 3, 2 * len(order) // 3]].tolist():
+        pose, truth = unseen.motion[index], np.asarray(unseen.shapes[index])
+        shapes: list[tuple[Floats, Floats]] = [(truth, np.zeros(len(truth)))]
+        shapes += [(skin.pose(pose)[0], score.per_vertex[index]) for _, skin, score in judged]
+        camera = looking_at(np.stack([points for points, _ in shapes]), triangles, worst[index])
+        rows.append([render(points, triangles, camera, (230, 220), colors=heat(off, top)) for points, off in shapes])
+        errors = " → ".join(f"{score.per_pose[score.names[index]]:.2f}" for _, _, score in judged)
+        labels.append(f"RMS {errors} mm")
+    titles = ["truth", *(name for name, _, _ in judged)]
+    return montage(rows, labels, titles, scale=("distance from the truth, millimetres", top))
+
+
+def clip(rig: Rig, motion: Motion) -> Motion:
+    """Return a clip from rest through the first poses of a motion and back, slowing down at each."""
+    keys = np.stack([rig.rest.rotations, *motion.rotations[:CLIP_POSES], rig.rest.rotations])
+    times = np.arange(int(CLIP_SECONDS * CLIP_RATE) + 1) / CLIP_RATE
+    along = times / CLIP_SECONDS * (len(keys) - 1)
+    key = np.minimum(along.astype(int), len(keys) - 2)
+    part = along - key
+    eased = np.broadcast_to((part * part * (3 - 2 * part))[:, None], (len(times), keys.shape[1]))
+    return Motion(rotations.slerp(keys[key], keys[key + 1], eased), times=times)
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder; one where the demo would overwrite what it did not write is refused."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(folder, f"cannot be made ({error.strerror})") from error
+    taken = [name for name in WRITTEN if (folder / name).exists()]
+    if taken and ABOUT not in taken:
+        raise FileError(folder, f"holds a {taken[0]} that the demo did not write; give another folder with -o")
+    lines = [f"{name:20} {what}" for name, what in WRITTEN.items()]
+    with atomic_write(folder / ABOUT) as temporary:
+        temporary.write_text("\n".join(["Written by posespace demo", *lines, ""]))
+
+
+def _figures(entry: Entry) -> dict[str, float]:
+    assert entry.score is not None
+    score = entry.score
+    return {
+        "relative error": round(score.rel_err, 4),
+        "RMS, largest box side 1": round(score.rms, 6),
+        "largest error, mm": round(score.max_error, 2),
+        "bytes a vertex": round(score.bytes_per_vertex, 1),
+    }
+
+
+def _next(folder: Path) -> dict[str, str]:
+    skin, train, unseen, mine, glb = (
+        shlex.quote(str(folder / name))
+        for name in ("hand-eigenskin.skin", "hand.examples", "unseen.examples", "my.skin", "my.glb")
+    )
+    return {
+        "fit your own": f"posespace fit psd {train} --kernel multiquadric -o {mine}",
+        "judge it": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
+        "play it elsewhere": f"posespace export {mine} -o {glb}",
+    }

@@ -1,0 +1,1 @@
+"""EigenSkin: corrections compressed by principal components, joint by joint."""

@@ -1,0 +1,236 @@
+"""Values at the nodes of parts: read off where poses move one thing alone, else solved for all parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from posespace.check import Floats, Floats32
+from posespace.examples import Examples
+from posespace.fit.eigenskin.parts import Part
+from posespace.interpolate.distances import distances
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.interpolate.kernels import KERNELS
+from posespace.interpolate.rbf import RBF
+
+Folds = Sequence[NDArray[np.int64]]
+
+STRENGTHS = tuple(10.0**power for power in (-7, -6, -5, -4, -3, -2, -1, 0))
+"""Of the penalty on rough values, relative to the mean diagonal of the normal matrix."""
+
+FLOOR = 0.01
+"""Part of the penalty that pulls values to zero, where nothing else says what they are."""
+
+_TRIAL = 1500
+_GROUPS = 48
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A part and what it adds.
+
+    Parameters
+    ----------
+    part : its pose space and nodes
+    settings : the interpolation between them
+    vertices : N, of the whole mesh
+    support : (S,) the vertices it may move, ascending
+    values : (M, S, 3) at the nodes
+    features : (P, M) how much of each node there is in each pose of the fit
+    """
+
+    part: Part
+    settings: RBF
+    vertices: int
+    support: NDArray[np.int64]
+    values: Floats32
+    features: Floats
+
+    @cached_property
+    def sizes(self) -> Floats32:
+        """(N,) the largest displacement that each vertex gets over the poses of the fit."""
+        largest = np.zeros(len(self.support), dtype=np.float32)
+        rows = np.flatnonzero(np.abs(self.features).max(axis=1) > 0)
+        if self.part.alone and len(rows) == len(self.part.nodes):
+            for value in self.values:
+                np.maximum(largest, np.einsum("ni,ni->n", value, value), out=largest)
+        else:
+            for row in rows:
+                moved = np.tensordot(self.features[row].astype(np.float32), self.values, axes=1)
+                np.maximum(largest, np.einsum("ni,ni->n", moved, moved), out=largest)
+        sizes = np.zeros(self.vertices, dtype=np.float32)
+        sizes[self.support] = np.sqrt(largest)
+        return sizes
+
+
+def read_off(parts: list[Part], settings: RBF, data: Floats32) -> list[Term]:
+    """Return the terms of parts whose nodes are poses that move nothing else: the values are observed."""
+    terms, count = [], data.shape[1]
+    everywhere = np.arange(count)
+    for part in parts:
+        features = np.zeros((len(data), len(part.poses)))
+        features[part.poses, np.arange(len(part.poses))] = 1.0
+        terms.append(Term(part, settings, count, everywhere, _rows(data, part.poses), features))
+    return terms
+
+
+def solve_together(
+    parts: Sequence[Part],
+    settings: RBF,
+    examples: Examples,
+    data: Floats32,
+    masks: Sequence[Floats32],
+    together: Folds,
+) -> tuple[list[Term], float]:
+    """Solve the values of all parts from all poses by least squares, with a smoothness chosen by leaving poses out.
+
+    Returns the terms and the squared error of the poses left out.
+
+    Parameters
+    ----------
+    parts : the terms of the sum
+    settings : of their interpolation
+    examples : the poses
+    data : (P, N, 3) what the sum should give
+    masks : for each part (N,), 0 where it has no say; vertices that the same parts act on share one solve
+    together : poses that are left out at once when the smoothness is chosen
+    """
+    skeleton, motion = examples.rig.skeleton, examples.motion
+    resolved, features, penalties = [], [], []
+    for part in parts:
+        cardinal = part.cardinal(settings)
+        # The nodes' values are what is solved for: from here on the radius stays as it was chosen.
+        resolved.append(RBF(settings.kernel, tuple(cardinal.radius.tolist()), settings.tail, settings.smoothing))
+        features.append(cardinal(part.space.coordinates(motion, skeleton)))
+        penalties.append(roughness(cardinal))
+    blocks, error = solve_for(features, data, masks, penalties, together)
+    terms = [
+        Term(part, own, data.shape[1], np.flatnonzero(mask), block, feature)
+        for part, own, mask, block, feature in zip(parts, resolved, masks, blocks, features, strict=True)
+    ]
+    return terms, error
+
+
+def solve_for(
+    features: Sequence[Floats], data: Floats32, masks: Sequence[Floats32], penalties: Sequence[Floats], together: Folds
+) -> tuple[list[Floats32], float]:
+    """Return for each block of features (P, M) the values (M, S, 3) that together give `data`, and the error.
+
+    A block has a say at the S vertices where its mask (N,) is not 0; vertices that the same blocks act on share one
+    solve.
+    `penalties` (M, M) say which values are rough; without poses to leave out they have next to no weight.
+    """
+    acts = np.stack([mask > 0 for mask in masks])
+    places = [np.cumsum(each) - 1 for each in acts]
+    groups = [
+        _Group(
+            vertices,
+            chosen,
+            np.concatenate([features[k] for k in chosen], axis=1),
+            block_diag(*(penalties[k] for k in chosen)),
+        )
+        for vertices in _alike(acts)
+        if len(chosen := np.flatnonzero(acts[:, vertices[0]]).tolist())
+    ]
+    strength, error = _choose_strength(groups, data, together) if together else (STRENGTHS[0], 0.0)
+    values = [
+        np.zeros((block.shape[1], int(each.sum()), 3), dtype=np.float32)
+        for block, each in zip(features, acts, strict=True)
+    ]
+    for group in groups:
+        solution = group.operator(strength) @ data[:, group.vertices].reshape(len(data), -1)
+        split = np.cumsum([features[k].shape[1] for k in group.chosen])[:-1]
+        for k, own in zip(group.chosen, np.split(solution.reshape(len(solution), -1, 3), split), strict=True):
+            values[k][:, places[k][group.vertices]] = own
+    return values, error
+
+
+def roughness(cardinal: RBFInterpolant) -> Floats:
+    """Return (M, M) how rough the interpolant of values at the nodes is, by its kernels' energy, plus a little."""
+    count = len(cardinal.centres)
+    gaps = distances(cardinal.centres, cardinal.centres, cardinal.metric, cardinal.radius)
+    kernel = KERNELS[cardinal.kernel]
+    weights = cardinal.weights[:count]
+    energy = kernel.sign * weights.T @ kernel.value(gaps) @ weights
+    mean = float(np.trace(energy)) / len(energy)
+    pull = FLOOR * np.eye(len(energy))
+    return pull if mean <= 0 else energy / mean + pull
+
+
+class _Group(NamedTuple):
+    """Vertices that the same blocks act on, which blocks, their features (P, F) and penalties (F, F)."""
+
+    vertices: NDArray[np.int64]
+    chosen: list[int]
+    design: Floats
+    penalty: Floats
+
+    def operator(self, strength: float) -> Floats32:
+        """The matrix (F, P) from values at the poses to values of the features."""
+        normal = self.design.T @ self.design
+        normal += strength * max(float(np.trace(normal)) / len(normal), 1e-30) * self.penalty
+        return np.linalg.solve(normal, self.design.T).astype(np.float32)
+
+
+def in_regions(term: Term, regions: Mapping[str, Floats32]) -> list[Term]:
+    """Split a term over the surface by masks (N,) that sum to one, so that each region gets components of its own."""
+    split = []
+    for name, mask in regions.items():
+        inside = mask[term.support] > 0
+        support = term.support[inside]
+        part = replace(term.part, name=f"{term.part.name} on {name}")
+        split.append(replace(term, part=part, support=support, values=term.values[:, inside] * mask[support, None]))
+    return split
+
+
+def left_over(terms: Sequence[Term], examples: Examples, data: Floats32) -> Floats32:
+    """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
+    left = data.copy()
+    for term in terms:
+        where = term.part.space.coordinates(examples.motion, examples.rig.skeleton)
+        features = term.part.cardinal(term.settings)(where).astype(np.float32)
+        moved = slice(None) if len(term.support) == term.vertices else term.support
+        left[:, moved] -= np.tensordot(features, term.values, axes=1)
+    return left
+
+
+def _rows(data: Floats32, poses: NDArray[np.int64]) -> Floats32:
+    """The chosen poses: a view where they stand one after another."""
+    if (np.diff(poses) == 1).all():
+        return data[int(poses[0]) : int(poses[-1]) + 1]
+    return data[poses]
+
+
+def _alike(acts: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Vertices in groups that the same blocks act on, from (blocks, N)."""
+    _, inverse = np.unique(np.packbits(acts, axis=0), axis=1, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)
+
+
+def _choose_strength(groups: Sequence[_Group], data: Floats32, together: Folds) -> tuple[float, float]:
+    """The strength that best predicts poses left out, and its squared error, on some vertices of the largest groups."""
+    step = max(1, data.shape[1] // _TRIAL)
+    judged = np.zeros(data.shape[1], dtype=bool)
+    judged[::step] = True
+    acted = np.zeros_like(judged)
+    errors = np.zeros(len(STRENGTHS))
+    for group in groups:
+        acted[group.vertices] = True
+    for group in sorted(groups, key=lambda group: -len(group.vertices))[:_GROUPS]:
+        sample = data[:, group.vertices[judged[group.vertices]]].reshape(len(data), -1)
+        for k, strength in enumerate(STRENGTHS):
+            hat = group.design @ group.operator(strength)
+            left = sample - hat @ sample
+            for fold in together:
+                inner = np.eye(len(fold)) - hat[np.ix_(fold, fold)]
+                errors[k] += float((np.linalg.lstsq(inner, left[fold], rcond=1e-8)[0] ** 2).sum())
+    best = int(errors.argmin())
+    still = data[np.ix_(np.concatenate(list(together)), judged & ~acted)]
+    return STRENGTHS[best], float(errors[best]) + float((still**2).sum())

@@ -1,0 +1,260 @@
+"""EigenSkin: corrections compressed by principal components of each joint, driven by the joint's rotation."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import check
+from posespace.basis import PackedBasis
+from posespace.check import Floats32
+from posespace.errors import InputError
+from posespace.examples import Examples, require_examples
+from posespace.fit.contradictions import warn_of_contradictions
+from posespace.fit.eigenskin import supports
+from posespace.fit.eigenskin.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
+from posespace.fit.eigenskin.components import on_one_support, on_own_supports
+from posespace.fit.eigenskin.parts import Part, pair_part, single_parts, whole_part
+from posespace.fit.eigenskin.supports import Surface
+from posespace.fit.residuals import normal_residuals, point_residuals
+from posespace.fit.weights.optimise import fit_with_weights
+from posespace.interpolate.rbf import RBF
+from posespace.layer import Layer
+from posespace.motion import pose_digests
+from posespace.skin import Skin
+
+PAIRS = 1
+"""Pairs tried for each single term, those with the largest overlap first."""
+
+PAIR_NODES = 4
+"""Nodes of a pair: where both are turned, beside all the places where one is."""
+
+FOLDS = 30
+"""Runs of poses that are left out in turn when the smoothness is chosen."""
+
+WHOLE = 3.0
+"""How much more left-out error a layer of all joints may have than a sum over joints before the sum is taken."""
+
+
+@dataclass(frozen=True)
+class EigenSkin:
+    """Fits a layer for each joint, degree of freedom or control that moves, and for pairs that move together.
+
+    Parameters
+    ----------
+    components : most components of a layer
+    allotment : "greedy": each component has its own support, so that entries go where they take away most error;
+        "equal": every layer has all its components on one support, as in the paper
+    budget : most displacement entries of a vertex; supports over it shrink smoothly. 0: no limit
+    size : most entries a vertex on average, which is the memory; None: as the threshold gives. Greedy only
+    threshold : a layer or component acts where its displacement is above this part of the largest one observed
+    taper : over how many rings of vertices the edge of a support fades to zero
+    kernel : of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or cubic
+    radius : of the RBF; None: chosen by leave-one-out
+    normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
+        points; "separate": corrections with components of their own
+    general : solve for all joints together from all poses, also where each is seen alone; what is never seen alone
+        always is solved so
+    coupling : add layers for pairs of joints that move together, fitted to what the single ones leave
+    bits : of a stored number: 32, 16 or 8
+    weights : "given": the rig's; "optimised": fitted to the examples in turn with the layers, so the skin's rig has new
+        ones, see `posespace.optimise_weights`
+    """
+
+    components: int = 10
+    allotment: str = "greedy"
+    budget: int = 10
+    size: float | None = None
+    threshold: float = 0.005
+    taper: int = 1
+    kernel: str = "thin_plate"
+    radius: float | None = None
+    normals: str = "none"
+    general: bool = False
+    coupling: bool = True
+    bits: int = 32
+    weights: str = "given"
+
+    def __post_init__(self) -> None:
+        for name in ("components", "budget", "taper"):
+            object.__setattr__(self, name, check.whole(name, getattr(self, name)))
+        object.__setattr__(self, "bits", check.bits(self.bits))
+        if self.components < 1:
+            raise InputError(f"components: expected at least 1, got {self.components}")
+        check.choice("allotment", self.allotment, ("greedy", "equal"))
+        check.choice("normals", self.normals, ("none", "shared", "separate"))
+        if self.budget < 0:
+            raise InputError(f"budget: expected at least 1 entry a vertex, or 0 for no limit, got {self.budget}")
+        if self.size is not None and not check.number("size", self.size) > 0:
+            raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
+        if not 0 <= check.number("threshold", self.threshold) < 1:
+            raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
+        if not 0 <= self.taper <= 100:
+            raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
+        check.choice("weights", self.weights, ("given", "optimised"))
+        RBF(self.kernel, self.radius)
+
+    def fit(self, examples: Examples) -> Skin:
+        """Return the skin of the examples."""
+        require_examples(examples)
+        warn_of_contradictions(examples)
+        return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
+
+    def _fit(self, examples: Examples) -> Skin:
+        found = point_residuals(examples)
+        surface = Surface(examples.rig.mesh)
+        layers = self._layers(self._terms(examples, found.values, surface), surface)
+        if self.normals == "shared":
+            layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
+        elif self.normals == "separate":
+            own = self._layers(self._terms(examples, normal_residuals(examples), surface), surface)
+            layers = _beside(layers, own, self.bits)
+        about = {
+            "method": "eigenskin",
+            "settings": asdict(self),
+            "damped vertices": found.damped,
+            "poses": pose_digests(examples.motion),
+        }
+        return Skin(examples.rig, tuple(layers), about=about)
+
+    def _terms(self, examples: Examples, data: Floats32, surface: Surface) -> list[Term]:
+        """The terms of the sum that gives `data` (P, N, 3)."""
+        parts, moves = single_parts(examples)
+        several = moves.sum(axis=1) > 1
+        settings = RBF(self.kernel, self.radius)
+        alone = [part for part in parts if part.alone]
+        terms = read_off(alone, settings, data)
+        if several.any() and (self.general or len(alone) < len(parts)):
+            terms = self._together(examples, parts, terms, data, several, surface)
+        if self.coupling and several.any() and len(alone) == len(parts):
+            terms = terms + self._pairs(examples, terms, data, several, surface)
+        return terms
+
+    def _together(
+        self,
+        examples: Examples,
+        parts: list[Part],
+        alone: list[Term],
+        data: Floats32,
+        several: NDArray[np.bool_],
+        surface: Surface,
+    ) -> list[Term]:
+        """Terms solved from all poses at once.
+
+        What is never seen alone may act near its joint, everywhere, or as one whole with all that moves with it. The
+        whole needs fewest components and is taken unless a sum predicts left-out poses far better.
+        """
+        rig, settings = examples.rig, RBF(self.kernel, self.radius)
+        folds = _folds(np.flatnonzero(several))
+        own = {term.part.name: self._loose(term, surface) for term in alone}
+        everywhere = np.ones(len(rig.mesh.points), dtype=np.float32)
+        near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in parts]
+        terms, error = solve_together(parts, settings, examples, data, near, folds)
+        if len(own) == len(parts):
+            return terms
+        wide = [own.get(part.name, everywhere) for part in parts]
+        spread, wide_error = solve_together(parts, settings, examples, data, wide, folds)
+        if wide_error < error:
+            terms, error = spread, wide_error
+        whole = whole_part([part for part in parts if part.name not in own], examples.motion, rig)
+        if whole is not None:
+            mixed = [*(part for part in parts if part.name in own), whole]
+            masks = [own.get(part.name, everywhere) for part in mixed]
+            joined, whole_error = solve_together(mixed, settings, examples, data, masks, folds)
+            if whole_error < WHOLE * error:
+                terms = [*joined[:-1], *in_regions(joined[-1], supports.regions(rig))]
+        return terms
+
+    def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
+        settings = self.components, self.threshold, self.taper, self.budget
+        made: list[Layer | None]
+        if self.allotment == "equal":
+            made = [components.layer(None, self.bits) for components in on_one_support(terms, surface, *settings)]
+        else:
+            found = on_own_supports(terms, surface, *settings, self.size)
+            made = [components.layer(masks, self.bits) for components, masks in found]
+        return [layer for layer in made if layer is not None]
+
+    def _loose(self, term: Term, surface: Surface) -> Floats32:
+        """Where a term has a say: where it moves the skin at all, by its own measure."""
+        sizes = surface.smoothed(term.sizes)
+        return surface.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
+
+    def _pairs(
+        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], surface: Surface
+    ) -> list[Term]:
+        """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
+        together = examples.subset(np.flatnonzero(several))
+        left = left_over(terms, together, data[several])
+        near = [self._loose(term, surface) for term in terms]
+        overlap = {
+            (a, b): float((terms[a].sizes * near[a]) @ (terms[b].sizes * near[b]))
+            for a, b in itertools.combinations(range(len(terms)), 2)
+        }
+        best = sorted((pair for pair in overlap if overlap[pair] > 0), key=lambda pair: -overlap[pair])
+        pairs = [
+            (part, near[a] * near[b])
+            for a, b in best[: PAIRS * len(terms)]
+            if (part := pair_part(terms[a].part, terms[b].part, together.motion, examples.rig, PAIR_NODES)) is not None
+        ]
+        if not pairs:
+            return []
+        parts, masks = [part for part, _ in pairs], [mask for _, mask in pairs]
+        folds = _folds(np.arange(len(together)))
+        found, _ = solve_together(parts, RBF(self.kernel, self.radius), together, left, masks, folds)
+        return [replace(term, features=_at_rows(term.features, several)) for term in found]
+
+
+def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
+    """Give each layer corrections of normals (P, N, 3) that its own coordinates drive, by least squares."""
+    rig = examples.rig
+    coordinates = [
+        layer.driver.interpolant(layer.driver.space.coordinates(examples.motion, rig.skeleton)) for layer in layers
+    ]
+    masks = [np.zeros(len(rig.mesh.points), dtype=np.float32) for _ in layers]
+    for mask, layer in zip(masks, layers, strict=True):
+        mask[layer.support] = 1
+    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], ())
+    shared = []
+    for layer, basis in zip(layers, bases, strict=True):
+        # A component acts on the normals where it acts on the points, so that the budget holds for both.
+        acts = (np.asarray(layer.basis) != 0).max(axis=2, keepdims=True)
+        shared.append(replace(layer, normal_basis=PackedBasis.pack(basis * acts, bits)))
+    return shared
+
+
+def _folds(poses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Poses in runs, to be left out a run at a time: the next frame of a clip would give too much away."""
+    return [run for run in np.array_split(poses, min(FOLDS, len(poses))) if len(run)]
+
+
+def _beside(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:
+    """Layers of points with those of normals of the same name beside them, on the support of both."""
+    own = {layer.name: layer for layer in normals}
+    joined = []
+    for layer in layers:
+        other = own.get(layer.name)
+        if other is None:
+            joined.append(layer)
+            continue
+        support = np.union1d(layer.support, other.support).astype(np.int32)
+        basis, normal = (PackedBasis.pack(_widened(each, support), bits) for each in (layer, other))
+        joined.append(Layer(layer.name, layer.driver, support, basis, normal, other.driver))
+    return joined
+
+
+def _widened(layer: Layer, support: NDArray[np.int32]) -> Floats32:
+    """A layer's basis (C, S, 3) on a support that holds its own."""
+    wide = np.zeros((layer.basis.shape[0], len(support), 3), dtype=np.float32)
+    wide[:, np.searchsorted(support, layer.support)] = np.asarray(layer.basis)
+    return wide
+
+
+def _at_rows(features: NDArray[np.floating], rows: NDArray[np.bool_]) -> NDArray[np.floating]:
+    """Features of some poses as features of all; the others have none."""
+    full = np.zeros((len(rows), features.shape[1]))
+    full[rows] = features
+    return full

@@ -1,0 +1,1 @@
+"""Virtual muscles: a clip as a few independent signals that the joints drive."""

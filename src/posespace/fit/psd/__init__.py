@@ -1,0 +1,1 @@
+"""Pose space deformation: sculpts interpolated over the poses they were made for."""

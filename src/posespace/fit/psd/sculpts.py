@@ -1,0 +1,245 @@
+"""Sculpts: an editing session. Shapes are added, replaced and removed; each skin re-solves only what changed."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.fit.psd import solve as solve_layer
+from posespace.fit.psd.plan import Plan, check_place, moved_controls, plan_layers
+from posespace.fit.psd.psd import EVERY, PSD
+from posespace.fit.psd.solve import Deltas
+from posespace.interpolate.rbf import RBF
+from posespace.layer import Layer
+from posespace.motion import Motion, pose_digests
+from posespace.pose import Pose
+from posespace.rig import Rig
+from posespace.skin import Skin
+
+# Rotations nearer than this, as the chord of their quaternions, are one pose.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Sculpt:
+    """A shape (N, 3) at a pose, what it adds in the rest shape (N, 3), and which vertices (N,) that moves."""
+
+    pose: Pose
+    shape: Floats
+    displacement: Floats
+    moved: NDArray[np.bool_]
+    damped: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """A layer with what it was solved from, to tell whether that has changed."""
+
+    deltas: Deltas
+    deltas_from: tuple[object, ...]
+    layer: Layer
+    layer_from: tuple[object, ...]
+    falloff: tuple[float, ...]
+
+
+class Sculpts:
+    """Named sculpts of one rig, open for changes.
+
+    Parameters
+    ----------
+    rig : the rig, whose mesh is the rest shape
+    settings : of the fit; `set_falloff` changes them
+    """
+
+    def __init__(self, rig: Rig, settings: PSD | None = None) -> None:
+        self.rig = rig
+        self.settings = settings or PSD()
+        self._sculpts: dict[str, Sculpt] = {}
+        self._solved: dict[tuple[str, ...], _Solved] = {}
+
+    def __repr__(self) -> str:
+        return f"Sculpts({len(self._sculpts)} of {self.rig})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sculpts in the order in which they were added."""
+        return tuple(self._sculpts)
+
+    def add(self, name: str, pose: Pose, shape: ArrayLike) -> None:
+        """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
+        if name in self._sculpts:
+            raise InputError(f"sculpt {name!r}: there is one of that name; replace it, or give another name")
+        if len(pose.rotations) != len(self.rig.skeleton):
+            have, want = len(pose.rotations), len(self.rig.skeleton)
+            raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
+        moved_controls(self.rig, Motion.from_poses([pose], [name]))
+        if self.settings.space is not None:
+            check_place(self.rig, name, pose, self.settings.space)
+        if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
+            raise InputError(
+                f"sculpts {other!r} and {name!r} lie at the same place of the pose space (joint shifts do not count); "
+                "move or remove one, or set smoothing above 0"
+            )
+        self._put(name, pose, shape)
+
+    def replace(self, name: str, shape: ArrayLike) -> None:
+        """Give the sculpt `name` another shape (N, 3) at its pose."""
+        self._put(name, self._find(name).pose, shape)
+
+    def remove(self, name: str) -> None:
+        """Take the sculpt `name` away."""
+        self._find(name)
+        del self._sculpts[name]
+
+    def set_falloff(self, what: str | Sequence[str], value: float | None) -> None:
+        """Set a falloff; None: chosen again.
+
+        `what` is a joint or control, for its axis in every layer; or a list of them, for the layer they span; or "*",
+        for all that has none of its own.
+        """
+        given = self.settings.falloffs
+        key = what if isinstance(what, str) else tuple(sorted(what))
+        given.pop(key, None)
+        if value is not None:
+            given[key] = value
+        self.settings = replace(self.settings, falloff=given)
+
+    def examples(self) -> Examples:
+        """Return the sculpts as examples, to save or to fit by another method."""
+        return Examples.from_shapes(self.rig, self._motion(), [sculpt.shape for sculpt in self._sculpts.values()])
+
+    def skin(self) -> Skin:
+        """Return the skin that reproduces every sculpt."""
+        settings, motion = self.settings, self._motion()
+        silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
+        plans = plan_layers(self.rig, motion, silent, settings.space, settings.anchor)
+        self._warn_of_unknown_falloffs(plans)
+        solved: list[tuple[Plan, _Solved]] = []
+        for plan in plans:
+            solved.append((plan, self._solve(plan, solved, motion)))
+        self._solved = {plan.controls: found for plan, found in solved}
+        used = [(plan, found) for plan, found in solved if len(found.layer.support)]
+        about = {
+            "method": "psd",
+            "kernel": settings.kernel,
+            "per_vertex": settings.per_vertex,
+            "damped": {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped},
+            "layers": [
+                {
+                    "name": plan.name,
+                    "sculpts": [motion.names[number] for number in plan.own],
+                    "falloff": dict(zip(plan.axes, found.falloff, strict=True)),
+                }
+                for plan, found in used
+            ],
+            "poses": pose_digests(motion),
+        }
+        return Skin(self.rig, tuple(found.layer for _, found in used), about=about)
+
+    def _solve(self, plan: Plan, earlier: list[tuple[Plan, _Solved]], motion: Motion) -> _Solved:
+        settings, known = self.settings, self._solved.get(plan.controls)
+        sculpts = list(self._sculpts.values())
+        # A layer that holds the rest pose at zero adds nothing to examples that rest in its space.
+        below = [found.layer for before, found in earlier if before.rest is None or before.reach & plan.moves]
+        deltas_from = (*(sculpts[number] for number in plan.own), *below)
+        if known is not None and known.deltas_from == deltas_from:
+            deltas = known.deltas
+        else:
+            deltas = self._deltas(plan, below, motion)
+        given = tuple(settings.falloffs_in(plan.controls, plan.axes))
+        held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
+        layer_from = (deltas, plan.space, plan.centres.tobytes(), held, given)
+        if known is not None and known.layer_from == layer_from:
+            return known
+        names = plan.sample_names(motion.names)
+        chosen = 1.0
+        if None in given:
+            chosen = solve_layer.choose_falloff(plan, deltas, settings.kernel, settings.smoothing, names)
+        falloff = tuple(float(chosen if value is None else value) for value in given)
+        rbf = RBF(settings.kernel, falloff, smoothing=settings.smoothing)
+        if settings.per_vertex:
+            layer = solve_layer.per_vertex(plan, deltas, rbf, self._members(plan, deltas), names)
+        else:
+            layer = solve_layer.cardinal(plan, deltas, rbf, names)
+        return _Solved(deltas, deltas_from, layer, layer_from, falloff)
+
+    def _deltas(self, plan: Plan, below: list[Layer], motion: Motion) -> Deltas:
+        """What the plan's own examples add to the synthesis of the layers below."""
+        everything = list(self._sculpts.values())
+        sculpts = [everything[number] for number in plan.own]
+        if not below:
+            moved = np.stack([sculpt.moved for sculpt in sculpts])
+            return Deltas.of([sculpt.displacement for sculpt in sculpts], moved)
+        left = np.stack([sculpt.displacement for sculpt in sculpts])
+        for layer in below:
+            where = layer.driver.space.coordinates(motion, self.rig.skeleton)[list(plan.own)]
+            left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
+        return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
+
+    def _members(self, plan: Plan, deltas: Deltas) -> NDArray[np.bool_]:
+        """Which samples (M, S) each vertex of the support interpolates over: rest, and those that moved it."""
+        sculpts, support = list(self._sculpts.values()), deltas.support
+        members = np.zeros((len(plan.centres), len(support)), dtype=bool)
+        for row, numbers in enumerate([*((number,) for number in plan.own), *plan.held]):
+            for number in numbers:
+                members[row] |= sculpts[number].moved[support]
+        members[: len(plan.own)][deltas.loud] |= np.linalg.norm(deltas.values, axis=2) > self._threshold
+        if plan.rest is not None:
+            members[plan.rest] = True
+        return members
+
+    @property
+    def _threshold(self) -> float:
+        return self.settings.tolerance * self.rig.mesh.diagonal
+
+    def _motion(self) -> Motion:
+        if not self._sculpts:
+            raise InputError("sculpts: expected at least one, got none; add one")
+        return Motion.from_poses([sculpt.pose for sculpt in self._sculpts.values()], self.names)
+
+    def _put(self, name: str, pose: Pose, shape: ArrayLike) -> None:
+        found = check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape)
+        motion = Motion.from_poses([pose], [name])
+        displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
+        moved = np.linalg.norm(displacement, axis=1) > self._threshold
+        if self.settings.anchor and moved.any() and self.rig.at_rest(motion).all():
+            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it is met there, not the anchor"
+            warnings.warn(message, stacklevel=3)
+        self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()))
+
+    def _find(self, name: str) -> Sculpt:
+        if name not in self._sculpts:
+            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)
+            hint = f"; the closest is {close[0]!r}" if close else ""
+            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{hint}")
+        return self._sculpts[name]
+
+    def _at(self, pose: Pose) -> str | None:
+        """The sculpt at this very pose, if there is one."""
+        if not self._sculpts:
+            return None
+        turns = np.stack([sculpt.pose.rotations for sculpt in self._sculpts.values()])
+        chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
+        for number in np.flatnonzero(chords.max(axis=1) <= _SAME):
+            name = self.names[number]
+            theirs = self._sculpts[name].pose.controls
+            names = {*pose.controls, *theirs}
+            if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= _SAME for key in names):
+                return name
+        return None
+
+    def _warn_of_unknown_falloffs(self, plans: list[Plan]) -> None:
+        known: set[str | tuple[str, ...]] = {EVERY}
+        for plan in plans:
+            known |= {*plan.axes, *(axis.rpartition(".")[0] for axis in plan.axes), tuple(sorted(plan.controls))}
+        for name in self.settings.falloffs.keys() - known:
+            warnings.warn(f"falloff of {name!r}: no layer has it, so that it changes nothing", stacklevel=3)

@@ -1,0 +1,101 @@
+"""From a plan and its deltas to a layer: the falloff, the interpolant over the pose space, the basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.fit.psd.plan import Plan
+from posespace.fit.psd.vertex_sets import fill_sets
+from posespace.interpolate.distances import distances
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.interpolate.kernels import KERNELS
+from posespace.interpolate.rbf import RBF
+from posespace.interpolate.samples import SingularError
+from posespace.layer import Driver, Layer
+
+# Vertices that a falloff is chosen by.
+_ENOUGH = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Deltas:
+    """What a layer's own examples add to the layers before it.
+
+    Parameters
+    ----------
+    support : (S,) int32 the vertices that some example moves
+    values : (C, S, 3) float64, of the examples that move anything
+    loud : (own examples,) bool, which those are
+    """
+
+    support: NDArray[np.int32]
+    values: Floats
+    loud: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, deltas: list[Floats], moved: NDArray[np.bool_]) -> Deltas:
+        """From the deltas (N, 3) of each own example and the vertices (own examples, N) that they move."""
+        support, loud = np.flatnonzero(moved.any(axis=0)).astype(np.int32), np.asarray(moved.any(axis=1))
+        values = [delta[support] for delta, some in zip(deltas, loud.tolist(), strict=True) if some]
+        return cls(support, np.stack(values) if values else np.zeros((0, 0, 3)), loud)
+
+    @cached_property
+    def basis(self) -> Floats:
+        """(C, S, 3) float32: cardinal functions are one coordinate an example, so the basis is the deltas."""
+        return self.values.astype(np.float32)
+
+    @cached_property
+    def factor(self) -> Floats:
+        """(own examples, C) a matrix with the inner products of the deltas: all that leave-one-out needs of them.
+
+        Of a large support, every so many vertices say enough.
+        """
+        some = self.values[:, :: 1 + len(self.support) // _ENOUGH].copy()
+        energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", some, some))
+        factor = np.zeros((len(self.loud), len(some)))
+        factor[self.loud] = vectors * np.sqrt(np.maximum(energy, 0.0))
+        return factor
+
+
+def choose_falloff(plan: Plan, deltas: Deltas, kernel: str, smoothing: float, names: list[str]) -> float:
+    """Return the falloff of least leave-one-out error, one for all axes."""
+    values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
+    values[: len(plan.own)] = deltas.factor
+    chosen = _fit(RBF(kernel, smoothing=smoothing), plan, values, names)
+    return float(chosen.radius[0])
+
+
+def cardinal(plan: Plan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
+    """Return the layer whose coordinates are the cardinal functions of the examples: each is met exactly."""
+    ones = np.eye(len(plan.centres))[:, : len(plan.own)][:, deltas.loud]
+    driver = Driver(plan.space, _fit(settings, plan, ones, names))
+    return Layer(plan.name, driver, deltas.support, deltas.basis)
+
+
+def per_vertex(plan: Plan, deltas: Deltas, settings: RBF, members: NDArray[np.bool_], names: list[str]) -> Layer:
+    """Return the layer in which each vertex interpolates over its own set of samples, `members` (M, S) bool.
+
+    Where a sample is not in a vertex's set, the vertex's interpolant has some value there. With these values in the
+    basis, the cardinal functions of all samples give that interpolant back; its own weights, which cancel each other,
+    would lose their digits in float32.
+    """
+    driver = Driver(plan.space, _fit(settings, plan, np.eye(len(plan.centres)), names))
+    values = np.zeros((len(plan.centres), *deltas.values.shape[1:]))
+    values[: len(plan.own)][deltas.loud] = deltas.values
+    assert settings.radius is not None
+    gaps = distances(plan.centres, plan.centres, plan.space.metric, settings.radius)
+    kernel = KERNELS[settings.kernel].value(gaps) + settings.smoothing * np.eye(len(gaps))
+    return Layer(plan.name, driver, deltas.support, fill_sets(kernel, members, values).astype(np.float32))
+
+
+def _fit(settings: RBF, plan: Plan, values: Floats, names: list[str]) -> RBFInterpolant:
+    try:
+        return settings.fit(plan.centres, values, plan.space.metric, names)
+    except SingularError as error:
+        raise InputError(f"layer {plan.name!r}: {str(error).replace('a radius', 'a falloff')}") from error

@@ -1,0 +1,1 @@
+"""Retargeting: one character's change of deformation done to another."""

@@ -1,0 +1,50 @@
+"""The poses that skins know best: those that their layers were fitted on, read back from what drives them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.layer import Driver
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.rig import Rig
+from posespace.skin import Skin
+
+
+def own_poses(skin: Skin) -> Motion:
+    """Return a pose for each sample of each layer; what a layer does not listen to is at rest there."""
+    poses = [pose for layer in skin.layers for pose in _samples(layer.driver, skin.rig)]
+    if not poses:
+        raise InputError("skin: it has no layer to take poses from; give a motion")
+    return Motion.from_poses(poses)
+
+
+def _samples(driver: Driver, rig: Rig) -> list[Pose]:
+    space, places = driver.space, np.asarray(driver.interpolant.centres, dtype=np.float64)
+    names = space.controls(rig.skeleton)
+    if space.kind == "points":
+        raise InputError("skin: its control points are no poses of joints; give a motion")
+    columns = [space.names.index(name) for name in names]
+    turns = _turns(driver, rig, places)
+    return [
+        Pose(turn, controls=dict(zip(names, place[columns].tolist(), strict=True)))
+        for turn, place in zip(turns, places, strict=True)
+    ]
+
+
+def _turns(driver: Driver, rig: Rig, places: Floats) -> Floats:
+    """Rotations (M, J, 4) of the samples (M, D)."""
+    space, skeleton = driver.space, rig.skeleton
+    turns = np.tile(rig.rest.rotations.astype(np.float64), (len(places), 1, 1))
+    if space.kind in ("joint", "quaternions"):
+        turns[:, list(space.joints(skeleton))] = places.reshape(len(places), -1, 4)
+    elif space.kind == "angles":
+        angles = skeleton.angles(turns)
+        for column, name in enumerate(space.names):
+            if (degree := space.degree_of(name, skeleton)) is not None:
+                angles[:, degree[0], degree[1]] = places[:, column]
+        moved = list(space.joints(skeleton))
+        turns[:, moved] = skeleton.rotations(angles)[:, moved]
+    return turns

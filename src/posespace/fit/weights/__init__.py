@@ -1,0 +1,1 @@
+"""Skinning weights: by distance, by the nearest bone, or fitted to examples."""

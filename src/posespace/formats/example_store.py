@@ -1,0 +1,224 @@
+"""The example store: a Zarr v3 folder, one plain chunk a pose, written by many processes at once.
+
+Chunks are uncompressed, so a shape is a file that is mapped, not read. A pose counts once its mark is there; the mark
+is written last and holds the shape's checksum, so a killed writer loses only the pose in its hands.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import FileError, InputError
+from posespace.formats import files, records
+from posespace.formats.zarr_arrays import Layout, map_array, read_group, write_store
+from posespace.motion import Motion
+from posespace.rig import Rig
+
+VERSION = 1
+_MARKED = 1 << 32
+# A process may hold only so many maps (65,530 on Linux).
+_MOST_MAPS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class ExampleStore:
+    """A store on disk: a rig, the poses asked for, and the shapes that are finished.
+
+    Parameters
+    ----------
+    path : the folder
+    rig : the rig all shapes belong to
+    motion : every pose of the store, finished or not
+    made : the settings that decide its shapes, by name; empty where they are not recorded
+    """
+
+    path: Path
+    rig: Rig
+    motion: Motion
+    made: Mapping[str, Any] = field(default_factory=dict)
+    _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        rig: Rig,
+        motion: Motion,
+        resume: bool = False,
+        made: Mapping[str, str | float | bool] | None = None,
+    ) -> ExampleStore:
+        """Make an empty store for the shapes of `motion`; it appears whole or not at all.
+
+        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened to go on.
+        """
+        target = Path(path)
+        if resume and target.exists():
+            return cls.open(target)._same(rig, motion, made or {})
+        if target.exists():
+            raise FileError(target, "exists already; remove it, or choose another output")
+        if motion.rotations.shape[1] != len(rig.skeleton):
+            have = motion.rotations.shape[1]
+            raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
+        writer = records.Writer()
+        about = {
+            "kind": "examples",
+            "version": VERSION,
+            "rig": records.write_rig(rig, writer, "rig"),
+            "motion": records.write_motion(motion, writer, "motion"),
+            **({"made": dict(made)} if made else {}),
+        }
+        count, points = len(motion), len(rig.mesh.points)
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        try:
+            empty: dict[str, Layout] = {
+                "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
+                "marks": ((count,), (1,), np.dtype("<u8")),
+            }
+            write_store(temporary, {"posespace": about}, writer.arrays, empty)
+            os.rename(temporary, target)
+        except OSError as error:
+            raise FileError(target, f"cannot be written ({error.strerror or error})") from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return cls(target, rig, motion, made or {})
+
+    @classmethod
+    def open(cls, path: str | Path) -> ExampleStore:
+        """Open a store; the rig and the poses are checked, shapes when they are first read."""
+        folder = Path(path)
+        about = read_group(folder).get("posespace")
+        with files.naming(folder):
+            head = records.Reader(about, {}, "file")
+            if head.text("kind") != "examples" or head.number("version") != VERSION:
+                raise FileError(folder, f"expected examples of version {VERSION}, got version {head.number('version')}")
+            arrays = {
+                f"{part}/{array.name}": map_array(array)
+                for part in ("rig", "motion")
+                for array in _inside(folder / part)
+            }
+            rig = records.read_rig(records.Reader(head.part("rig").json, arrays, "rig"))
+            motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
+            if motion.rotations.shape[1] != len(rig.skeleton):
+                raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
+            made = head.part("made").json if "made" in head.json else {}
+        return cls(folder, rig, motion, made)
+
+    def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any]) -> ExampleStore:
+        """Return this store if it is for that rig and those poses, and no recorded setting differs."""
+        same = (
+            self.motion.names == motion.names
+            and np.array_equal(self.motion.rotations, motion.rotations)
+            and np.array_equal(self.motion.controls, motion.controls)
+            and np.array_equal(self.rig.mesh.points, rig.mesh.points)
+        )
+        if not same:
+            raise FileError(self.path, "holds other poses or another rig; choose another output or remove it")
+        for name, value in made.items():
+            if name in self.made and self.made[name] != value:
+                was = f"was made with {name} {self.made[name]}, now {name} is {value}"
+                raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
+        return self
+
+    def __len__(self) -> int:
+        return len(self.motion)
+
+    def finished(self) -> NDArray[np.bool_]:
+        """Return (P,) which poses have their shape, as of now."""
+        return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
+
+    def written_at(self, index: int) -> float:
+        """Return when the shape of pose `index` was finished, in seconds as file systems count; 0 if it is not."""
+        return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
+
+    def write(self, index: int, points: ArrayLike) -> None:
+        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe beside writers of other poses."""
+        if not 0 <= index < len(self):
+            raise InputError(f"pose {index}: expected 0 to {len(self) - 1}")
+        name = f"shape of pose {self.motion.names[index]!r}"
+        shape = check.floats(name, points, self.rig.mesh.points.shape)
+        chunk = np.ascontiguousarray(check.floats(name, shape.astype("<f4"), shape.shape)).tobytes()
+        self._mapped.pop(index, None)
+        self._replace(self._chunk(index), chunk)
+        self._failure(index).unlink(missing_ok=True)
+        self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
+
+    def fail(self, index: int, reason: str) -> None:
+        """Note why the shape of pose `index` could not be made; storing it takes the note away."""
+        self._replace(self._failure(index), reason.encode())
+
+    def failures(self) -> dict[str, str]:
+        """Return the reason by pose name of each pose that failed."""
+        found: dict[str, str] = {}
+        for index, name in enumerate(self.motion.names):
+            path = self._failure(index)
+            if path.is_file():
+                found[name] = files.read_text(path, 10_000)
+        return found
+
+    def shape(self, index: int) -> Floats:
+        """Return the finished shape (N, 3) of pose `index`: a read-only view of its mapped file.
+
+        Its checksum is verified the first time; the map is kept for the next.
+        """
+        if index not in self._mapped:
+            if len(self._mapped) >= _MOST_MAPS:
+                self._mapped.clear()
+            self._mapped[index] = self._map(index)
+        return self._mapped[index]
+
+    def _map(self, index: int) -> Floats:
+        mark, name = self._mark(index), self.motion.names[index]
+        if mark is None:
+            raise FileError(self.path, f"pose {name!r} is not finished")
+        path = self._chunk(index)
+        try:
+            mapped: Floats = np.memmap(path, dtype="<f4", mode="r", shape=self.rig.mesh.points.shape)
+            whole = path.stat().st_size == mapped.nbytes
+        except (OSError, ValueError) as error:
+            raise FileError(path, f"the shape of pose {name!r} is missing or cut short") from error
+        if not whole or zlib.crc32(mapped.data) != mark - _MARKED:
+            raise FileError(path, f"the shape of pose {name!r} is damaged (its checksum differs)")
+        return mapped
+
+    def _chunk(self, index: int) -> Path:
+        return self.path / "shapes" / "c" / str(index) / "0" / "0"
+
+    def _failure(self, index: int) -> Path:
+        return self.path / "failures" / f"{index}.txt"
+
+    def _mark_file(self, index: int) -> Path:
+        return self.path / "marks" / "c" / str(index)
+
+    def _mark(self, index: int) -> int | None:
+        try:
+            value = int.from_bytes(self._mark_file(index).read_bytes()[:8], "little")
+        except OSError:
+            return None
+        return value if value >= _MARKED else None
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
+        with files.atomic_write(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
+    except OSError as error:
+        raise FileError(folder, "is missing or cannot be read") from error

@@ -1,0 +1,43 @@
+"""Skins written to the files of others, by their ending."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from posespace.errors import FileError, InputError
+from posespace.motion import Motion
+from posespace.skin import Skin
+
+WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write"}
+
+
+def export(
+    skin: Skin, path: str | Path, motion: Motion | None = None, warn: Callable[[str], None] | None = None
+) -> None:
+    """Write a skin, and a motion of it, to a file that other programs play.
+
+    Parameters
+    ----------
+    skin : its rig becomes the file's, its layers morph targets
+    path : `.glb` or `.gltf`
+    motion : becomes an animation of the joints and the morphs' weights; None: the file has none
+    warn : called with a line about each thing that the format cannot hold; None: they become warnings
+    """
+    if not isinstance(skin, Skin):
+        raise InputError(f"export: expected a Skin, got a {type(skin).__name__}, which no file can hold")
+    if motion is not None and not isinstance(motion, Motion):
+        take = {"Examples": "; give its .motion", "Pose": "; give Motion.from_poses([pose])"}
+        kind = type(motion).__name__
+        raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    file = Path(path)
+    writer = WRITERS.get(file.suffix.lower())
+    if writer is None:
+        raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
+    for note in importlib.import_module(f"posespace.formats.{writer}").write(file, skin, motion):
+        if warn is None:
+            warnings.warn(note, stacklevel=2)
+        else:
+            warn(note)

@@ -1,0 +1,141 @@
+"""Fitted interpolators: plain arrays and strings, ready for a file, that are called at points of a pose space.
+
+They are made by `rbf.py` and `shepard.py`, which a program that only plays a skin never loads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace.check import choice, floats
+from posespace.errors import InputError
+from posespace.interpolate.distances import (
+    METRICS,
+    Array,
+    axis_count,
+    blocks,
+    distances,
+    radius_per_axis,
+    unit_quaternions,
+)
+from posespace.interpolate.kernels import KERNELS, TAILS
+
+
+@dataclass(frozen=True, eq=False)
+class ShepardInterpolant:
+    """Inverse-distance weighting of samples; made by `Shepard.fit`.
+
+    Attributes
+    ----------
+    metric, power : as given
+    reach : distance up to which a query takes the value of its nearest sample
+    centres : (M, D) float64, the samples
+    values : (M, C) or (M,) float64
+    """
+
+    metric: str
+    power: float
+    reach: float
+    centres: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        samples = _checked(self, self.centres, self.metric)
+        if not (0.0 < self.power < math.inf and 0.0 <= self.reach < math.inf):
+            raise InputError(f"power and reach: expected above 0 and at least 0, got {self.power} and {self.reach}")
+        shape = (samples, "C")[: max(1, np.ndim(self.values))]
+        object.__setattr__(self, "values", floats("interpolant values", self.values, shape))
+
+    @property
+    def columns(self) -> int:
+        """How many values it gives at a point."""
+        return 1 if self.values.ndim == 1 else int(self.values.shape[1])
+
+    def __call__(self, x: ArrayLike) -> Array:
+        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
+        points = floats("x", x, ("Q", self.centres.shape[1]))
+        out = np.empty((len(points), *self.values.shape[1:]))
+        for rows in blocks(len(points), len(self.centres)):
+            gaps = distances(points[rows], self.centres, self.metric)
+            nearest = np.argmin(gaps, axis=1)
+            least = np.take_along_axis(gaps, nearest[:, None], axis=1)
+            # Ratios to the nearest distance lie in [0, 1], so that no power overflows.
+            weights = np.divide(least, gaps, out=np.ones_like(gaps), where=gaps > 0.0) ** self.power
+            close = least[:, 0] <= self.reach
+            weights[close] = np.arange(len(self.centres)) == nearest[close, None]
+            out[rows] = (weights / weights.sum(axis=1, keepdims=True)) @ self.values
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class RBFInterpolant:
+    """A sum of radial functions around the samples plus a polynomial; made by `RBF.fit`.
+
+    Attributes
+    ----------
+    kernel, metric : as given
+    tail : "none", "constant" or "linear"
+    radius : (A,) float64, one an axis: A = D, or the D/4 joints of the metric "rotation"
+    centres : (M, D) float64, the samples
+    weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
+        each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
+    """
+
+    kernel: str
+    metric: str
+    tail: str
+    radius: Array
+    centres: Array
+    weights: Array
+
+    def __post_init__(self) -> None:
+        samples = _checked(self, self.centres, self.metric)
+        choice("kernel", self.kernel, tuple(KERNELS))
+        choice("tail", self.tail, TAILS)
+        dimensions = self.centres.shape[1]
+        object.__setattr__(self, "radius", radius_per_axis(self.radius, axis_count(dimensions, self.metric)))
+        rows = samples + {"none": 0, "constant": 1, "linear": 1 + dimensions}[self.tail]
+        shape = (rows, "C")[: max(1, np.ndim(self.weights))]
+        object.__setattr__(self, "weights", floats("interpolant weights", self.weights, shape))
+
+    @property
+    def columns(self) -> int:
+        """How many values it gives at a point."""
+        return 1 if self.weights.ndim == 1 else int(self.weights.shape[1])
+
+    def __call__(self, x: ArrayLike) -> Array:
+        """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
+        points = np.asarray(floats("x", x, ("Q", self.centres.shape[1])), dtype=np.float64)
+        out = np.empty((len(points), *self.weights.shape[1:]))
+        count = len(self.centres)
+        for rows in blocks(len(points), len(self.weights)):
+            gaps = distances(points[rows], self.centres, self.metric, self.radius)
+            out[rows] = KERNELS[self.kernel].value(gaps) @ self.weights[:count]
+            out[rows] += tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
+        return out
+
+
+def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
+    """Terms (Q, T) of the tail at the points (Q, D): none, ones, or ones and the coordinates from `origin` (D,)."""
+    if tail != "linear":
+        return np.ones((len(points), TAILS.index(tail)))
+    if metric == "rotation":
+        quaternions = points.reshape(len(points), -1, 4)
+        agree = np.einsum("qki,ki->qk", quaternions, origin.reshape(-1, 4))
+        points = np.where(agree[..., None] < 0.0, -quaternions, quaternions).reshape(points.shape)
+    return np.column_stack([np.ones(len(points)), points - origin])
+
+
+def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str) -> int:
+    """Check the samples of an interpolant, which may come from a file, and return how many there are."""
+    found = floats("interpolant centres", centres, ("M", "D"))
+    if not found.size:
+        raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
+    if choice("metric", metric, METRICS) == "rotation":
+        unit_quaternions(found.astype(np.float64))
+    object.__setattr__(interpolant, "centres", found)
+    return len(found)

@@ -1,0 +1,60 @@
+"""Samples: checked points of a pose space and the values there, as a fit of an interpolator takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace.check import floats
+from posespace.errors import InputError
+from posespace.interpolate.distances import Array, axis_count, closest
+
+# Samples nearer than this part of the largest distance between samples count as one place.
+COINCIDENT = 1e-9
+
+
+class SingularError(InputError):
+    """The samples do not determine an interpolant; the message names them and the remedy."""
+
+
+class Samples(NamedTuple):
+    """Checked samples: points (M, D), values (M, C), and how they were given."""
+
+    points: Array
+    values: Array
+    metric: str
+    names: Sequence[str] | None
+    flat: bool
+
+    @classmethod
+    def check(cls, samples: ArrayLike, values: ArrayLike, metric: str, names: Sequence[str] | None) -> Samples:
+        """Check samples (M, D) and values (M, C) or (M,) as they were given."""
+        points = np.array(floats("samples", samples, ("M", "D")), dtype=np.float64)
+        if not points.size:
+            raise InputError(f"samples: expected at least 1 with at least 1 axis, got shape {points.shape}")
+        axis_count(points.shape[1], metric)
+        flat = np.ndim(values) == 1
+        given = floats("values", values, (len(points),) if flat else (len(points), "C"))
+        if names is not None and len(names) != len(points):
+            raise InputError(f"names: expected {len(points)}, one a sample, got {len(names)}")
+        return cls(points, np.array(given, dtype=np.float64).reshape(len(points), -1), metric, names, flat)
+
+    def as_given(self, columns: Array) -> Array:
+        """Return (N, C) as it is, or its one column (N,) where the values came as (M,)."""
+        return columns[:, 0].copy() if self.flat else columns
+
+    def name(self, index: int) -> str:
+        """Return what a sample is called in a message."""
+        return str(index) if self.names is None else repr(self.names[index])
+
+    def refuse_coincident(self, gaps: Array) -> None:
+        """Raise where two samples, by the distances (M, M) between them, lie at one place."""
+        first, second = closest(gaps)
+        if first != second and gaps[first, second] <= COINCIDENT * gaps.max():
+            raise SingularError(
+                f"samples {self.name(first)} and {self.name(second)} lie at the same place of the pose space; "
+                "move or remove one"
+            )

@@ -1,0 +1,143 @@
+"""Layer and Detail: displacements that a pose drives, and the drivers that give their coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from posespace import check
+from posespace.basis import PackedBasis
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.pose import Pose
+from posespace.skeleton import Skeleton
+from posespace.spaces import PoseSpace
+
+if TYPE_CHECKING:
+    pass
+
+Interpolant = RBFInterpolant | ShepardInterpolant
+Basis = Floats | PackedBasis
+
+MOST_LEVELS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Driver:
+    """Coordinates from a pose: a pose space and the interpolant over it."""
+
+    space: PoseSpace
+    interpolant: Interpolant
+
+    def __post_init__(self) -> None:
+        have = self.interpolant.centres.shape[1]
+        if have != self.space.dimensions:
+            raise InputError(f"interpolant: expected {self.space.dimensions} numbers a sample, got {have}")
+        if self.interpolant.metric != self.space.metric:
+            raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
+
+    @property
+    def columns(self) -> int:
+        """How many coordinates it gives."""
+        return self.interpolant.columns
+
+    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
+        """Return the coordinates (C,) of a pose."""
+        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+        return values
+
+    def truncated(self, columns: int) -> Driver:
+        """Return a driver of the first coordinates only, at most `columns`, at least 1."""
+        made = self.interpolant
+        if columns >= self.columns:
+            return self
+        if isinstance(made, RBFInterpolant):
+            return replace(self, interpolant=replace(made, weights=made.weights[:, :columns]))
+        return replace(self, interpolant=replace(made, values=made.values[:, :columns]))
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Displacements of some vertices, driven by a pose space and added in the rest shape.
+
+    Parameters
+    ----------
+    name : the joint or the sculpts it is for
+    driver : pose to coordinates (C,)
+    support : (S,) int32, the vertices it moves, ascending
+    basis : (C, S, 3) the displacement of each vertex per unit of each coordinate, as an array or packed
+    normal_basis : (C, S, 3) or None, the same for the rest normals
+    normal_driver : the coordinates of `normal_basis` where they are its own; None: it shares `driver`'s
+    """
+
+    name: str
+    driver: Driver
+    support: Ints
+    basis: Basis
+    normal_basis: Basis | None = None
+    normal_driver: Driver | None = None
+
+    def __post_init__(self) -> None:
+        support = check.indices(f"layer {self.name!r} support", self.support, ("S",), below=2**31)
+        if (np.diff(support) <= 0).any():
+            raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
+        object.__setattr__(self, "support", support)
+        shape = (self.driver.columns, len(support), 3)
+        object.__setattr__(self, "basis", _checked_basis(f"layer {self.name!r} basis", self.basis, shape))
+        if self.normal_basis is not None:
+            columns = (self.normal_driver or self.driver).columns
+            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
+            object.__setattr__(self, "normal_basis", normal)
+        elif self.normal_driver is not None:
+            raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
+
+    def packed(self, bits: int) -> Layer:
+        """Return the layer with its bases packed, 32, 16 or 8 bits a number."""
+        normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
+        return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
+
+    def truncated(self, columns: int) -> Layer:
+        """Return the layer with its first coordinates only, at most `columns`, at least 1."""
+        normal = None if self.normal_basis is None else self.normal_basis[:columns]
+        own = None if self.normal_driver is None else self.normal_driver.truncated(columns)
+        return Layer(self.name, self.driver.truncated(columns), self.support, self.basis[:columns], normal, own)
+
+
+def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+    if not isinstance(basis, PackedBasis):
+        return check.floats(name, basis, shape)
+    if basis.shape != shape:
+        raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
+    return basis
+
+
+def combined(basis: Basis, coordinates: Floats) -> Floats:
+    """Displacements (S, 3) of coordinates (C,)."""
+    if isinstance(basis, PackedBasis):
+        return basis.combine(coordinates)
+    return np.tensordot(coordinates, basis, axes=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Fine relief: the skinned surface subdivided, then moved along its normals by driven heights.
+
+    Parameters
+    ----------
+    levels : how often the surface is subdivided, 0 to 6
+    driver : pose to coordinates (C,)
+    heights : (C, F) height of each fine vertex per unit of each coordinate, in the mesh's unit
+    """
+
+    levels: int
+    driver: Driver
+    heights: Floats
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.levels <= MOST_LEVELS:
+            raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
+        heights = check.floats("detail heights", self.heights, (self.driver.columns, "F"))
+        object.__setattr__(self, "heights", heights)

@@ -1,0 +1,163 @@
+"""Motion: poses over time, as arrays, and what tells them apart."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from posespace import check, rotations
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.pose import Pose
+from posespace.skeleton import Skeleton
+
+_STILL = 1e-4
+"""Radians that a joint which turns must turn by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Poses over time.
+
+    Parameters
+    ----------
+    rotations : (P, J, 4) unit quaternions x y z w
+    translations : (P, J, 3) shifts of the joints in their frames from rest, or None for none
+    times : (P,) seconds, in any order, or None for thirty poses a second
+    names : P names of the poses, or None for "0", "1", ...
+    controls : (P, C) values of the named controls
+    control_names : C names
+    """
+
+    rotations: Floats
+    translations: Floats = None  # type: ignore[assignment]  # each None becomes the default told above
+    times: Floats = None  # type: ignore[assignment]
+    names: tuple[str, ...] = None  # type: ignore[assignment]
+    controls: Floats = None  # type: ignore[assignment]
+    control_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        turn = check.floats("motion rotations", self.rotations, ("P", "J", 4))
+        count, joints = turn.shape[:2]
+        put = object.__setattr__
+        put(self, "rotations", rotations.normalize(turn, "motion rotations"))
+        shift = np.zeros((count, joints, 3)) if self.translations is None else self.translations
+        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3)))
+        times = np.arange(count) / 30.0 if self.times is None else self.times
+        put(self, "times", check.floats("motion times", times, (count,)))
+        put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
+        put(self, "control_names", check.names("control names", self.control_names, len(self.control_names)))
+        values = np.zeros((count, 0)) if self.controls is None else self.controls
+        put(self, "controls", check.floats("motion controls", values, (count, len(self.control_names))))
+
+    @classmethod
+    def from_poses(
+        cls, poses: Sequence[Pose], names: Sequence[str] | None = None, times: ArrayLike | None = None
+    ) -> Motion:
+        """Stack poses of one skeleton; a control that a pose does not name is zero there."""
+        if not poses:
+            raise InputError("motion: expected at least one pose, got none")
+        joints = {len(pose.rotations) for pose in poses}
+        if len(joints) > 1:
+            raise InputError(f"motion: expected poses of one skeleton, got {sorted(joints)} joints")
+        controls = list(dict.fromkeys(name for pose in poses for name in pose.controls))
+        return cls(
+            np.stack([pose.rotations for pose in poses]),
+            np.stack([pose.translations for pose in poses]),
+            times,  # type: ignore[arg-type]
+            names,  # type: ignore[arg-type]
+            np.array([[pose.controls.get(name, 0.0) for name in controls] for pose in poses]),
+            tuple(controls),
+        )
+
+    @classmethod
+    def from_world(
+        cls,
+        skeleton: Skeleton,
+        world: ArrayLike,
+        times: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Motion:
+        """Poses from each joint's transform to the world, `world` (P, J, 4, 4), as rotations and shifts.
+
+        A joint whose scale changes over time has no such pose: it raises, naming the joint.
+        """
+        given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
+        turn, shift, misfit = skeleton.local(given)
+        off = misfit.max(axis=0, initial=0.0)
+        if (off > 1e-3).any():
+            joint = skeleton.names[int(off.argmax())]
+            raise InputError(f"world of joint {joint!r}: expected rotations and shifts, got a scale that changes")
+        return cls(
+            turn,
+            shift,
+            times,  # type: ignore[arg-type]
+            names,  # type: ignore[arg-type]
+        )
+
+    def __repr__(self) -> str:
+        return f"Motion({len(self)} poses, {self.rotations.shape[1]} joints, {len(self.control_names)} controls)"
+
+    def __len__(self) -> int:
+        return len(self.rotations)
+
+    def __iter__(self) -> Iterator[Pose]:
+        return (self[k] for k in range(len(self)))
+
+    @overload
+    def __getitem__(self, key: int | str) -> Pose: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[np.integer]) -> Motion: ...
+    def __getitem__(self, key: int | str | slice | Sequence[int] | NDArray[np.integer]) -> Pose | Motion:
+        if isinstance(key, str):
+            key = self.index(key)
+        if isinstance(key, int | np.integer):
+            values = dict(zip(self.control_names, self.controls[key].tolist(), strict=True))
+            return Pose(self.rotations[key], self.translations[key], values)
+        chosen = np.arange(len(self))[key]
+        return Motion(
+            self.rotations[chosen],
+            self.translations[chosen],
+            self.times[chosen],
+            tuple(self.names[k] for k in chosen),
+            self.controls[chosen],
+            self.control_names,
+        )
+
+    def index(self, name: str) -> int:
+        """Return the number of the pose called `name`."""
+        if name not in self.names:
+            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)
+            raise InputError(
+                f"pose {name[:80]!r}: not in the motion{f'; the closest is {close[0]!r}' if close else ''}"
+            )
+        return self.names.index(name)
+
+
+def turning(motion: Motion) -> NDArray[np.bool_]:
+    """Return (J,) which joints turn during a motion."""
+    near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0, initial=1.0)
+    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
+
+
+def pose_digests(motion: Motion) -> list[str]:
+    """Return 12 hexadecimal digits a pose that tell its rotations and controls, rounded, from any other's.
+
+    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many poses it had seen.
+    """
+    turn = motion.rotations
+    # Of the two quaternions of a rotation, the one whose largest part is positive.
+    largest = np.take_along_axis(turn, np.abs(turn.round(5)).argmax(axis=2)[..., None], axis=2)
+    rounded = (turn * np.where(largest < 0, -1, 1)).round(5) + 0.0
+    order = sorted(range(len(motion.control_names)), key=lambda k: motion.control_names[k])
+    digests = []
+    for quaternions, values in zip(rounded, motion.controls.round(5) + 0.0, strict=True):
+        text = "".join(f"{motion.control_names[k]}={values[k]:.5f};" for k in order if values[k])
+        digests.append(hashlib.sha256(quaternions.astype("<f8").tobytes() + text.encode()).hexdigest()[:12])
+    return digests

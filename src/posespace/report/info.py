@@ -1,0 +1,163 @@
+"""What is in a file, as plain figures: the same for people and for --json."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.errors import FileError
+from posespace.formats import load
+from posespace.mesh import Mesh
+from posespace.motion import Motion
+from posespace.report.stored import stored_bytes, stored_numbers
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+from posespace.skin import Skin
+
+Figures = dict[str, Any]
+
+
+def describe(path: str | Path) -> Figures:
+    """Return what a rig, mesh, motion, pose, skin or example file holds."""
+    file = Path(path)
+    if not file.exists():
+        raise FileError(file, "does not exist")
+    ending = file.suffix.lower()
+    if file.is_dir():
+        return {"file": str(file), **_examples(file)}
+    if ending == ".skin":
+        return {"file": str(file), **_skin(Skin.load(file), file.stat().st_size)}
+    if ending in load.POSE_FILES:
+        return {"file": str(file), **_poses(file)}
+    if ending not in load.READERS:
+        known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
+        raise FileError(file, f"is of no known kind; known endings are {known}")
+    return {"file": str(file), **_contents(file)}
+
+
+def _contents(file: Path) -> Figures:
+    contents = load.read(file)
+    figures: Figures = {"format": contents.format}
+    if contents.rigs:
+        figures["rigs"] = {name: _rig(rig) for name, rig in contents.rigs.items()}
+    if contents.meshes:
+        figures["meshes"] = {name: _mesh(mesh) for name, mesh in contents.meshes.items()}
+    if contents.skeleton is not None:
+        figures["skeleton"] = _skeleton(contents.skeleton)
+    if contents.motions:
+        own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+        figures["motions"] = {name: _motion(motion, own) for name, motion in contents.motions.items()}
+    if contents.morphs:
+        figures["morph targets"] = list(contents.morphs)
+    if contents.notes:
+        figures["notes"] = list(contents.notes)
+    return figures
+
+
+def _mesh(mesh: Mesh) -> Figures:
+    figures: Figures = {
+        "vertices": len(mesh.points),
+        "unique positions": len(mesh.weld.first),
+        "triangles": len(mesh.triangles),
+    }
+    if mesh.face_sizes is not None:
+        figures["faces"] = mesh.face_count
+        sizes, counts = np.unique(mesh.face_sizes, return_counts=True)
+        figures["faces by corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
+    figures["watertight"] = mesh.is_watertight
+    figures["box"] = {"low": mesh.box[0].tolist(), "high": mesh.box[1].tolist()}
+    return figures
+
+
+def _skeleton(skeleton: Skeleton) -> Figures:
+    figures: Figures = {"joints": len(skeleton), "roots": int((skeleton.parents < 0).sum())}
+    pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
+    if pairs:
+        figures["left/right pairs"] = pairs
+    figures["joint names"] = list(skeleton.names)
+    return figures
+
+
+def _rig(rig: Rig) -> Figures:
+    used = (rig.weights > 0).sum(axis=1)
+    transforms = rig.transforms(rig.rest)
+    misfit = float(np.abs(transforms - np.eye(4)[:3]).max())
+    return {
+        **_mesh(rig.mesh),
+        **_skeleton(rig.skeleton),
+        "most influences": int(used.max(initial=0)),
+        "blending": rig.blending,
+        "rest pose misfit": misfit if misfit > 1e-4 else 0.0,
+    }
+
+
+def _motion(motion: Motion, skeleton: Skeleton | None) -> Figures:
+    rest = motion.rotations[:1] if skeleton is None else skeleton.rest_rotations
+    turning = np.abs((motion.rotations * rest).sum(axis=2)).min(axis=0, initial=1.0) < 1 - 1e-9
+    return {
+        "poses": len(motion),
+        "seconds": round(float(motion.times.max(initial=0.0)), 6),
+        "joints": motion.rotations.shape[1],
+        "joints that turn": int(turning.sum()),
+        "controls": list(motion.control_names),
+    }
+
+
+def _poses(file: Path) -> Figures:
+    from posespace.formats import pose_json
+
+    poses = pose_json.read(file)
+    controls = dict.fromkeys(name for pose in poses.poses.values() for name in pose.controls)
+    return {
+        "format": "poses",
+        "poses": len(poses.names),
+        "joints": len(poses.joints),
+        "controls": list(controls),
+        "pose names": list(poses.names),
+    }
+
+
+def _examples(folder: Path) -> Figures:
+    from posespace.formats.example_store import ExampleStore
+
+    store = ExampleStore.open(folder)
+    done = store.finished()
+    return {
+        "format": "examples",
+        "poses": len(store),
+        "finished": int(done.sum()),
+        "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
+        "failed": store.failures(),
+        **({"made with": dict(store.made)} if store.made else {}),
+        "rig": _rig(store.rig),
+        "controls": list(store.motion.control_names),
+    }
+
+
+def _skin(skin: Skin, size: int) -> Figures:
+    layers = [
+        {
+            "name": layer.name,
+            "space": f"{layer.driver.space.kind}({', '.join(layer.driver.space.names)})",
+            "samples": len(layer.driver.interpolant.centres),
+            "columns": layer.driver.columns,
+            "vertices": len(layer.support),
+        }
+        for layer in skin.layers
+    ]
+    count, about = max(1, len(skin.rig.mesh.points)), dict(skin.about)
+    poses = about.pop("poses", None)
+    return {
+        "format": "skin",
+        "bytes": size,
+        "bytes per vertex": round(size / count, 1),
+        "bytes per vertex beside the rig": round(stored_bytes(skin) / count, 1),
+        "numbers beside the rig": stored_numbers(skin),
+        "rig": _rig(skin.rig),
+        "layers": layers,
+        "detail levels": skin.detail.levels if skin.detail else 0,
+        **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
+        "about": about,
+    }

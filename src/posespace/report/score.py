@@ -1,0 +1,213 @@
+"""How far a skin is from the truth on given examples. Give it poses the fit did not see; it says how many it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.motion import Motion, pose_digests
+from posespace.report.stored import stored_bytes, stored_numbers
+from posespace.rig import DIALLED, Rig
+from posespace.skin import Posable, Skin
+
+SEVERAL = "several"
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Errors of a skin over some examples.
+
+    Parameters
+    ----------
+    names : P pose names
+    per_vertex : (P, N) float32 distance of each vertex from the truth, in the mesh's unit
+    base : (P, N) float32, the same for plain skinning of the rig
+    degrees : (P, N) float32 angle between the skin's normals and those of the true shape
+    moved : P entries: the one joint or control that the pose moves, "several", or "" for the rest pose
+    size, diagonal : the largest side and the diagonal of the rest shape's box
+    stored, numbers : the bytes and the numbers that the skin stores beside the rig
+    seen : how many of these poses the fit was given; None where the skin does not say
+    """
+
+    names: tuple[str, ...]
+    per_vertex: Floats
+    base: Floats
+    degrees: Floats
+    moved: tuple[str, ...]
+    size: float
+    diagonal: float
+    stored: int
+    numbers: int
+    seen: int | None
+
+    def __repr__(self) -> str:
+        figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
+        return f"Score({figures}, {len(self.names)} poses)"
+
+    @property
+    def rel_err(self) -> float:
+        """The error over that of plain skinning: 1 is no better, 0 is the truth."""
+        return _ratio(_squares(self.per_vertex).sum(), _squares(self.base).sum())
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the vertex errors, the largest side of the box being 1."""
+        return float(np.sqrt(_squares(self.per_vertex).sum() / self.per_vertex.size)) / self.size
+
+    @property
+    def e_rms(self) -> float:
+        """1000·‖A - Â‖/√(3NP) over all coordinates, half the diagonal of the box being 1 (Kavan et al. 2010)."""
+        mean = _squares(self.per_vertex).sum() / (3 * self.per_vertex.size)
+        return 1000 * float(np.sqrt(mean)) / (self.diagonal / 2)
+
+    @property
+    def max_error(self) -> float:
+        """The largest vertex error, in the mesh's unit."""
+        return float(self.per_vertex.max())
+
+    @property
+    def p95_error(self) -> float:
+        """The vertex error that 95 % stay below, in the mesh's unit."""
+        return float(np.percentile(self.per_vertex, 95))
+
+    @property
+    def normal_degrees(self) -> float:
+        """The mean angle between the skin's normals and those of the true shape."""
+        return float(self.degrees.mean(dtype=np.float64))
+
+    @property
+    def p95_normal_degrees(self) -> float:
+        """The angle that 95 % of the normals stay below."""
+        return float(np.percentile(self.degrees, 95))
+
+    @property
+    def bytes_per_vertex(self) -> float:
+        """What the skin stores beside the rig, over the vertices."""
+        return self.stored / int(self.per_vertex.shape[1])
+
+    @property
+    def per_pose(self) -> dict[str, float]:
+        """The root mean square of each pose's vertex errors, in the mesh's unit."""
+        each = np.sqrt(_squares(self.per_vertex) / self.per_vertex.shape[1])
+        return dict(zip(self.names, each.tolist(), strict=True))
+
+    @property
+    def per_joint(self) -> dict[str, float]:
+        """The relative error over the poses that move one joint or control alone, by its name, and over "several"."""
+        error, base = _squares(self.per_vertex), _squares(self.base)
+        groups = sorted(set(self.moved) - {""}, key=lambda name: (name == SEVERAL, self.moved.index(name)))
+        chosen = {name: np.array([entry == name for entry in self.moved]) for name in groups}
+        return {name: _ratio(error[rows].sum(), base[rows].sum()) for name, rows in chosen.items()}
+
+    def figures(self) -> dict[str, Any]:
+        """Return every metric as plain numbers, for JSON."""
+        single = ("rel_err", "rms", "e_rms", "max_error", "p95_error", "normal_degrees", "p95_normal_degrees")
+        return {
+            **{name: getattr(self, name) for name in single},
+            "bytes_per_vertex": self.bytes_per_vertex,
+            "numbers": self.numbers,
+            "poses": len(self.names),
+            "seen": self.seen,
+            "per_joint": self.per_joint,
+            "per_pose": self.per_pose,
+        }
+
+
+def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], None] | None = None) -> Score:
+    """Compare what `skin` gives at each example's pose with the observed shape, one pose in memory at a time.
+
+    Parameters
+    ----------
+    skin : a `Skin`, or anything with a `rig` and a `pose` like its
+    examples : the truth; its rig's plain skinning is what `rel_err` is relative to
+    advance : called with how many of how many poses are done
+    """
+    _check_kinds(skin, examples)
+    rig = examples.rig
+    _check_match(skin, examples)
+    errors, base, degrees = (np.empty((len(examples), len(rig.mesh.points)), np.float32) for _ in range(3))
+    for index, (pose, shape) in enumerate(examples):
+        points, normals = skin.pose(pose)
+        errors[index] = np.linalg.norm(points - shape, axis=1)
+        base[index] = np.linalg.norm(rig.skin(pose) - shape, axis=1)
+        degrees[index] = angles_between(normals, rig.mesh.normals(shape))
+        if advance is not None:
+            advance(index + 1, len(examples))
+    return Score(
+        examples.motion.names,
+        errors,
+        base,
+        degrees,
+        moved_alone(rig, examples.motion),
+        float(np.ptp(rig.mesh.points, axis=0).max()),
+        rig.mesh.diagonal,
+        stored_bytes(skin),
+        stored_numbers(skin),
+        _seen(skin, examples.motion),
+    )
+
+
+def _check_kinds(skin: object, examples: object) -> None:
+    posable = isinstance(getattr(skin, "rig", None), Rig) and callable(getattr(skin, "pose", None))
+    if not posable or not isinstance(examples, Examples):
+        got = f"{type(skin).__name__} and {type(examples).__name__}"
+        raise InputError(f"evaluate: expected a skin and the examples to judge it by, got {got}")
+
+
+def _check_match(skin: Posable, examples: Examples) -> None:
+    if not len(examples):
+        raise InputError("examples: expected at least one pose to judge by, got none")
+    rig = examples.rig
+    if rig.mesh.diagonal <= 0:
+        raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
+    have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
+    check_same("skin: its", have, skin.rig, rig)
+
+
+def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
+    """Refuse what has another number of vertices, or other joints, than the rig of the examples to judge by."""
+    want = len(truth.mesh.points)
+    if vertices != want:
+        raise InputError(f"{whose} shapes have {vertices} vertices, the examples {want}; use one mesh")
+    if rig.skeleton.names != truth.skeleton.names:
+        raise InputError(f"{whose} joints have other names or another order than the examples'; use one skeleton")
+
+
+def angles_between(a: Floats, b: Floats) -> Floats:
+    """Return the angles (N,) in degrees between unit vectors (N, 3)."""
+    # The half chord keeps its digits where the arc cosine of the product would lose them.
+    return np.asarray(np.degrees(2 * np.arctan2(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))))
+
+
+def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
+    """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
+    moved = np.hstack([rig.turned(motion), np.abs(motion.controls) > DIALLED])
+    names = (*rig.skeleton.names, *motion.control_names)
+    alone = np.where(moved.sum(axis=1) > 1, len(names), np.where(moved.any(axis=1), moved.argmax(axis=1), -1))
+    return tuple((*names, SEVERAL, "")[index] for index in alone)
+
+
+def _seen(skin: Posable, motion: Motion) -> int | None:
+    known = skin.about.get("poses") if isinstance(skin, Skin) else getattr(skin, "poses", None)
+    if not isinstance(known, list | tuple):
+        return 0 if isinstance(skin, Skin) and not skin.layers else None
+    fitted = {str(digest) for digest in known}
+    return sum(digest in fitted for digest in pose_digests(motion))
+
+
+def _squares(errors: Floats) -> NDArray[np.float64]:
+    """Sums (P,) of the squares of each pose, in double precision without a double copy of all."""
+    return np.array([np.square(row, dtype=np.float64).sum() for row in errors])
+
+
+def _ratio(error: float, base: float) -> float:
+    if base > 0:
+        return float(np.sqrt(error / base))
+    return 0.0 if error == 0 else float("inf")

@@ -1,0 +1,58 @@
+"""What a skin stores beside its rig: the one place that counts bytes and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.layer import Driver
+from posespace.skin import Posable, Skin
+
+
+class Stored(Protocol):
+    """An array, or what stands for one in fewer bytes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Numbers it stands for."""
+        ...
+
+
+def stored_bytes(skin: Posable) -> int:
+    """Return the bytes of the bases, their supports and the tables that drive them; the rig does not count."""
+    return sum(int(array.nbytes) for array in _stored(skin))
+
+
+def stored_numbers(skin: Posable) -> int:
+    """Return how many numbers `stored_bytes` is about."""
+    return sum(int(array.size) for array in _stored(skin))
+
+
+def _stored(skin: Posable) -> Iterator[Stored]:
+    if not isinstance(skin, Skin):
+        rival: Any = skin
+        yield from rival.tables
+        return
+    for layer in skin.layers:
+        yield layer.support
+        yield layer.basis
+        yield from _tables(layer.driver)
+        if layer.normal_basis is not None:
+            yield layer.normal_basis
+        if layer.normal_driver is not None:
+            yield from _tables(layer.normal_driver)
+    if skin.detail is not None:
+        yield skin.detail.heights
+        yield from _tables(skin.detail.driver)
+
+
+def _tables(driver: Driver) -> Iterator[Stored]:
+    made = driver.interpolant
+    yield made.centres
+    yield made.weights if isinstance(made, RBFInterpolant) else made.values

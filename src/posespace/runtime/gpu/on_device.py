@@ -1,0 +1,170 @@
+"""What a skin has on the GPU: its tables, the numbers of one frame, the shader and its dispatches, and the results."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from posespace.check import Floats, Floats32
+from posespace.runtime.drive_tables import Drive
+from posespace.runtime.dual_quaternions import dual_palette
+from posespace.runtime.gpu import device as gpu_device
+from posespace.runtime.gpu.texels import Texels, texels_of
+from posespace.skin import Skin
+
+GROUP = 64
+"""Vertices of a work group, as in `skin.wgsl`."""
+
+_UNIFORM = "var<uniform> frame: array<vec4<f32>, 4096>"
+_STORAGE = "var<storage, read> frame: array<vec4<f32>>"
+_MOST_UNIFORM = 4096
+_TABLE = {"texture": {"sample_type": "uint"}}
+
+
+class Work:
+    """A skin on a device.
+
+    Parameters
+    ----------
+    skin, drive : what is posed, and where the coordinates of its layers are
+    device : a `wgpu.GPUDevice`
+    normals : "none"; "carried" by the bones; or those of the posed "surface"
+    """
+
+    def __init__(self, skin: Skin, drive: Drive, device: Any, normals: str) -> None:
+        self.device = device
+        self.count = len(skin.rig.mesh.points)
+        self._normals_kind = normals
+        self._dual = skin.rig.blending == "dual_quaternion"
+        vectors = 5 if self._dual else 3
+        texels = texels_of(skin, drive, vectors, normals == "surface")
+        self._scales = texels.scales
+        self._bones = 4 * vectors * len(skin.rig.skeleton)
+        self._frame = np.zeros(-(-(self._bones + texels.scales.size) // 4) * 4, np.float32)
+        self.constants: dict[str, float] = {
+            "VERTICES": self.count,
+            "COORDINATES": self._bones // 4,
+            "ENTRIES": texels.entries,
+            "CORRECTED": any(layer.normal_basis is not None for layer in skin.layers),
+            "BONE_TEXELS": texels.bone_texels,
+            "DUAL": self._dual,
+        }
+        self._make_buffers()
+        names = ("rest", "rest_normals", "bones", "displacements")
+        self._make_group([gpu_device.texture(device, name, getattr(texels, name)) for name in names])
+        self._make_steps(texels.fans)
+
+    def _make_buffers(self) -> None:
+        usage = gpu_device.library().BufferUsage
+        self._small = len(self._frame) <= 4 * _MOST_UNIFORM
+        kind = usage.UNIFORM if self._small else usage.STORAGE
+        size = 16 * _MOST_UNIFORM if self._small else self._frame.nbytes
+        self._uploaded = gpu_device.buffer(self.device, "bones and coordinates", size, kind | usage.COPY_DST)
+        rows, kept = 12 * self.count, usage.STORAGE | usage.VERTEX | usage.COPY_SRC
+        self.points = gpu_device.buffer(self.device, "points", rows, kept)
+        wanted = self._normals_kind != "none"
+        self.normals = gpu_device.buffer(self.device, "normals", rows, kept) if wanted else None
+        self._fence = gpu_device.buffer(self.device, "fence", 16, usage.MAP_READ | usage.COPY_DST)
+
+    def _make_group(self, tables: list[Any]) -> None:
+        """Make the bind group of what poses a vertex, for compute and vertex stages."""
+        stages = gpu_device.library().ShaderStage
+        frame = {"type": "uniform" if self._small else "read-only-storage"}
+        kinds = [{"buffer": frame}, *(_TABLE for _ in tables)]
+        self.layout, self.group = gpu_device.bound(
+            self.device, stages.COMPUTE | stages.VERTEX, kinds, [{"buffer": self._uploaded}, *tables]
+        )
+
+    def _make_steps(self, fans: Texels) -> None:
+        """Make the shader and the dispatches of a frame: pipelines, each with the bind group it writes to."""
+        source = files("posespace.runtime.gpu").joinpath("skin.wgsl").read_text(encoding="utf-8")
+        code = source if self._small else source.replace(_UNIFORM, _STORAGE)
+        self.module = self.device.create_shader_module(label="skin.wgsl", code=code)
+        stored = {"buffer": {"type": "storage"}}
+        points, normals = (stored, {"buffer": self.points}), (stored, {"buffer": self.normals})
+        if self._normals_kind == "none":
+            self._steps = [self._step("write_points", {0: points})]
+        elif self._normals_kind == "carried":
+            self._steps = [self._step("write_both", {0: points, 1: normals})]
+        else:
+            kept = gpu_device.kept_points(self.device, self.count)
+            writing = {"storage_texture": {"access": "write-only", "format": "rgba32float"}}
+            reading = {"texture": {"sample_type": "unfilterable-float"}}
+            table = (_TABLE, gpu_device.texture(self.device, "fans", fans))
+            self._steps = [
+                self._step("keep_points", {3: (writing, kept)}),
+                self._step("write_surface", {0: points, 1: normals, 2: table, 4: (reading, kept)}),
+            ]
+
+    def _step(self, name: str, bound: dict[int, tuple[Any, Any]]) -> tuple[Any, Any]:
+        """An entry point's pipeline and its bind group 1, of kinds of bindings and what is bound."""
+        stage = gpu_device.library().ShaderStage.COMPUTE
+        kinds, resources = zip(*bound.values(), strict=True)
+        layout, group = gpu_device.bound(self.device, stage, kinds, resources, tuple(bound))
+        pipeline = self.device.create_compute_pipeline(
+            layout=self.device.create_pipeline_layout(bind_group_layouts=[self.layout, layout]),
+            compute={"module": self.module, "entry_point": name, "constants": self.constants},
+        )
+        return pipeline, group
+
+    def send(self, palette: Floats32, coordinates: Floats) -> None:
+        """Send the transforms (12 J,) and coordinates (C,) of a pose to the device."""
+        frame, first = self._frame, self._bones
+        if self._dual:
+            bones, wide = frame[:first].reshape(-1, 5, 4), dual_palette(palette)
+            bones[:, :2], bones[:, 2:, :3] = wide[:, :8].reshape(-1, 2, 4), wide[:, 8:].reshape(-1, 3, 3)
+        else:
+            frame[:first] = palette
+        frame[first : first + self._scales.size] = (coordinates * self._scales).ravel()
+        with gpu_device.watched("sending a pose"):
+            self.device.queue.write_buffer(self._uploaded, 0, frame)
+
+    def encode(self, encoder: Any) -> None:
+        """Add the dispatches of a frame to a command encoder."""
+        groups = gpu_device.groups_of(self.count, GROUP, self.device.limits["max-compute-workgroups-per-dimension"])
+        work = encoder.begin_compute_pass()
+        work.set_bind_group(0, self.group)
+        for pipeline, group in self._steps:
+            work.set_pipeline(pipeline)
+            work.set_bind_group(1, group)
+            work.dispatch_workgroups(*groups)
+        work.end()
+
+    def submit(self, staging: Any = None) -> None:
+        """Pose the skin and copy the result to a staging buffer, if there is one."""
+        with gpu_device.watched("a frame"):
+            encoder = self.device.create_command_encoder()
+            self.encode(encoder)
+            rows = 12 * self.count
+            for first, results in ((0, self.points), (rows, self.normals)) if staging is not None else ():
+                if results is not None:
+                    encoder.copy_buffer_to_buffer(results, 0, staging, first, rows)
+            self.device.queue.submit([encoder.finish()])
+
+    def staging(self) -> Any:
+        """Return a new buffer that results are read through."""
+        usage = gpu_device.library().BufferUsage
+        size = (12 if self.normals is None else 24) * self.count
+        return gpu_device.buffer(self.device, "results", size, usage.MAP_READ | usage.COPY_DST)
+
+    def fetch(self, staging: Any, points: Floats32, normals: Floats32 | None) -> None:
+        """Write what a staging buffer has, when it is there."""
+        with gpu_device.watched("reading a frame"):
+            staging.map_sync(gpu_device.library().MapMode.READ)
+            mapped = staging.read_mapped(copy=False)
+            for first, out in ((0, points), (12 * self.count, normals)):
+                if out is not None:
+                    out[...] = np.frombuffer(mapped, np.float32, out.size, first).reshape(out.shape)
+            mapped.release()
+            staging.unmap()
+
+    def wait(self) -> None:
+        """Return when the device has done all that it was given."""
+        with gpu_device.watched("waiting"):
+            encoder = self.device.create_command_encoder()
+            encoder.copy_buffer_to_buffer(self.points, 0, self._fence, 0, 16)
+            self.device.queue.submit([encoder.finish()])
+            self._fence.map_sync(gpu_device.library().MapMode.READ)
+            self._fence.unmap()

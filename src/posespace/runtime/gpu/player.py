@@ -1,0 +1,177 @@
+"""The player on the GPU: WebGPU compute, or a vertex stage of one's own, over tables that stay on the device.
+
+A frame uploads the bones' transforms and the coordinates, nothing else. Relief (`Skin.detail`) is added on the
+processor, to points that are read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace.check import Floats, Floats32
+from posespace.errors import InputError
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.runtime.drive import drive
+from posespace.runtime.gpu import device as gpu_device
+from posespace.runtime.gpu.on_device import Work
+from posespace.runtime.player import Player, Shape
+from posespace.skin import Skin
+
+_IN_FLIGHT = 2
+
+
+class Stage(NamedTuple):
+    """What a render pipeline of one's own needs to pose vertices itself.
+
+    Parameters
+    ----------
+    module : the shader module; its entry points `draw` and `shade` show how its function `skinned` is called
+    constants : for the vertex stage's `constants`
+    layout, group : the bind group 0 and its layout
+    """
+
+    module: Any
+    constants: dict[str, float]
+    layout: Any
+    group: Any
+
+
+class Buffers(NamedTuple):
+    """Where the device keeps a frame: float32, three a vertex without gaps, for a shader or as vertex buffers.
+
+    Parameters
+    ----------
+    points : a buffer of 12 N bytes
+    normals : the same, or None where they were not asked for
+    """
+
+    points: Any
+    normals: Any
+
+
+class GPUPlayer(Player):
+    """Poses a skin on the GPU.
+
+    Parameters
+    ----------
+    skin : what it plays
+    normals : whether it gives normals too
+    device : a `wgpu.GPUDevice` to share with other work; None: a new one, on the fastest adapter
+    """
+
+    def __init__(self, skin: Skin, normals: bool = True, device: Any = None) -> None:
+        super().__init__(skin, normals)
+        self._owned = device is None
+        self.device = gpu_device.opened() if device is None else gpu_device.checked(device)
+        self._coordinates = np.zeros(self._drive.columns)
+        self._scratch = np.zeros(self._drive.scratch)
+        self._palette = np.zeros(12 * len(skin.rig.skeleton), np.float32)
+        with gpu_device.watched("putting the skin on the device"):
+            self._work: Work | None = Work(skin, self._drive, self.device, self._normals_kind())
+            self._staging = self._work.staging()
+
+    def _normals_kind(self) -> str:
+        if not self.normals or self._relief is not None:
+            return "none"
+        return "carried" if self._carried else "surface"
+
+    @property
+    def _open(self) -> Work:
+        if self._work is None:
+            raise InputError("gpu: this player is closed; compile the skin again")
+        return self._work
+
+    def dispatch(self, pose: Pose | ArrayLike) -> None:
+        """Begin to pose the skin, leaving the result on the device; `wait` for it, or read `buffers` in later work."""
+        self._check_plain("play.dispatch")
+        self.upload(pose)
+        self._open.submit()
+
+    def wait(self) -> None:
+        """Return when the device has done all that it was given."""
+        self._open.wait()
+
+    def buffers(self) -> Buffers:
+        """Return where `dispatch` leaves points and normals on the device."""
+        self._check_plain("play.buffers")
+        return Buffers(self._open.points, self._open.normals)
+
+    def upload(self, pose: Pose | ArrayLike) -> None:
+        """Send a pose to the device but no work: for a vertex stage (`stage`) or an encoder of one's own (`encode`)."""
+        self._read(pose)
+        self._open.send(*self._driven())
+
+    def encode(self, encoder: Any) -> None:
+        """Add the work of posing the skin, as the last pose sent says, to a `wgpu.GPUCommandEncoder`."""
+        self._open.encode(encoder)
+
+    def stage(self) -> Stage:
+        """Return what a vertex stage of one's own needs; it sees each pose from `upload` on, and carried normals."""
+        work = self._open
+        return Stage(work.module, dict(work.constants), work.layout, work.group)
+
+    def close(self) -> None:
+        """Free what the player has on the device; it plays no more. A device that was given stays open."""
+        self._work = self._staging = None
+        if self._owned:
+            self.device.destroy()
+
+    def __enter__(self) -> GPUPlayer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _check_plain(self, name: str) -> None:
+        if self.skin.detail is not None:
+            raise InputError(f"{name}: this skin's detail is added on the processor; call play(pose)")
+
+    def _driven(self) -> tuple[Floats32, Floats]:
+        drive(self._drive.tables, self._pose, self._scratch, self._palette, self._coordinates)
+        return self._palette, self._coordinates
+
+    def _submit(self, staging: Any) -> None:
+        """Pose the skin as `self._pose` says, to be read through a staging buffer."""
+        work = self._open
+        work.send(*self._driven())
+        work.submit(staging)
+
+    def _play(self, points: Floats32, normals: Floats32 | None) -> None:
+        self._submit(self._staging)
+        if self._relief is None:
+            self._open.fetch(self._staging, points, normals)
+            return
+        coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
+        self._open.fetch(self._staging, coarse, None)
+        self._relief.add(1, coarse, self._coordinates, points, normals)
+
+    def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
+        own = self._array("points", None) if points is None else None
+        own_normals = self._array("normals", None) if self.normals and normals is None else None
+        for index, fetch in enumerate(self._fetches(motion)):
+            out = own if points is None else points[index]
+            normals_out = None if not self.normals else own_normals if normals is None else normals[index]
+            assert out is not None
+            fetch(out, normals_out)
+            yield out, normals_out
+
+    def _fetches(self, motion: Motion) -> Iterator[Callable[[Floats32, Floats32 | None], None]]:
+        """Yield what writes each pose's shape; the device has the next pose before the last one is written."""
+        if self.skin.detail is not None:
+            for pose in motion:
+                self._drive.write_pose(pose, self._pose)
+                yield self._play
+            return
+        staging = [self._open.staging() for _ in range(_IN_FLIGHT)]
+        for index in range(len(motion) + 1):
+            if index < len(motion):
+                self._drive.write_pose(motion[index], self._pose)
+                self._submit(staging[index % _IN_FLIGHT])
+            if index > 0:
+                yield partial(self._open.fetch, staging[(index - 1) % _IN_FLIGHT])

@@ -1,0 +1,1 @@
+"""What is simulated: the built-in hand and arm, and bodies made from a rig."""

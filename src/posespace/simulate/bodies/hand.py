@@ -1,0 +1,225 @@
+"""A procedural hand: skin at three nested levels, skeleton, weights, and bones for the simulation. Millimetres.
+
+`python -m posespace.simulate.bodies.hand more.json` writes the poses of `posespace.datasets.hand_between` and
+`hand_together`.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.formats import pose_json
+from posespace.geometry.subdivision import subdivide
+from posespace.mesh import Mesh
+from posespace.motion import Motion
+from posespace.rig import Rig, pack_weights
+from posespace.simulate.bodies import hand_bones
+from posespace.simulate.bodies.body import Body, Bone
+from posespace.simulate.bodies.distance_field import DistanceField
+from posespace.simulate.bodies.field_mesh import relax, triangulate
+from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, Segment
+from posespace.simulate.bodies.hand_shape import BOX, hand_field
+from posespace.simulate.poses import between, random_poses
+from posespace.skeleton import Skeleton
+
+TRIANGLES = 3494
+"""Triangles of level 0. Four times as many at each level: 13,976 and 55,904, those of the EigenSkin paper's hand."""
+_GRID = 3.0
+
+
+def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 0.0, nails: bool = True) -> Body:
+    """Return a hand with slightly bent fingers, pointing along y, its back towards z and its wrist at the origin.
+
+    All hands have the same triangles and joints, vertex by vertex: other sizes, builds and sides are the same hand
+    in another shape.
+
+    Parameters
+    ----------
+    level : 0, 1 or 2: 3,494, 13,976 or 55,904 triangles; a level's vertices are the first ones of the next
+    side : "right" or "left", its mirror image
+    size : factor on all lengths, above 0; at 1 the hand is 190 mm long
+    build : thickness, from -1 (slim) to 1 (strong)
+    nails : whether the fingers have nails; without, the skin is smooth all over
+
+    Returns
+    -------
+    A body whose joints bend about x (flexion, positive to the palm) and, at wrist, thumb_cmc and the mcp joints, turn
+    about z (positive to the thumb's side, for the thumb itself away from the palm).
+    """
+    if level not in (0, 1, 2):
+        raise InputError(f"hand level: expected 0, 1 or 2, got {level}")
+    check.choice("hand side", side, ("right", "left"))
+    if not 0 < size < np.inf:
+        raise InputError(f"hand size: expected above 0, got {size}")
+    if not -1 <= build <= 1:
+        raise InputError(f"hand build: expected -1 to 1, got {build}")
+    parts = hand_bones.segments(build)
+    points, triangles = _skin(level, build, nails)
+    influences, weights = hand_weights(points, parts)
+    skeleton = hand_bones.skeleton(parts)
+    right = size * points, triangles, _scaled(skeleton, size)
+    solids = tuple(_scaled_bone(bone, size) for bone in hand_bones.bones(parts))
+    if side == "left":
+        right = _mirrored(*right)
+        solids = tuple(_scaled_bone(bone, np.array([-1.0, 1.0, 1.0])) for bone in solids)
+    return Body(Rig(Mesh(right[0], right[1]), right[2], influences, weights), solids, level)
+
+
+def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Floats]:
+    """Return the joints (N, K) that move points (N, 3) of a right hand, at most 4, and their weights (N, K).
+
+    Along a finger, one bone hands over to the next across a smooth step at the joint. Which finger a point belongs to
+    changes over a few millimetres in the web between two, and not at all further out.
+    """
+    dense = np.zeros((len(points), len(NAMES)))
+    beyond_wrist = _step((points - parts["carpus"].start) @ parts["carpus"].frame[:, 1], 18.0)
+    dense[:, 0] = 1 - beyond_wrist
+    thumb = [parts[name] for name in ("thumb_metacarpal", "thumb_1", "thumb_2")]
+    fingers = {name: [parts[f"{name}_{k}"] for k in (1, 2, 3)] for name in FINGERS}
+    others = [part for name, part in parts.items() if not name.startswith("thumb") and name != "forearm"]
+    lead = _distance(points, others) - _distance(points, thumb)
+    left = beyond_wrist.copy()
+    shares = {"thumb": _step(lead, 13.0), **_finger_shares(points, fingers)}
+    for name, chain in {"thumb": thumb, **fingers}.items():
+        share = beyond_wrist * shares[name] * (1 if name == "thumb" else 1 - shares["thumb"])
+        reaches = (15.0, 11.0, 9.0) if name == "thumb" else tuple(1.05 * r for r in FINGERS[name].radii[:3])
+        before = parts["carpus"] if name == "thumb" else parts[f"{name}_metacarpal"]
+        for part, reach in zip(chain, reaches, strict=True):
+            # A plane halfway between the two bones' directions parts them.
+            across = part.frame[:, 1] + before.frame[:, 1]
+            share = share * _step((points - part.start) @ across / np.linalg.norm(across), reach)
+            dense[:, NAMES.index(part.joint)] += share
+            if part is chain[0]:
+                left -= share
+            else:
+                dense[:, NAMES.index(before.joint)] -= share
+            before = part
+    dense[:, 1] = left
+    dense = np.maximum(dense, 0)
+    dense[dense < 1e-4] = 0
+    influences, weights = pack_weights(dense, 4)
+    return influences, weights / weights.sum(axis=1, keepdims=True)
+
+
+def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[str, Floats]:
+    """How far each point belongs to each of the four fingers: one, but for the web between two."""
+    distance = np.stack([_distance(points, chain) for chain in fingers.values()], axis=1)
+    behind = distance - distance.min(axis=1, keepdims=True)
+    first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
+    along = np.take_along_axis(first.T, distance.argmin(axis=1)[:, None], axis=1)
+    # Fades out along the first bone, so that past the web no finger moves with its neighbour.
+    width = 14.0 * (1 - _step(along - 0.52, 0.16))
+    raw = np.maximum(1 - behind / np.maximum(width, 1e-9), 0) ** 2
+    raw /= raw.sum(axis=1, keepdims=True)
+    return dict(zip(fingers, raw.T, strict=True))
+
+
+def _distance(points: Floats, parts: list[Segment]) -> Floats:
+    """Distance (N,) to the nearest of some bones."""
+    nearest = np.full(len(points), np.inf)
+    for part in parts:
+        along = np.clip((points - part.start) @ part.frame[:, 1], 0, part.length)
+        away = points - part.start - along[:, None] * part.frame[:, 1]
+        nearest = np.minimum(nearest, np.linalg.norm(away, axis=1))
+    return nearest
+
+
+def _step(x: Floats, reach: float) -> Floats:
+    """A smooth step from 0 at -reach to 1 at reach."""
+    t = np.clip(0.5 + x / (2 * reach), 0, 1)
+    return np.asarray(t * t * (3 - 2 * t))
+
+
+def _sizing(points: Floats) -> Floats:
+    """Edges wanted on the skin, relative: finer on the fingers, finest at their tips and in the webs between them."""
+    parts = hand_bones.segments()
+    chains = [[part for name, part in parts.items() if name.startswith(f"{finger}_")] for finger in (*FINGERS, "thumb")]
+    tips = np.min([np.linalg.norm(points - chain[-1].at(0.7), axis=1) for chain in chains], axis=0)
+    first = [parts[f"{finger}_1"].at(0.4) for finger in FINGERS]
+    webs = np.min([np.linalg.norm(points - (a + b) / 2, axis=1) for a, b in pairwise(first)], axis=0)
+    inward = np.minimum(_step(webs - 12, 10.0) * 0.5 - 0.5, _step(tips - 16, 10.0) * 0.4 - 0.4)
+    fingers = _distance(points, [part for chain in chains for part in chain[-2:]])
+    return np.asarray(1.3 - 0.35 * _step(16 - fingers, 8.0) + inward)
+
+
+@lru_cache(maxsize=1)
+def _coarse() -> tuple[Floats, Ints]:
+    """The coarsest skin of the plain hand, which every other hand is made from."""
+    points, triangles = triangulate(hand_field(nails=False), BOX, TRIANGLES, _GRID, _sizing)
+    points.flags.writeable = triangles.flags.writeable = False
+    return points, triangles
+
+
+def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
+    points, triangles = _coarse()
+    everything = np.ones(len(points), dtype=bool)
+    steps = int(np.ceil(5 * abs(build)))
+    # Small steps of build, in which the bones carry the triangles, and these then slide, fold nothing.
+    for k in range(1, steps + 1):
+        before, after = hand_bones.segments(build * (k - 1) / steps), hand_bones.segments(build * k / steps)
+        influences, weights = hand_weights(points, before)
+        shifts = (hand_bones.skeleton(after).rest_world - hand_bones.skeleton(before).rest_world)[:, :3, 3]
+        points = points + np.einsum("nk,nkc->nc", weights, shifts[influences])
+        between = hand_field(build * k / steps, nails=False)
+        points = between.project(points)
+        for _ in range(4):
+            points = relax(between, points, triangles, _sizing(points), everything)
+    field = hand_field(build, nails)
+    points = field.project(points)
+    for _ in range(level):
+        points, triangles = _finer(field, points, triangles)
+    return points, triangles
+
+
+def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Floats, Ints]:
+    """One level down: the vertices stay, the new ones go to the surface and slide to even distances."""
+    finer = subdivide(triangles, len(points))
+    fine = finer.refine(points)
+    free = np.arange(len(fine)) >= len(points)
+    fine[free] = field.project(fine[free])
+    for _ in range(4):
+        fine = relax(field, fine, finer.triangles, _sizing(fine), free)
+    return fine, finer.triangles
+
+
+def _scaled(skeleton: Skeleton, size: float) -> Skeleton:
+    world = skeleton.rest_world.copy()
+    world[:, :3, 3] *= size
+    return Skeleton.from_world(skeleton.names, skeleton.parents, world, skeleton.axes, skeleton.limits)
+
+
+def _scaled_bone(bone: Bone, scale: float | Floats) -> Bone:
+    grow = float(np.abs(scale).max())
+    return Bone(bone.joint, scale * bone.start, scale * bone.end, grow * bone.start_radius, grow * bone.end_radius)
+
+
+def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floats, Ints, Skeleton]:
+    """The left hand. Its joints' x axes stay flexion axes; turns about z change sign, as mirror images do."""
+    mirror = np.diag([-1.0, 1.0, 1.0])
+    world = skeleton.rest_world.copy()
+    world[:, :3, :3] = mirror @ world[:, :3, :3] @ mirror
+    world[:, :3, 3] = world[:, :3, 3] @ mirror
+    axes = None if skeleton.axes is None else skeleton.axes * np.array([1.0, 1.0, -1.0])
+    left = Skeleton.from_world(skeleton.names, skeleton.parents, world, axes, skeleton.limits)
+    return points @ mirror, triangles[:, ::-1].copy(), left
+
+
+def further_poses() -> Motion:
+    """Poses beside those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit on."""
+    skeleton = hand(0).rig.skeleton
+    single = between(skeleton, closely=("thumb_cmc",))
+    several = random_poses(skeleton, 40, seed=7).motion
+    names = (*single.names, *(f"train {k}" for k in range(len(several))))
+    return Motion(np.concatenate([single.rotations, several.rotations]), names=names)
+
+
+if __name__ == "__main__":
+    pose_json.write(Path(sys.argv[1]), further_poses(), hand(0).rig.skeleton)

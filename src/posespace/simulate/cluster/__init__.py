@@ -1,0 +1,1 @@
+"""Many poses on many processes, by Dask."""

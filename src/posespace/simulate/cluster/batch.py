@@ -1,0 +1,192 @@
+"""Many poses on many processes, by Dask: each is stored as it finishes, and a run that was killed goes on.
+
+Workers only compute. The process that started the run writes the store, so a cluster needs no common disk.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.formats import files
+from posespace.formats.example_store import ExampleStore
+from posespace.pose import Pose
+from posespace.rig import Rig
+from posespace.simulate.mesh.tetmesh import TetMesh
+from posespace.simulate.poses import PoseList
+from posespace.simulate.solver.simulation import Simulation, Tissue
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every worker needs to solve any pose of a body."""
+
+    rig: Rig
+    mesh: TetMesh
+    tissue: Tissue
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a pose: its nodes (N, 3) and skin (V, 3) if it was solved, and the figures of the solve."""
+
+    index: int
+    skin: Floats
+    nodes: Floats
+    figures: dict[str, Any]
+
+
+Report = Callable[[int, int, dict[str, Any]], None]
+
+
+def run(
+    job: Job, poses: PoseList, store: ExampleStore, cluster: Any, retries: int, report: Report | None = None
+) -> list[dict[str, Any]]:
+    """Solve every unfinished pose of `store` and write it there as it finishes.
+
+    Parameters
+    ----------
+    job : the body
+    poses : the poses of the store, in its order, and where each starts
+    store : opened or new
+    cluster : a Dask client
+    retries : how often a pose that raised an error is tried again
+    report : called after each pose with how many are done, how many there are, and the figures of the pose
+
+    Returns
+    -------
+    the figures of each pose solved now: its name, whether it converged, why not, iterations, volume change, seconds
+    """
+    from distributed import as_completed
+
+    finished = store.finished()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Dask, about a large argument
+        # Not scattered: a task's result that dies with its worker is made again, scattered data is lost.
+        shared = cluster.submit(_given, job, key=f"job-{store.path.name}-{secrets.token_hex(4)}")
+    kept = _Kept(store.path)
+    futures: dict[int, Any] = {}
+    for index in np.flatnonzero(~finished).tolist():
+        before = int(poses.after[index])
+        start: Any = None
+        if before >= 0:
+            start = futures[before] if before in futures else kept.read(before)
+        begin = poses.motion[before] if before >= 0 else None
+        futures[index] = cluster.submit(
+            solve_pose,
+            shared,
+            index,
+            poses.motion[index],
+            begin,
+            start,
+            key=f"pose-{index}-{store.path.name}",
+            retries=retries,
+            pure=False,
+        )
+    done = int(finished.sum())
+    figures: list[dict[str, Any]] = []
+    for future in as_completed(list(futures.values())):  # type: ignore[no-untyped-call]
+        outcome = _outcome(future)
+        figures.append(outcome.figures | {"name": poses.motion.names[outcome.index]})
+        if outcome.figures["converged"]:
+            kept.write(outcome.index, outcome.nodes)
+            store.write(outcome.index, outcome.skin)
+        else:
+            store.fail(outcome.index, outcome.figures["reason"])
+        done += 1
+        if report is not None:
+            report(done, len(poses.motion), figures[-1])
+    kept.clear_if_complete(store)
+    return figures
+
+
+def solve_pose(job: Job, index: int, pose: Pose, begin: Pose | None, start: Outcome | Floats | None) -> Outcome:
+    """Solve one pose on a worker, from its neighbour's nodes if that one was solved."""
+    simulation = _simulation(job)
+    nodes = start.nodes if isinstance(start, Outcome) else start
+    usable = nodes is not None and len(nodes) and begin is not None
+    posed = simulation.solve(pose, (begin, nodes) if usable else None)  # type: ignore[arg-type]
+    solution = posed.solution
+    figures = {
+        "converged": solution.converged,
+        "reason": solution.reason,
+        "newton": int(sum(solution.newton)),
+        "load_steps": solution.load_steps,
+        "least_jacobian": solution.least_jacobian,
+        "volume_change": solution.volume_change,
+        "seconds": solution.seconds,
+    }
+    nothing = np.zeros((0, 3))
+    if not solution.converged:
+        return Outcome(index, nothing, nothing, figures)
+    return Outcome(index, posed.skin, posed.nodes, figures)
+
+
+_READY: dict[int, tuple[Job, Simulation]] = {}
+
+
+def _simulation(job: Job) -> Simulation:
+    """The simulation of a job in this process, set up once."""
+    token = id(job)
+    if token not in _READY:
+        _READY.clear()
+        _READY[token] = job, Simulation(job.rig, job.mesh, job.tissue)
+    return _READY[token][1]
+
+
+def _given(job: Job) -> Job:
+    return job
+
+
+def _outcome(future: Any) -> Outcome:
+    try:
+        found: Outcome = future.result()
+    except Exception as error:  # a pose whose worker died too often, or whose neighbour's did, does not stop the rest
+        index = int(str(future.key).split("-")[1])
+        reason = _why(error)
+        nothing = np.zeros((0, 3))
+        return Outcome(index, nothing, nothing, {"converged": False, "reason": reason, "seconds": 0.0})
+    return found
+
+
+def _why(error: Exception) -> str:
+    if type(error).__name__ == "KilledWorker":
+        remedy = "give each more by --memory, use fewer workers or fewer elements"
+        return f"its workers died, {_deaths(error)} in all; if for lack of memory, {remedy}"
+    return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"
+
+
+def _deaths(error: Any) -> int:
+    return int(error.allowed_failures) + 1
+
+
+class _Kept:
+    """Nodes of solved poses beside the store while a run lasts, so that a resumed run starts from the same places."""
+
+    def __init__(self, path: Path) -> None:
+        self._folder = path / "nodes"
+
+    def write(self, index: int, nodes: Floats) -> None:
+        self._folder.mkdir(exist_ok=True)
+        with files.atomic_write(self._folder / f"{index}.npy") as temporary, temporary.open("wb") as handle:
+            np.save(handle, nodes)
+
+    def read(self, index: int) -> Floats | None:
+        path = self._folder / f"{index}.npy"
+        try:
+            nodes: Floats = np.load(path, allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            return None
+        return nodes
+
+    def clear_if_complete(self, store: ExampleStore) -> None:
+        if store.finished().all():
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""From a skin and its bones to tetrahedra, and where in them each skin vertex lies."""

@@ -1,0 +1,84 @@
+"""Where points lie in a mesh of tetrahedra: inside one, or just outside its skin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from posespace.check import Floats, Ints
+from posespace.geometry.surface import Surface
+
+_CANDIDATES = 24
+_BEYOND = 2.0
+"""How far outside a tetrahedron, in its heights, its shape functions are still followed."""
+
+FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
+"""Corners of the face opposite each corner of a tetrahedron, facing out."""
+
+
+def embed(points: Floats, tets: Ints, targets: Floats) -> tuple[Ints, Floats, float]:
+    """Place `targets` (V, 3) in the tetrahedra `tets` (T, 4) over nodes `points` (N, 3).
+
+    Returns
+    -------
+    element : (V,) int32
+    place : (V, 4) barycentric coordinates there, at least -2
+    off : how far the farthest target is from its place; 0 unless one lies far outside
+    """
+    centres = points[tets].mean(axis=1)
+    _, near = cKDTree(centres).query(targets, k=min(_CANDIDATES, len(tets)))
+    near = near.reshape(len(targets), -1)
+    element, best = _roomiest(points, tets, targets, near, near[:, 0])
+    outside = np.flatnonzero(best < 0)
+    if len(outside):
+        faces, owner = boundary(tets)
+        _, nearest = Surface(points, faces).closest(targets[outside])
+        # Neighbours of the nearest one only: another may be deeper, but across a gap between two limbs.
+        home = owner[nearest]
+        choice = near[outside]
+        touching = (tets[choice][:, :, :, None] == tets[home][:, None, None, :]).any(axis=(2, 3))
+        choice = np.where(touching, choice, home[:, None])
+        element[outside], _ = _roomiest(points, tets, targets[outside], choice, home)
+    place = barycentric(points[tets[element]], targets)
+    low = place < -_BEYOND
+    if low.any():
+        place = np.maximum(place, -_BEYOND)
+        # What was cut off is taken from the other coordinates in proportion, which keeps the sum at one.
+        above = place - place.min(axis=1, keepdims=True)
+        place -= above * ((place.sum(axis=1) - 1) / above.sum(axis=1))[:, None]
+    reached = np.einsum("vk,vki->vi", place, points[tets[element]])
+    return element, place, float(np.linalg.norm(reached - targets, axis=1).max(initial=0.0))
+
+
+def _roomiest(
+    points: Floats, tets: Ints, targets: Floats, choices: NDArray[np.integer[Any]], start: NDArray[np.integer[Any]]
+) -> tuple[Ints, Floats]:
+    """Of each target's `choices` (V, C), the tetrahedron (V,) it lies deepest in, and its least coordinate there."""
+    element = start.astype(np.int32)
+    best = barycentric(points[tets[element]], targets).min(axis=1)
+    for candidate in choices.T:
+        least = barycentric(points[tets[candidate]], targets).min(axis=1)
+        better = least > best
+        element[better], best[better] = candidate[better], least[better]
+    return element, best
+
+
+def barycentric(corners: Floats, targets: Floats) -> Floats:
+    """Return the barycentric coordinates (V, 4) of `targets` (V, 3) in tetrahedra with `corners` (V, 4, 3)."""
+    edges = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)
+    rest = np.linalg.solve(edges, (targets - corners[:, 0])[:, :, None])[:, :, 0]
+    return np.concatenate([1 - rest.sum(axis=1, keepdims=True), rest], axis=1)
+
+
+def boundary(tets: Ints) -> tuple[Ints, Ints]:
+    """Return the faces (F, 3) that belong to one tetrahedron only, facing out, and that tetrahedron (F,)."""
+    faces = np.concatenate([tets[:, face] for face in FACES])
+    order = np.lexsort(np.sort(faces, axis=1).T)
+    sorted_faces = np.sort(faces, axis=1)[order]
+    same = (sorted_faces[1:] == sorted_faces[:-1]).all(axis=1)
+    single = ~np.concatenate([[False], same]) & ~np.concatenate([same, [False]])
+    kept = np.sort(order[single])
+    return faces[kept].astype(np.int32), (kept % len(tets)).astype(np.int32)

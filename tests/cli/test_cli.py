@@ -1,0 +1,171 @@
+"""The command line as a user meets it: real processes, exit codes, one line on bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.commands import assert_one_line, run
+
+from posespace import datasets
+from posespace.formats import obj, pose_json
+from posespace.motion import Motion
+from posespace.skin import Skin
+
+EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
+
+
+def test_version_and_help_with_an_example_for_every_command() -> None:
+    assert run("--version").stdout.startswith("posespace 0.")
+    overview = run("--help").stdout
+    for command in ("info", "examples", "demo", "simulate", "export"):
+        assert command in overview
+        assert f"Example: posespace {command}" in run(command, "--help").stdout
+    assert "--install-completion" in overview
+
+
+def test_info_for_people_and_for_programs(tmp_path: Path) -> None:
+    Skin(EXAMPLES.rig).save(tmp_path / "arm.skin")
+    obj.write(tmp_path / "arm.obj", EXAMPLES.rig.mesh)
+    done = run("info", tmp_path / "arm.skin", tmp_path / "arm.obj")
+    assert done.returncode == 0
+    assert "joints: 3" in done.stdout
+    assert "watertight: yes" in done.stdout
+    assert done.stderr == ""
+    found = json.loads(run("info", "--json", tmp_path / "arm.skin", tmp_path / "arm.obj").stdout)
+    assert found[0]["rig"]["vertices"] == len(EXAMPLES.rig.mesh.points)
+    assert found[1]["meshes"]["arm"]["faces by corners"] == {"3": 16, "4": 88}
+
+
+def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    assert_one_line(run("info", tmp_path / "none.glb"), "none.glb", "does not exist")
+    (tmp_path / "odd.xyz").write_text("x")
+    assert_one_line(run("info", tmp_path / "odd.xyz"), "odd.xyz", "known endings")
+    (tmp_path / "cut.skin").write_bytes(b"\x10")
+    assert_one_line(run("info", tmp_path / "cut.skin"), "cut.skin", "too short")
+    (tmp_path / "empty.glb").write_bytes(b"")
+    assert_one_line(run("info", tmp_path / "empty.glb"), "empty.glb")
+    (tmp_path / "folder").mkdir()
+    assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
+    assert_one_line(run("info"), "files")
+    assert_one_line(run("nonsense"), "nonsense")
+    assert_one_line(run("examples", "x.glb"), "--poses")
+
+
+@pytest.fixture
+def sculpts(tmp_path: Path) -> Path:
+    """A folder with a mesh, a pose file and a sculpt a pose, as an artist would have it; controls only."""
+    mesh = EXAMPLES.rig.mesh
+    obj.write(tmp_path / "face.obj", mesh)
+    motion = Motion(
+        np.tile([0, 0, 0, 1.0], (3, 1, 1)),
+        names=("smile", "frown", "smile10"),
+        controls=np.array([[1.0, 0], [0, 1], [0.5, 0]]),
+        control_names=("smile", "frown"),
+    )
+    from posespace.rig import Rig
+
+    pose_json.write(tmp_path / "poses.json", motion, Rig.from_mesh(mesh).skeleton)
+    (tmp_path / "sculpts").mkdir()
+    for k, name in enumerate(motion.names):
+        obj.write(tmp_path / "sculpts" / f"{name}.obj", mesh, mesh.points + 0.01 * (k + 1))
+    return tmp_path
+
+
+def gather(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "sculpts/*.obj", "-o", "face.examples", *more)
+    return run(*words, folder=folder)
+
+
+def test_examples_match_sculpts_to_poses_by_name_and_add_the_rest(sculpts: Path) -> None:
+    done = gather(sculpts, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["poses"], found["finished"], found["controls"]) == (4, 4, ["smile", "frown"])
+    from posespace.examples import Examples
+
+    opened = Examples.open(sculpts / "face.examples")
+    assert opened.motion.names == ("smile", "frown", "smile10", "rest")
+    points = EXAMPLES.rig.mesh.points
+    for k, offset in enumerate((0.01, 0.02, 0.03, 0.0)):
+        np.testing.assert_allclose(opened.shapes[k], points + offset, atol=1e-6)
+
+
+def test_examples_resume_and_refuse(sculpts: Path) -> None:
+    assert gather(sculpts).returncode == 0
+    assert_one_line(gather(sculpts), "face.examples", "exists already", "--resume")
+    (sculpts / "face.examples" / "marks" / "c" / "1").unlink()
+    done = gather(sculpts, "--resume", "--json")
+    assert json.loads(done.stdout)["finished"] == 4
+    assert_one_line(gather(sculpts, "--resume", "--no-rest"), "holds other poses")
+
+
+def test_examples_name_the_wrong_sculpt(sculpts: Path) -> None:
+    odd = sculpts / "sculpts" / "wink.obj"
+    obj.write(odd, EXAMPLES.rig.mesh)
+    assert_one_line(gather(sculpts), "wink.obj", "no pose")
+    odd.unlink()
+    (sculpts / "sculpts" / "frown.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert_one_line(gather(sculpts), "frown.obj", "has 3 vertices; the rig has 98")
+    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "none/*.obj", "-o", "x.examples")
+    assert_one_line(run(*words, folder=sculpts), "no file matches")
+
+
+def test_examples_from_one_array(sculpts: Path) -> None:
+    points = EXAMPLES.rig.mesh.points
+    np.save(sculpts / "shapes.npy", np.stack([points, points + 1, points + 2]))
+    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "shapes.npy", "-o", "x.examples", "--json")
+    assert json.loads(run(*words, folder=sculpts).stdout)["finished"] == 4
+    np.save(sculpts / "shapes.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    assert_one_line(run(*words[:-2], "y.examples", folder=sculpts), "shapes.npy", "without pickled objects")
+
+
+def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    obj.write(tmp_path / "arm[left].obj", EXAMPLES.rig.mesh)
+    done = run("info", tmp_path / "none.glb", tmp_path / "arm[left].obj")
+    assert done.returncode == 2
+    assert "arm[left].obj" in done.stdout
+    assert done.stderr.count("\n") == 1
+    found = json.loads(run("info", "--json", tmp_path / "none.glb", tmp_path / "arm[left].obj").stdout)
+    assert "does not exist" in found[0]["error"]
+    assert "meshes" in found[1]
+
+
+def test_no_arguments_show_the_help() -> None:
+    done = run()
+    assert "Usage" in done.stdout
+    assert done.stderr == ""
+
+
+def test_usual_mistakes_with_shapes_get_a_remedy(sculpts: Path) -> None:
+    base = ("examples", "face.obj", "--poses", "poses.json", "-o", "x.examples", "--shapes")
+    assert_one_line(run(*base, "sculpts/smile.obj", "sculpts/frown.obj", folder=sculpts), "put it in quotes")
+    assert_one_line(run(*base, "sculpts", folder=sculpts), "is a folder", "sculpts/*.obj")
+    assert_one_line(run(*base, "shapes.npz", folder=sculpts), ".npy")
+    assert_one_line(run(*base, "none.npy", folder=sculpts), "none.npy")
+    assert not (sculpts / "x.examples").exists()
+
+
+def test_a_refused_run_leaves_nothing_in_the_way_and_a_newer_sculpt_is_read_again(sculpts: Path) -> None:
+    good = (sculpts / "sculpts" / "frown.obj").read_bytes()
+    (sculpts / "sculpts" / "frown.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert gather(sculpts).returncode == 2
+    assert not (sculpts / "face.examples").exists()
+    (sculpts / "sculpts" / "frown.obj").write_bytes(good)
+    assert gather(sculpts).returncode == 0
+    mesh = EXAMPLES.rig.mesh
+    obj.write(sculpts / "sculpts" / "smile.obj", mesh, 100 * mesh.points)
+    done = gather(sculpts, "--resume", "--json")
+    assert "smile.obj lies" in json.loads(done.stdout)["notes"][0]
+    from posespace.examples import Examples
+
+    np.testing.assert_allclose(Examples.open(sculpts / "face.examples").shapes[0], 100 * mesh.points, rtol=1e-6)
+
+
+def test_a_skin_can_be_read_by_others(tmp_path: Path) -> None:
+    Skin(EXAMPLES.rig).save(tmp_path / "arm.skin")
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "arm.skin").stat().st_mode == (tmp_path / "plain").stat().st_mode

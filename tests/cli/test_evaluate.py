@@ -1,0 +1,177 @@
+"""The commands `fit` and `evaluate` as a user meets them: real processes on real files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from helpers.commands import assert_one_line, run
+
+from posespace import datasets
+from posespace.cli.fit import METHODS, described
+from posespace.examples import Examples
+from posespace.fit.psd.psd import PSD
+from posespace.formats.example_store import ExampleStore
+from posespace.skin import Skin
+
+TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two example stores and a skin of each kind."""
+    place = tmp_path_factory.mktemp("arm")
+    TRAIN.save(place / "arm.examples")
+    UNSEEN.save(place / "unseen.examples")
+    assert run("fit", "psd", "arm.examples", "-o", "arm.skin", folder=place).returncode == 0
+    Skin(datasets.bending_arm(rings=10, sides=8)[0].rig).save(place / "other.skin")
+    return place
+
+
+def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
+    overview = run("fit", "--help").stdout
+    assert "Example: posespace fit" in overview
+    assert "Example: posespace evaluate" in run("evaluate", "--help").stdout
+    for name in METHODS:
+        assert name in overview
+    text = run("fit", "psd", "--help").stdout
+    for setting in fields(PSD):
+        # A pose space is no plain value: it is for the library alone.
+        assert (f"--{setting.name.replace('_', '-')}" in text) == (setting.name != "space")
+    assert "Example: posespace fit psd" in text
+    flat = " ".join(text.replace("│", " ").split())
+    assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
+    assert "chosen from the examples of each layer by leave-one-out." in flat
+    assert "In Python" not in flat
+
+
+def test_help_comes_from_the_docstring() -> None:
+    class Settings:
+        """Of a method.
+
+        Parameters
+        ----------
+        near, far : how near and
+            how far
+        kind : which : one
+
+        Notes follow.
+        """
+
+    expected = {"near": "how near and how far", "far": "how near and how far", "kind": "which : one"}
+    assert described(Settings) == expected
+    assert set(described(PSD)) == {setting.name for setting in fields(PSD)}
+
+
+def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> None:
+    words = ("fit", "psd", "arm.examples", "-o", "some.skin", "--poses", "bend 0*", "--poses", "bend 48*")
+    done = run(*words, "--poses", "!* twist 45 *", "--falloff", "0.7", "--no-anchor", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["poses fitted on"] == 8
+    skin = Skin.load(folder / "some.skin")
+    assert len(skin.about["poses"]) == 8
+    assert found["numbers beside the rig"] > 0
+    told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
+    assert "bytes per vertex beside the rig" in told
+    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", told)
+    about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
+    assert about["poses fitted on"] == 8
+    assert "poses" not in about["about"]
+
+
+def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
+    base = ("fit", "psd", "arm.examples", "-o", str(tmp_path / "x.skin"))
+    assert_one_line(run(*base, "--falloff", "-1", folder=folder), "falloff: expected")
+    assert_one_line(run(*base, "--falloff", "wide", folder=folder), "--falloff")
+    assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
+    assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
+    assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 fits")
+    assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
+    assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
+    assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
+    wrong = run("fit", "psd", "none.examples", "-o", "x.glb", folder=folder)
+    assert_one_line(wrong, "out: expected a name that ends in .skin, got x.glb")
+    assert_one_line(run("fit", "magic", "arm.examples", "-o", "x.skin", folder=folder), "magic")
+    assert_one_line(run("fit", "pds", "arm.examples", folder=folder), "psd, eigenskin", "the closest is 'psd'")
+    ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
+    assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
+    shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
+    assert_one_line(
+        run("fit", "psd", "hand.glb", "-o", "x.skin", folder=tmp_path), "hand.glb: is a file, not an example"
+    )
+    assert not (tmp_path / "x.skin").exists()
+
+
+def test_an_unfinished_store_is_fitted_and_judged_with_one_warning(folder: Path, tmp_path: Path) -> None:
+    TRAIN.save(tmp_path / "part.examples")
+    for pose in (1, 4):
+        (tmp_path / "part.examples" / "marks" / "c" / str(pose)).unlink()
+    warning = "posespace: warning: part.examples: 2 of its 30 poses are not finished and are left out\n"
+    done = run("fit", "psd", "part.examples", "-o", "part.skin", "--json", folder=tmp_path)
+    assert (done.stderr, json.loads(done.stdout)["poses fitted on"]) == (warning, 28)
+    done = run("evaluate", "part.skin", "part.examples", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, warning)
+
+
+def test_evaluate_sets_skins_side_by_side(folder: Path) -> None:
+    shutil.copy(folder / "arm.skin", folder / "again.skin")
+    done = run("evaluate", "arm.skin", "again.skin", "unseen.examples", folder=folder)
+    lines = done.stdout.splitlines()
+    assert done.stderr == ""
+    assert [line.split("  ")[0].strip() for line in lines[1:4]] == ["plain skinning", "arm", "again"]
+    for head in ("rel_err", "rms", "e_rms", "largest", "95 %", "normals°", "bytes/vertex", "numbers", "seen"):
+        assert head in lines[0]
+    assert "…" not in done.stdout
+    assert "judged on 25 poses, none of them seen by a fit" in done.stdout
+    found = json.loads(run("evaluate", "arm.skin", "unseen.examples", "--json", folder=folder).stdout)
+    assert found[0]["rel_err"] == 1
+    assert found[1]["rel_err"] < 0.1
+    assert (found[1]["seen"], len(found[1]["per_pose"])) == (0, 25)
+    seen = json.loads(run("evaluate", "arm.skin", "arm.examples", "--poses", "bend 0*", "--json", folder=folder).stdout)
+    assert (seen[1]["seen"], seen[1]["poses"]) == (5, 5)
+
+
+def test_evaluate_fits_the_rivals_and_writes_the_report(folder: Path) -> None:
+    words = ("evaluate", "arm.skin", "unseen.examples", "--rivals", "arm.examples", "--report", "report.html", "--json")
+    done = run(*words, "--poses", "*1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = {row["name"]: row for row in json.loads(done.stdout)}
+    assert {"plain skinning", "arm", "dual quaternions", "weighted PSD", "linear in R - I"} <= set(found)
+    assert found["plain PSD"]["rel_err"] < 0.1
+    assert "</html>" in (folder / "report.html").read_text()
+
+
+def test_a_rival_that_fails_is_shown_failing(folder: Path, tmp_path: Path) -> None:
+    rest = Examples.from_shapes(TRAIN.rig, TRAIN.named("bend 0 twist 0 *").motion, [TRAIN.rig.mesh.points])
+    rest.save(tmp_path / "rest.examples")
+    done = run("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "rest.examples", "--poses", "*1")
+    assert done.returncode == 0
+    assert "Shepard" in done.stdout
+    assert "fails" in done.stdout
+    assert "Shepard: examples: no pose differs from rest" in done.stderr
+
+
+def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
+    assert_one_line(run("evaluate", "other.skin", "unseen.examples", folder=folder), "other.skin", "82 vertices", "98")
+    assert_one_line(run("evaluate", "unseen.examples", "arm.skin", folder=folder), "arm.skin", "no example store")
+    assert_one_line(run("evaluate", "none.skin", "unseen.examples", folder=folder), "none.skin")
+    assert_one_line(run("evaluate", "arm.skin", "none.examples", folder=folder), "none.examples: does not exist")
+    datasets.bending_arm(rings=10, sides=8)[0].save(tmp_path / "other.examples")
+    rivals = ("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "other.examples")
+    assert_one_line(run(*rivals), "other.examples: its shapes have 82 vertices, the examples 98; use one mesh")
+    (tmp_path / "text.skin").write_text("not a skin at all")
+    assert_one_line(run("evaluate", tmp_path / "text.skin", folder / "unseen.examples"), "text.skin", "is not a skin")
+    assert_one_line(run("evaluate", "arm.skin", "arm.skin", "unseen.examples", folder=folder), "twice")
+    ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
+    assert_one_line(run("evaluate", folder / "arm.skin", tmp_path / "empty.examples"), "no finished pose")
+    (tmp_path / "folder").mkdir()
+    assert_one_line(run("evaluate", folder / "arm.skin", tmp_path / "folder"), "not an example store")
+    words = ("evaluate", "arm.skin", "unseen.examples", "--report", "no/report.html")
+    assert_one_line(run(*words, folder=folder), "no/report.html", "folder")
+    assert_one_line(run(*words[:-1], "report.pdf", folder=folder), "report.pdf", "the ending .html")
+    assert_one_line(run("evaluate"), "SKIN... EXAMPLES")

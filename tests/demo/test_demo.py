@@ -1,0 +1,91 @@
+"""The demo as a user meets it: the real command, the files it leaves, and the commands it says to run next."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.commands import assert_one_line, run
+from matplotlib.image import imread
+
+from posespace import datasets
+from posespace.demo.story import WRITTEN, clip
+from posespace.formats import load
+from posespace.skin import Skin
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("story")
+    # As an earlier run that was stopped leaves it.
+    (folder / "demo" / "hand.examples").mkdir(parents=True)
+    (folder / "demo" / "about.txt").write_text("Written by posespace demo")
+    done = run("demo", "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return folder, json.loads(done.stdout)
+
+
+def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[str, Any]]) -> None:
+    _, found = told
+    for group in ("25 unseen poses of all joints at once", "27 unseen angles of single joints"):
+        errors = {name: figures["relative error"] for name, figures in found[group].items()}
+        assert errors["plain skinning"] == 1
+        assert errors["EigenSkin"] < 0.25
+        assert errors["PSD"] < 0.4
+
+
+def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) -> None:
+    folder, found = told
+    demo = folder / "demo"
+    assert found["written"] == WRITTEN
+    assert {path.name for path in demo.iterdir()} >= set(WRITTEN)
+    picture = imread(demo / "hand.png")
+    assert picture.shape[1] > 900
+    assert (picture[..., :3].max(axis=2) - picture[..., :3].min(axis=2) > 0.3).mean() > 0.005  # error heat
+    page = (demo / "report.html").read_text()
+    assert "EigenSkin" in page
+    assert not re.search(r"""(src|href)=["'](?!data:)|https?://(?!www\.w3\.org)|<script""", page)
+
+
+def test_the_glb_plays_the_skin(told: tuple[Path, dict[str, Any]]) -> None:
+    demo = told[0] / "demo"
+    skin, contents = Skin.load(demo / "hand-eigenskin.skin"), load.read(demo / "hand.glb")
+    (rig,), (motion,) = contents.rigs.values(), contents.motions.values()
+    assert (len(motion), motion.times[-1]) == (121, 5.0)
+    wanted = clip(skin.rig, datasets.hand()[1].motion)
+    for frame in (0, 17, 60):
+        pose = motion[frame]
+        moved = np.einsum("c,cni->ni", list(pose.controls.values()), np.stack(list(contents.morphs.values())))
+        off = np.abs(rig.skin(pose, moved) - skin.pose(wanted[frame])[0])
+        assert off.max() < 1e-5 * skin.rig.mesh.diagonal
+
+
+def test_the_clip_starts_and_ends_at_rest_and_jumps_nowhere() -> None:
+    train, unseen = datasets.hand()
+    motion = clip(train.rig, unseen.motion)
+    assert train.rig.at_rest(motion)[[0, -1]].all()
+    cosine = np.abs((motion.rotations[1:] * motion.rotations[:-1]).sum(axis=2))
+    assert np.degrees(2 * np.arccos(cosine.min())) < 25
+
+
+def test_what_it_says_to_run_next_runs(told: tuple[Path, dict[str, Any]]) -> None:
+    folder, found = told
+    for words in found["next"].values():
+        name, *arguments = shlex.split(words)
+        assert name == "posespace"
+        if "--rivals" in arguments:  # fitting them all takes long; their own tests do
+            arguments = arguments[: arguments.index("--rivals")]
+        done = run(*arguments, folder=folder)
+        assert done.returncode == 0, done.stderr
+
+
+def test_it_overwrites_nothing_but_its_own_files(tmp_path: Path) -> None:
+    (tmp_path / "hand.glb").write_bytes(b"mine")
+    assert_one_line(run("demo", "-o", tmp_path), "holds a hand.glb", "-o")
+    assert [path.name for path in tmp_path.iterdir()] == ["hand.glb"]

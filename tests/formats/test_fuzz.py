@@ -1,0 +1,99 @@
+"""At least 500 damaged files of each format: each is read or refused with one line, in 2 s and 500 MB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.fuzz import COUNT, fuzz
+from helpers.gltf_files import everything
+from helpers.strategies import random_skin
+
+from posespace import datasets
+from posespace.formats import obj, ply, pose_json
+from posespace.mesh import Mesh
+
+BVH = """HIERARCHY
+ROOT Hips of Ada
+{
+    OFFSET 0 1 0
+    CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+    JOINT Left Arm
+    {
+        OFFSET 1 0 0
+        CHANNELS 3 Zrotation Yrotation Xrotation
+        End Site
+        {
+            OFFSET 1 0 0
+        }
+    }
+}
+MOTION
+Frames: 3
+Frame Time: 0.033333
+0 1 0 10 20 30 40 50 60
+0 1 0 11 21 31 41 51 61
+0 1 0 12 22 32 42 52 62
+"""
+PLY_TEXT = """ply
+format ascii 1.0
+element vertex 4
+property float x
+property float y
+property float z
+element face 3
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+3 0 2 1
+4 0 1 2 3
+3 0 3 2
+"""
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One good file of each format."""
+    folder = tmp_path_factory.mktemp("samples")
+    train = datasets.bending_arm(rings=8, sides=5)[0].subset(range(4))
+    mesh = train.rig.mesh
+    obj.write(folder / "arm.obj", mesh)
+    ply.write(folder / "binary.ply", Mesh(mesh.points, mesh.triangles))
+    (folder / "text.ply").write_text(PLY_TEXT)
+    (folder / "clip.bvh").write_text(BVH)
+    pose_json.write(folder / "poses.json", train.motion, train.rig.skeleton)
+    skin = random_skin(np.random.default_rng(0))
+    skin.save(folder / "all.skin")
+    train.save(folder / "arm.examples")
+    everything().write(folder)
+    everything().write(folder, glb=True)
+    return folder
+
+
+NAMES = [
+    "arm.obj",
+    "binary.ply",
+    "text.ply",
+    "clip.bvh",
+    "poses.json",
+    "all.skin",
+    "arm.examples",
+    "made.gltf",
+    "made.glb",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_damaged_files_are_read_or_refused_in_one_line(samples: Path, tmp_path: Path, name: str) -> None:
+    if name == "poses.json":
+        from posespace.skin import Skin
+
+        Skin(datasets.bending_arm(rings=8, sides=5)[0].rig).save(tmp_path / "rig.skin")
+    found = fuzz(samples / name, tmp_path)
+    # Damage that does nothing must not make up the test.
+    assert len(found["lines"]) > COUNT / 4
+    assert len(set(found["lines"])) > 10

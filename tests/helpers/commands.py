@@ -1,0 +1,51 @@
+"""Runs the command line in processes forked from one that has imported it already, so that many runs take little."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(["helpers.commands", "posespace.cli", "posespace.simulate.run", "distributed"])
+
+
+def run_forked(words: list[str], folder: Path, without: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `posespace` with these words in a folder; importing the module `without` fails there."""
+    with tempfile.TemporaryDirectory() as kept:
+        process = _SERVER.Process(target=_command, args=(words, str(folder), without, kept))
+        process.start()
+        process.join(300)
+        if process.is_alive():
+            process.kill()
+        out, err = ((Path(kept) / name).read_text() for name in ("out", "err"))
+    return subprocess.CompletedProcess(words, -1 if process.exitcode is None else process.exitcode, out, err)
+
+
+def _command(words: list[str], folder: str, without: str, kept: str) -> None:
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(os.path.join(kept, name), os.O_WRONLY | os.O_CREAT), number)
+    os.chdir(folder)
+    if without:
+        sys.modules[without] = None  # type: ignore[assignment]
+    sys.argv = ["posespace", *words]
+    from posespace.cli import main
+
+    main()
+
+
+def run(*arguments: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from posespace.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def assert_one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("posespace: ")
+    assert done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr

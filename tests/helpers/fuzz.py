@@ -1,0 +1,22 @@
+"""Damaged copies of a file, each read in a process with limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+COUNT = int(os.environ.get("POSESPACE_FUZZ", "120"))
+"""Damaged files of each format; many more where there is time, as in `.ci/run`."""
+
+
+def fuzz(sample: Path, folder: Path, count: int = COUNT) -> dict[str, list[str]]:
+    worker = Path(__file__).with_name("fuzz_worker.py")
+    command = [sys.executable, str(worker), str(sample), str(count), "2002", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    assert found["failures"] == [], "\n".join(found["failures"][:3])
+    return found

@@ -1,0 +1,115 @@
+"""`posespace info` on every real asset its formats cover: the counts are those of the SOURCE.txt files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from posespace.report.info import describe
+
+RIGS: dict[str, dict[str, Any]] = {
+    "gltf-khronos/CesiumMan.glb": {"vertices": 3273, "triangles": 4672, "joints": 19, "clips": 1, "seconds": 2.0},
+    "gltf-khronos/RiggedSimple.glb": {"vertices": 160, "triangles": 188, "joints": 2, "clips": 1},
+    "gltf-khronos/SimpleSkin.gltf": {"vertices": 10, "joints": 2, "clips": 1},
+    "hand-godot-xr/hand_l.gltf": {
+        "vertices": 1764,
+        "unique positions": 1528,
+        "triangles": 3052,
+        "joints": 26,
+        "watertight": True,
+        "most influences": 4,
+    },
+    "hand-godot-xr/Hand_low_L.gltf": {"vertices": 603, "unique positions": 471, "triangles": 938, "joints": 26},
+    "hand-godot-xr/Hand_Nails_low_L.gltf": {"vertices": 642, "triangles": 1006, "joints": 26},
+    "hand-webxr-generic/left.glb": {"vertices": 1360, "unique positions": 1159, "triangles": 2314, "joints": 25},
+    "hand-webxr-generic/right.glb": {"vertices": 1360, "unique positions": 1159, "triangles": 2314, "joints": 25},
+    "humanoid-rocketbox/Female_Adult_01_cheer_03.glb": {
+        "vertices": 5563,
+        "triangles": 8732,
+        "joints": 80,
+        "clips": 1,
+        "poses": 96,
+        "seconds": pytest.approx(3.17, abs=0.005),
+    },
+    "quadrupeds-rocketbox/Horse_Brown_01.glb": {
+        "vertices": 1933,
+        "unique positions": 1644,
+        "triangles": 3272,
+        "joints": 39,
+        "clips": 0,
+    },
+    "quadrupeds-rocketbox/Camel_OneHump_01.glb": {
+        "vertices": 1858,
+        "unique positions": 1556,
+        "triangles": 3092,
+        "joints": 39,
+        "clips": 0,
+    },
+    "usdskel/HIK_Export.usda": {"vertices": 2240, "triangles": 4236, "joints": 70, "poses": 101},
+    "usdskel/openusd/lbs.usda": {"joints": 3, "poses": 30, "blending": "linear"},
+    "usdskel/openusd/dqs.usda": {"joints": 3, "poses": 30, "blending": "dual_quaternion"},
+}
+MESHES: dict[str, dict[str, Any]] = {
+    "face-ict-facekit/generic_neutral_mesh.obj": {"vertices": 26719},
+    "face-ict-facekit/jawOpen.obj": {"vertices": 26719},
+    "makehuman-cc0/base.obj": {"vertices": 19158, "faces": 18486, "faces by corners": {"4": 18486}},
+    "hand-target-odedstein/hand_lowres.obj": {"vertices": 810, "triangles": 1602, "watertight": False},
+    "hand-target-odedstein/hand_closed.obj": {"vertices": 7993, "triangles": 15982, "watertight": True},
+    "meshposes-wolf/wolf_rest.obj": {"vertices": 5075, "triangles": 10018},
+    **{f"meshposes-wolf/poses/wolf-{k:02d}.obj": {"vertices": 5075, "triangles": 10018} for k in range(1, 16)},
+    "gltf-khronos/SimpleMorph.gltf": {"vertices": 3},
+}
+POSES = {"hand-godot-xr/poses_left.json": (25, 19), "hand-webxr-generic/iwer_hand_poses.json": (3, 25)}
+OTHER_PURPOSE = {".txt", ".md", ".npz", ".mhw", ".mhskel", ".DMAT", ".Tmat", ".tgf", ".fbx", ".c3d", ".tsv", ".res", ""}
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_a_real_rig_has_the_stated_counts(data: Path, name: str) -> None:
+    found = describe(data / name)
+    clips = list(found.get("motions", {}).values())
+    rig = next(iter(found["rigs"].values())) | {"clips": len(clips)}
+    for clip in clips:
+        rig |= {"poses": clip["poses"], "seconds": clip["seconds"]}
+    assert {key: rig[key] for key in RIGS[name]} == RIGS[name]
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_a_real_mesh_keeps_the_order_and_number_of_its_vertices(data: Path, name: str) -> None:
+    mesh = next(iter(describe(data / name)["meshes"].values()))
+    assert {key: mesh[key] for key in MESHES[name]} == MESHES[name]
+
+
+@pytest.mark.parametrize("name", POSES)
+def test_a_real_pose_file_has_the_stated_counts(data: Path, name: str) -> None:
+    found = describe(data / name)
+    assert (found["poses"], found["joints"]) == POSES[name]
+
+
+def test_the_morph_sample_has_two_targets(data: Path) -> None:
+    assert len(describe(data / "gltf-khronos/SimpleMorph.gltf")["morph targets"]) == 2
+    assert len(describe(data / "usdskel/openusd/blendshapes.usda")["morph targets"]) == 6
+
+
+def test_bvh_files_have_the_stated_joints_and_frames(data: Path) -> None:
+    cheer = describe(data / "humanoid-rocketbox/Female_Adult_01_cheer_03.bvh")
+    assert cheer["skeleton"]["joints"] == 80
+    assert "Bip01 L Finger0" in cheer["skeleton"]["joint names"]
+    motion = next(iter(cheer["motions"].values()))
+    assert (motion["poses"], round(motion["seconds"], 2)) == (96, 3.17)
+    poses = sorted((data / "makehuman-cc0/poses").glob("*.bvh"))
+    assert len(poses) == 9
+    for path in poses:
+        found = describe(path)
+        assert 163 <= found["skeleton"]["joints"] <= 173
+        assert next(iter(found["motions"].values()))["poses"] == 1
+
+
+def test_no_real_asset_of_a_known_ending_is_left_out(data: Path) -> None:
+    known = {data / name for name in [*RIGS, *MESHES, *POSES]}
+    known |= set(data.rglob("*.bvh")) | set((data / "usdskel/openusd").glob("*.usda"))
+    left = [path for path in data.rglob("*") if path.is_file() and path not in known]
+    assert [path.name for path in left if path.suffix not in OTHER_PURPOSE and "LICENSE" not in path.name] == []
+    for path in sorted((data / "usdskel/openusd").glob("*.usda")):
+        assert describe(path)["format"] == "USD"

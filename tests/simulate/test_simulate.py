@@ -1,0 +1,272 @@
+"""Simulating many poses: pose lists, processes, clusters, killed workers and killed runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.commands import run_forked
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.formats import pose_json
+from posespace.formats.example_store import ExampleStore
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.simulate.bodies.arm import arm
+from posespace.simulate.cluster.batch import Job, run
+from posespace.simulate.cluster.machines import Machines
+from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
+from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
+from posespace.simulate.solver.simulation import Simulation, Tissue
+
+pytest.importorskip("netgen")
+pytest.importorskip("distributed")
+
+BODY = arm(400)
+SKELETON = BODY.rig.skeleton
+
+
+@given(st.floats(5, 60))
+def test_ranges_go_outwards_from_rest_in_equal_steps_within_the_limits(step: float) -> None:
+    poses = joint_ranges(SKELETON, step)
+    assert poses.motion.names[0] == "rest"
+    angles = SKELETON.angles(poses.motion.rotations)
+    assert SKELETON.limits is not None
+    assert (angles >= SKELETON.limits[..., 0] - 1e-9).all()
+    assert (angles <= SKELETON.limits[..., 1] + 1e-9).all()
+    before = angles[np.maximum(poses.after, 0)]
+    assert np.degrees(np.abs(angles - before)).max() <= step + 1e-6
+    assert ((np.abs(angles) > 0).sum(axis=(1, 2))[1:] == 1).all()
+    reached = np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1)
+    np.testing.assert_allclose(reached, SKELETON.limits, atol=1e-9)
+
+
+def test_random_poses_are_the_same_for_one_seed() -> None:
+    one, again, other = (random_poses(SKELETON, 5, seed).motion.rotations for seed in (1, 1, 2))
+    assert one.tobytes() == again.tobytes()
+    assert one.tobytes() != other.tobytes()
+    both = joined(joint_ranges(SKELETON), random_poses(SKELETON, 5, 1))
+    assert both.motion.names[-1] == "random 4"
+    assert (both.after[-5:] == -1).all()
+
+
+def test_a_pose_may_not_start_from_a_later_one() -> None:
+    with pytest.raises(InputError, match="start from an earlier one"):
+        PoseList(Motion(np.tile([0, 0, 0, 1.0], (2, 3, 1))), np.array([1, -1]))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(order: int) -> None:
+    mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200)
+    simulation = Simulation(BODY.rig, mesh, Tissue(order))
+    rest = simulation.solve(BODY.rig.rest)
+    np.testing.assert_allclose(rest.skin, BODY.rig.mesh.points, atol=1e-3)
+    angles = np.zeros((3, 3))
+    angles[1, 0] = np.radians(40)
+    bent = simulation.solve(Pose(SKELETON.rotations(angles)))
+    assert bent.solution.converged
+    assert bent.solution.least_jacobian > 0
+    assert abs(bent.solution.volume_change) < 0.02
+    again = simulation.solve(Pose(SKELETON.rotations(angles)))
+    assert again.skin.tobytes() == bent.skin.tobytes()
+
+
+def test_an_unreachable_scheduler_is_one_line() -> None:
+    unreachable = pytest.raises(InputError, match=r"scheduler tcp://127\.0\.0\.1:9: cannot be reached")
+    with unreachable, Machines(scheduler="tcp://127.0.0.1:9").cluster():
+        pass
+
+
+@pytest.fixture(scope="module")
+def poses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight easy poses of the arm."""
+    bends = np.radians([10, 20, 30, 40, 10, 20, 30, 40])
+    angles = np.zeros((8, 3, 3))
+    angles[:4, 1, 0], angles[4:, 2, 0] = bends[:4], bends[4:]
+    path = tmp_path_factory.mktemp("poses") / "poses.json"
+    motion = Motion(SKELETON.rotations(angles), names=tuple(f"pose {k}" for k in range(8)))
+    pose_json.write(path, motion, SKELETON)
+    return path
+
+
+def command(poses: Path, out: Path, *more: str) -> list[str]:
+    start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", "arm", "-o", str(out)]
+    return [*start, "--poses", str(poses), "--elements", "1000", "--order", "1", "--json", *more]
+
+
+@pytest.fixture(scope="module")
+def whole(poses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of a run that nothing disturbed."""
+    out = tmp_path_factory.mktemp("whole") / "arm.examples"
+    done = subprocess.run(command(poses, out), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["poses"], found["finished"], found["failed"]) == (9, 9, {})
+    assert found["least jacobian"] > 0
+    return out
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_two_workers_give_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
+    subprocess.run(command(poses, tmp_path / "a.examples", "--workers", "2"), check=True, capture_output=True)
+    assert files_of(tmp_path / "a.examples") == files_of(whole)
+    opened = Examples.open(tmp_path / "a.examples")
+    assert opened.motion.names == ("rest", *(f"pose {k}" for k in range(8)))
+
+
+def wait_for_poses(out: Path, count: int) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        if len(list((out / "marks" / "c").glob("[0-9]*"))) >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{out} has not reached {count} poses")
+
+
+def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    with subprocess.Popen(command(poses, out), stdout=subprocess.PIPE, start_new_session=True) as killed:
+        wait_for_poses(out, 3)
+        os.killpg(killed.pid, signal.SIGKILL)
+    store = ExampleStore.open(out)
+    kept = {k: store.shape(k).tobytes() for k in np.flatnonzero(store.finished())}
+    assert len(kept) >= 3
+    done = subprocess.run(command(poses, out, "--resume"), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["finished"] == 9
+    again = ExampleStore.open(out)
+    assert all(again.shape(k).tobytes() == content for k, content in kept.items())
+    settled = {name: content for name, content in files_of(out).items() if not name.endswith(".part")}
+    assert settled == files_of(whole)
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("--elements 2000", "was made with elements 1000, now elements is 2000"),
+        ("--order 2", "was made with order 1, now order is 2"),
+        ("--poisson 0.4", "was made with poisson 0.45, now poisson is 0.4"),
+        ("--contact", "was made with contact off, now contact is stiffness 3 apart 1.5"),
+    ],
+)
+def test_a_store_is_not_resumed_with_other_settings(poses: Path, whole: Path, option: str, expected: str) -> None:
+    words = command(poses, whole, "--resume", *option.split())[3:]
+    done = run_forked(words, whole.parent, without="netgen.meshing")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert f"arm.examples: {expected}; give the same" in done.stderr
+
+
+def test_resuming_a_finished_store_measures_nothing(poses: Path, whole: Path, tmp_path: Path) -> None:
+    words = command(poses, whole, "--resume")[3:]
+    done = run_forked(words, whole.parent, without="netgen.meshing")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert set(found) == {"file", "poses", "finished", "failed", "notes"}
+    assert found["notes"] == ["every pose was finished already"]
+    old = shutil.copytree(whole, tmp_path / "old.examples")
+    description = json.loads((old / "zarr.json").read_text())
+    assert description["attributes"]["posespace"].pop("made")["elements"] == 1000
+    (old / "zarr.json").write_text(json.dumps(description))
+    done = run_forked(command(poses, old, "--resume", "--elements", "2000")[3:], tmp_path, without="netgen.meshing")
+    assert done.returncode == 0
+    assert "old.examples does not say how it was made" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, tmp_path: Path) -> None:
+    python = [sys.executable, "-m"]
+    address = f"tcp://127.0.0.1:{free_port()}"
+    scheduler = [*python, "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    worker = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    helpers = [subprocess.Popen(scheduler, **quiet), *[subprocess.Popen(worker, **quiet) for _ in range(2)]]  # type: ignore[call-overload]
+    try:
+        out = tmp_path / "a.examples"
+        with subprocess.Popen(command(poses, out, "--scheduler", address), stdout=subprocess.PIPE) as going:
+            wait_for_poses(out, 2)
+            os.killpg(helpers[1].pid, signal.SIGKILL)
+            assert going.stdout is not None
+            found = json.loads(going.stdout.read())
+        assert found["finished"] == 9
+        assert files_of(out) == files_of(whole)
+    finally:
+        for helper in helpers:
+            os.killpg(helper.pid, signal.SIGKILL)
+            helper.wait()
+
+
+def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    done = subprocess.run(command(poses, out, "--contact"), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["finished"] == 9
+    before, after = Examples.open(whole), Examples.open(out)
+    for k in range(9):
+        np.testing.assert_allclose(after.shapes[k], before.shapes[k], atol=1e-3 * BODY.rig.mesh.diagonal)
+
+
+class Hungry(TetMesh):
+    """Tetrahedra that take a gigabyte to be solved."""
+
+    def embedding(self, order: int = 1) -> sparse.csr_array[Any]:
+        eaten = np.ones(130_000_000)
+        time.sleep(20)
+        taken: sparse.csr_array[Any] = super().embedding(order) * eaten[0]
+        return taken
+
+
+def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path: Path) -> None:
+    mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200)
+    hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))
+    poses = PoseList.independent(Motion.from_poses([BODY.rig.rest], ["rest"]))
+    store = ExampleStore.create(tmp_path / "a.examples", BODY.rig, poses.motion)
+    machines = Machines(memory="800MB", retries=1)
+    with machines.cluster() as cluster:
+        (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, machines.retries)
+    assert not figures["converged"]
+    assert "its workers died, 2 in all; if for lack of memory, give each more by --memory" in figures["reason"]
+    assert store.failures() == {"rest": figures["reason"]}
+    assert not store.finished().any()
+
+
+def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None:
+    folder = data / "hand-godot-xr"
+    chosen = json.loads((folder / "poses_left.json").read_text())["left"]
+    few = {name: chosen[name] for name in ("Default pose", "Grip 5", "Pinch Flat")}
+    (tmp_path / "few.json").write_text(json.dumps({"left": few}))
+    start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", str(folder / "hand_l.gltf")]
+    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "8000", "--order", "1", "--json"]
+    done = subprocess.run([*start, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["failed"] == {}
+    assert found["finished"] == found["poses"]
+    assert found["largest volume change"] < 0.02
+    made = Examples.open(tmp_path / "hand.examples")
+    finger = 0.08
+    for k, pose in enumerate(made.motion):
+        shape = made.shapes[k]
+        assert np.isfinite(shape).all()
+        assert np.linalg.norm(shape - made.rig.skin(pose), axis=1).max() < finger / 3
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
