@@ -225,7 +225,7 @@ def test_subdivision_splits_each_triangle_in_four_and_keeps_the_coarse_vertices_
     fine = Mesh(points, levels[-1].triangles)
     assert fine.is_watertight
     assert len(fine.triangles) == 64
-    assert len(points) == fine_vertex_count(mesh, 2)
+    assert len(points) == fine_vertex_count(mesh.triangles, len(mesh.points), 2)
     np.testing.assert_array_equal(points[:4], mesh.points)
 
 

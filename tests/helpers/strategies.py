@@ -74,5 +74,5 @@ def random_skin(rng: np.random.Generator) -> Skin:
         basis = rng.normal(size=(2, 7, 3)).astype(np.float32)
         normal = rng.normal(size=(2, 7, 3)).astype(np.float32) if kind != "controls" else None
         layers.append(Layer(kind, driver, support, basis, normal, driver if kind == "joint" else None))
-    heights = rng.normal(size=(2, fine_vertex_count(rig.mesh, 1)))
+    heights = rng.normal(size=(2, fine_vertex_count(rig.mesh.triangles, len(rig.mesh.points), 1)))
     return Skin(rig, tuple(layers), Detail(1, layers[0].driver, heights), {"method": "random", "seed": 1})
