@@ -117,8 +117,8 @@ def allotment(name: str, train: ps.Examples, unseen: ps.Examples) -> list[Row]:
 def sizes(train: ps.Examples, random: ps.Examples) -> list[Row]:
     """Fewer bits, and level of detail by dropping trailing components."""
     full = ps.EigenSkin().fit(train)
-    skins = {f"{bits} bits": full.quantised(bits) for bits in (32, 16, 8)}
-    skins |= {f"16 bits, first {count} components": full.quantised(16).truncated(count) for count in (3, 2, 1)}
+    skins = {f"{bits} bits": full.packed(bits) for bits in (32, 16, 8)}
+    skins |= {f"16 bits, first {count} components": full.packed(16).truncated(count) for count in (3, 2, 1)}
     return [
         {"skin": name, "25 random poses": score(skin, random), "bytes a vertex": bytes_a_vertex(skin, random)}
         for name, skin in skins.items()

@@ -47,8 +47,8 @@ def main() -> None:
     skins = {
         "plain skinning": ps.Skin(train.rig),
         "EigenSkin, 16 bits": eigen,
-        "EigenSkin, 8 bits": eigen.quantised(8),
-        "EigenSkin, float32": eigen.quantised(32),
+        "EigenSkin, 8 bits": eigen.packed(8),
+        "EigenSkin, float32": eigen.packed(32),
     }
     shaded = skins | {"EigenSkin, 16 bits, normal basis": ps.EigenSkin(bits=16, budget=10, normals="shared").fit(train)}
     count = len(train.rig.mesh.points)

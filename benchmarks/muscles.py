@@ -109,7 +109,7 @@ def settings(data: Path) -> list[Row]:
         score = ps.evaluate(skin, unseen)
         row: Row = {"settings": name, "dem-bones": round(score.rel_err, 4)}
         row["bytes a vertex"] = round(score.bytes_per_vertex, 1)
-        row["signals"] = sum(layer.driver.columns for layer in skin.layers)
+        row["signals"] = sum(layer.driver.components for layer in skin.layers)
         row["arm"] = round(ps.evaluate(method.fit(arm_train), arm_unseen).rel_err, 4)
         rows.append(row)
     return rows

@@ -54,7 +54,7 @@ def test_bytes_are_those_of_what_is_not_zero() -> None:
 def test_a_packed_skin_plays_the_same_and_survives_a_file(bits: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     skin = replace(random_skin(rng), detail=None)
-    small = skin.quantised(bits)
+    small = skin.packed(bits)
     small.save(tmp_path / "small.skin")
     loaded = Skin.load(tmp_path / "small.skin")
     pose = random_pose(rng, skin.rig)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +11,7 @@ import numpy as np
 from posespace import check
 from posespace.basis import PackedBasis
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 from posespace.layer import Basis, Layer
 from posespace.skin import Skin
 
@@ -41,7 +40,7 @@ def edit_words(skin: Skin) -> str:
 
 def edit_factors(skin: Skin) -> list[Floats]:
     """Return for each layer the factors (C,) that all edits of a skin together have put on its signals."""
-    total: list[Floats] = [np.ones(layer.driver.columns) for layer in skin.layers]
+    total: list[Floats] = [np.ones(layer.driver.components) for layer in skin.layers]
     for scale, exaggerate in _past(skin):
         # A signal may be gone by now: truncated after the edit.
         for name, factor in scale.items():
@@ -72,7 +71,7 @@ def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
 
 def _factors(skin: Skin, scale: Mapping[str, float], exaggerate: float) -> list[Floats]:
     """For each layer the factors (C,) of its signals; a signal that is named twice is an error."""
-    factors: list[Floats] = [np.full(layer.driver.columns, exaggerate) for layer in skin.layers]
+    factors: list[Floats] = [np.full(layer.driver.components, exaggerate) for layer in skin.layers]
     seen: set[tuple[int, int | None]] = set()
     for name, factor in scale.items():
         number, signal = _find(skin, name)
@@ -91,14 +90,16 @@ def _find(skin: Skin, name: str) -> tuple[int, int | None]:
     layer, _, number = name.rpartition(":")
     if number.isdigit() and (layer in names or (not layer and len(names) == 1)):
         place = names.index(layer) if layer else 0
-        most = skin.layers[place].driver.columns
+        most = skin.layers[place].driver.components
         if not 1 <= int(number) <= most:
             raise InputError(f"signal {name!r}: expected 1 to {most} in layer {names[place]!r}")
         return place, int(number) - 1
     if not names:
         raise InputError(f"signal {name!r}: the skin has no layers")
-    close = difflib.get_close_matches((layer or name)[:80], names, n=1, cutoff=0.0)[0]
-    raise InputError(f"signal {name!r}: expected a layer, as {close!r}, or a signal of one, as {f'{close}:1'!r}")
+    close = closest_name(layer or name, names)
+    raise InputError(
+        f"signal {name!r}: expected a layer, e.g. {close}, or one of its signals, e.g. {close[:-1]}:1{close[-1]}"
+    )
 
 
 def _scaled_layer(layer: Layer, factors: Floats) -> Layer:
@@ -107,7 +108,7 @@ def _scaled_layer(layer: Layer, factors: Floats) -> Layer:
         # Normals with coordinates of their own know nothing of the signals.
         if np.ptp(factors) > 0:
             raise InputError(f"layer {layer.name!r}: its normals have signals of their own; scale the whole layer")
-        normal = _scaled_basis(normal, np.full(layer.normal_driver.columns, factors[0]))
+        normal = _scaled_basis(normal, np.full(layer.normal_driver.components, factors[0]))
     elif normal is not None:
         normal = _scaled_basis(normal, factors)
     return replace(layer, basis=_scaled_basis(layer.basis, factors), normal_basis=normal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +32,12 @@ class MissingExtraError(InputError):
         super().__init__(
             f"{purpose} needs {named}: pip install 'posespace[{','.join(extras)}]', in a checkout {checkout}"
         )
+
+
+def closest_name(name: str, known: Sequence[str]) -> str:
+    """Return the known name that a wrong one is most like, quoted for a message; "" where none is known."""
+    found = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)
+    return repr(found[0]) if found else ""
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

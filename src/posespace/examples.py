@@ -56,6 +56,10 @@ class Examples:
     @classmethod
     def from_shapes(cls, rig: Rig, motion: Motion, shapes: ArrayLike | Sequence[ArrayLike]) -> Examples:
         """Examples in memory; `shapes` is (P, N, 3), or P arrays (N, 3)."""
+        for name, given, kind in (("rig", rig, Rig), ("motion", motion, Motion)):
+            if not isinstance(given, kind):
+                order = "Examples.from_shapes(rig, motion, shapes)"
+                raise InputError(f"{name}: expected a {kind.__name__}, got {type(given).__name__}; call {order}")
         expected = rig.mesh.points.shape
         if isinstance(shapes, np.ndarray):
             return cls(rig, motion, check.floats("example shapes", shapes, (len(motion), *expected)))
@@ -126,7 +130,7 @@ class Examples:
 
 
 def require_examples(given: object) -> None:
-    """Refuse what is no examples, as the path of a store."""
+    """Raise unless given Examples, saying how to open a store whose path was given instead."""
     if not isinstance(given, Examples):
         remedy = "; open it with ps.Examples.open" if isinstance(given, str | Path) else ""
         raise InputError(f"examples: expected Examples, got a {type(given).__name__}{remedy}")

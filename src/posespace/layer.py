@@ -40,8 +40,8 @@ class Driver:
             raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
 
     @property
-    def columns(self) -> int:
-        """How many coordinates it gives."""
+    def components(self) -> int:
+        """How many coordinates it gives: one for each component of a layer."""
         return self.interpolant.columns
 
     def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
@@ -49,14 +49,14 @@ class Driver:
         values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
         return values
 
-    def truncated(self, columns: int) -> Driver:
-        """Return a driver of the first coordinates only, at most `columns`, at least 1."""
+    def truncated(self, components: int) -> Driver:
+        """Return a driver of the first coordinates only, at most `components`, at least 1."""
         made = self.interpolant
-        if columns >= self.columns:
+        if components >= self.components:
             return self
         if isinstance(made, RBFInterpolant):
-            return replace(self, interpolant=replace(made, weights=made.weights[:, :columns]))
-        return replace(self, interpolant=replace(made, values=made.values[:, :columns]))
+            return replace(self, interpolant=replace(made, weights=made.weights[:, :components]))
+        return replace(self, interpolant=replace(made, values=made.values[:, :components]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,11 @@ class Layer:
         if (np.diff(support) <= 0).any():
             raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
         object.__setattr__(self, "support", support)
-        shape = (self.driver.columns, len(support), 3)
+        shape = (self.driver.components, len(support), 3)
         object.__setattr__(self, "basis", _checked_basis(f"layer {self.name!r} basis", self.basis, shape))
         if self.normal_basis is not None:
-            columns = (self.normal_driver or self.driver).columns
-            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (columns, *shape[1:]))
+            count = (self.normal_driver or self.driver).components
+            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (count, *shape[1:]))
             object.__setattr__(self, "normal_basis", normal)
         elif self.normal_driver is not None:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
@@ -99,11 +99,11 @@ class Layer:
         normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
         return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
 
-    def truncated(self, columns: int) -> Layer:
-        """Return the layer with its first coordinates only, at most `columns`, at least 1."""
-        normal = None if self.normal_basis is None else self.normal_basis[:columns]
-        own = None if self.normal_driver is None else self.normal_driver.truncated(columns)
-        return Layer(self.name, self.driver.truncated(columns), self.support, self.basis[:columns], normal, own)
+    def truncated(self, components: int) -> Layer:
+        """Return the layer with its first components only, at most `components`, at least 1."""
+        normal = None if self.normal_basis is None else self.normal_basis[:components]
+        own = None if self.normal_driver is None else self.normal_driver.truncated(components)
+        return Layer(self.name, self.driver.truncated(components), self.support, self.basis[:components], normal, own)
 
 
 def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
@@ -139,5 +139,5 @@ class Detail:
     def __post_init__(self) -> None:
         if not 0 <= self.levels <= MOST_LEVELS:
             raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
-        heights = check.floats("detail heights", self.heights, (self.driver.columns, "F"))
+        heights = check.floats("detail heights", self.heights, (self.driver.components, "F"))
         object.__setattr__(self, "heights", heights)

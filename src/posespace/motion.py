@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
-_STILL = 1e-4
-"""Radians that a joint which turns must turn by."""
+TURNED = 1e-3
+"""Radians beyond which a joint counts as turned: more than rounding in a file does to a rest pose."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +100,15 @@ class Motion:
             names,  # type: ignore[arg-type]
         )
 
+    def with_rest(self, rest: Pose) -> Motion:
+        """Return the poses followed by `rest`, all controls at zero, under the name "rest" or one like it."""
+        name = "rest"
+        while name in self.names:
+            name += "_"
+        still = Pose(rest.rotations, rest.translations, dict.fromkeys(self.control_names, 0.0))
+        times = [*self.times, self.times[-1] if len(self) else 0.0]
+        return Motion.from_poses([*self, still], [*self.names, name], times)
+
     def __repr__(self) -> str:
         return f"Motion({len(self)} poses, {self.rotations.shape[1]} joints, {len(self.control_names)} controls)"
 
@@ -133,17 +141,22 @@ class Motion:
     def index(self, name: str) -> int:
         """Return the number of the pose called `name`."""
         if name not in self.names:
-            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)
-            raise InputError(
-                f"pose {name[:80]!r}: not in the motion{f'; the closest is {close[0]!r}' if close else ''}"
-            )
+            close = closest_name(name, self.names)
+            raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
         return self.names.index(name)
 
 
+def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:
+    """Return (P, J) which joints of each pose are turned from the rotations `still` (J, 4)."""
+    near = np.minimum(np.abs((motion.rotations * still).sum(axis=2)), 1.0)
+    return np.asarray(2 * np.arccos(near) > TURNED)
+
+
 def turning(motion: Motion) -> NDArray[np.bool_]:
-    """Return (J,) which joints turn during a motion."""
-    near = np.abs((motion.rotations * motion.rotations[:1]).sum(axis=2)).min(axis=0, initial=1.0)
-    return np.asarray(2 * np.arccos(np.clip(near, 0, 1)) > _STILL)
+    """Return (J,) which joints turn during a motion: away from its first pose."""
+    if not len(motion):
+        return np.zeros(motion.rotations.shape[1], dtype=bool)
+    return np.asarray(turned(motion, motion.rotations[0]).any(axis=0))
 
 
 def pose_digests(motion: Motion) -> list[str]:

@@ -57,3 +57,10 @@ class Pose:
         for name, quaternion in joints.items():
             turn[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
         return cls(turn, controls=controls or {})
+
+
+def require_pose(what: str, given: object) -> None:
+    """Raise unless given one Pose; `what` was asked to use it."""
+    if not isinstance(given, Pose):
+        remedy = "; pass one pose, e.g. motion[0]" if hasattr(given, "rotations") else ""
+        raise InputError(f"{what}: expected one Pose, got {type(given).__name__}{remedy}")

@@ -13,12 +13,12 @@ from posespace import check, skinning
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
-from posespace.motion import Motion
-from posespace.pose import Pose
+from posespace.motion import Motion, turned
+from posespace.pose import Pose, require_pose
 from posespace.skeleton import Skeleton, invert_affine
 
-TURNED, DIALLED = 1e-3, 1e-6
-"""A joint is turned (radians) beyond what rounding in a file does to a rest pose; a control has none to fear."""
+DIALLED = 1e-6
+"""A control is dialled beyond this: unlike a joint's rotation, it has no rounding in a file to fear."""
 
 BLENDINGS = {"linear": skinning.blend_linear, "dual_quaternion": skinning.blend_dual_quaternion}
 
@@ -108,9 +108,7 @@ class Rig:
 
     def turned(self, motion: Motion, rest: Pose | None = None) -> NDArray[np.bool_]:
         """Return (P, J) which joints of each pose are turned from the rest pose, or from another."""
-        still = self.rest if rest is None else rest
-        near = np.minimum(np.abs((motion.rotations * still.rotations).sum(axis=2)), 1.0)
-        return np.asarray(2 * np.arccos(near) > TURNED)
+        return turned(motion, (self.rest if rest is None else rest).rotations)
 
     @cached_property
     def normals(self) -> Floats:
@@ -135,6 +133,7 @@ class Rig:
 
     def blend(self, pose: Pose) -> Floats:
         """Return each vertex's blended transform M (N, 3, 4)."""
+        require_pose("rig", pose)
         return BLENDINGS[self.blending](self.transforms(pose), self.influences, self.weights)
 
     def skin(self, pose: Pose, displacements: Floats | None = None) -> Floats:

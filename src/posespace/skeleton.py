@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from posespace import check, rotations
 from posespace.check import Floats, Ints
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +108,8 @@ class Skeleton:
         try:
             return self.names.index(name)
         except ValueError:
-            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)[0]
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close!r}") from None
+            close = closest_name(name, self.names)
+            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}") from None
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

@@ -5,7 +5,6 @@ This is the reference: plain NumPy, one pose at a time. The fast evaluators are 
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,15 +16,15 @@ import numpy as np
 
 from posespace import skinning
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
+from posespace.layer import Detail, Driver, Layer, combined
 from posespace.mesh import Mesh
-from posespace.pose import Pose
-from posespace.rig import BLENDINGS, Rig
+from posespace.pose import Pose, require_pose
+from posespace.rig import Rig
 
 if TYPE_CHECKING:
     from posespace.runtime.player import Player
-from posespace.layer import Detail, Layer, combined
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,8 @@ class Skin:
         for layer in self.layers:
             if len(layer.support) and layer.support[-1] >= count:
                 raise InputError(f"layer {layer.name!r}: expected vertices below {count}, got {layer.support[-1]}")
-        self._check_names()
+        for driver in self.drivers:
+            driver.space.joints(self.rig.skeleton)
         if self.detail is not None:
             fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
@@ -60,12 +60,12 @@ class Skin:
     def __repr__(self) -> str:
         return f"Skin({self.rig}, {len(self.layers)} layers{', detail' if self.detail else ''})"
 
-    def _check_names(self) -> None:
-        drivers = [layer.driver for layer in self.layers]
-        drivers += [layer.normal_driver for layer in self.layers if layer.normal_driver is not None]
-        drivers += [self.detail.driver] if self.detail is not None else []
-        for driver in drivers:
-            driver.space.joints(self.rig.skeleton)
+    @cached_property
+    def drivers(self) -> tuple[Driver, ...]:
+        """Every driver once, in the order of the layers: of their points, of their normals, then of the detail."""
+        found = [driver for layer in self.layers for driver in (layer.driver, layer.normal_driver)]
+        found += [self.detail.driver] if self.detail is not None else []
+        return tuple({id(driver): driver for driver in found if driver is not None}.values())
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
@@ -81,72 +81,78 @@ class Skin:
             points = level.refine(points)
         return Mesh(points, self._levels[-1].triangles)
 
-    @property
+    @cached_property
     def control_names(self) -> tuple[str, ...]:
-        """The scalar controls, beside the joints, that the skin listens to."""
-        found: dict[str, None] = {}
-        for driver in [layer.driver for layer in self.layers] + ([self.detail.driver] if self.detail else []):
-            found.update(dict.fromkeys(driver.space.controls(self.rig.skeleton)))
-        return tuple(found)
+        """The scalar controls, besides the joints, that the skin listens to."""
+        names = [name for driver in self.drivers for name in driver.space.controls(self.rig.skeleton)]
+        return tuple(dict.fromkeys(names))
+
+    def unknown_controls(self, controls: Mapping[str, float]) -> list[str]:
+        """Return a line for each of a pose's `controls` that is not at zero and moves nothing in this skin."""
+        if not self.control_names:
+            return []
+        return [
+            f"control {name!r} moves nothing in this skin; the closest is {closest_name(name, self.control_names)}"
+            for name, value in controls.items()
+            if value and name not in self.control_names
+        ]
 
     def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
-        skeleton = self.rig.skeleton
-        return self.rig.transforms(pose), [layer.driver.coordinates(pose, skeleton) for layer in self.layers]
+        driven = self._driven(pose)
+        return self.rig.transforms(pose), [driven[id(layer.driver)] for layer in self.layers]
 
     def displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' displacements (N, 3) in the rest shape."""
-        return self._displaced(self.drive(pose)[1])
-
-    def _displaced(self, coordinates: list[Floats]) -> Floats:
-        total = np.zeros(self.rig.mesh.points.shape)
-        for layer, values in zip(self.layers, coordinates, strict=True):
-            total[layer.support] += combined(layer.basis, values)
-        return total
+        return self._displaced(self._driven(pose))
 
     def normal_displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' corrections (N, 3) of the rest normals."""
+        return self._displaced_normals(self._driven(pose))
+
+    def _driven(self, pose: Pose) -> dict[int, Floats]:
+        """The coordinates (C,) of each driver, by its identity: layers may share one."""
+        return {id(driver): driver.coordinates(pose, self.rig.skeleton) for driver in self.drivers}
+
+    def _displaced(self, driven: dict[int, Floats]) -> Floats:
+        total = np.zeros(self.rig.mesh.points.shape)
+        for layer in self.layers:
+            total[layer.support] += combined(layer.basis, driven[id(layer.driver)])
+        return total
+
+    def _displaced_normals(self, driven: dict[int, Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
         for layer in self.layers:
             if layer.normal_basis is not None:
                 driver = layer.normal_driver or layer.driver
-                coordinates = driver.coordinates(pose, self.rig.skeleton)
-                total[layer.support] += combined(layer.normal_basis, coordinates)
+                total[layer.support] += combined(layer.normal_basis, driven[id(driver)])
         return total
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3), on the subdivided surface where there is detail."""
-        if not isinstance(pose, Pose):
-            raise InputError(f"skin.pose: expected one Pose, got a {type(pose).__name__}; take one, as motion[0]")
-        self._warn_of_unknown_controls(pose)
-        rig = self.rig
-        transforms, coordinates = self.drive(pose)
-        blend = BLENDINGS[rig.blending](transforms, rig.influences, rig.weights)
-        points = skinning.apply(blend, rig.mesh.points + self._displaced(coordinates))
+        require_pose("skin.pose", pose)
+        for line in self.unknown_controls(pose.controls):
+            warnings.warn(line, stacklevel=2)
+        rig, driven = self.rig, self._driven(pose)
+        blend = rig.blend(pose)
+        points = skinning.apply(blend, rig.mesh.points + self._displaced(driven))
         if any(layer.normal_basis is not None for layer in self.layers):
-            normals = skinning.cofactor_normals(blend, rig.normals + self.normal_displacements(pose))
+            normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))
         elif self.layers:
             normals = rig.mesh.normals(points)
         else:
             normals = skinning.cofactor_normals(blend, rig.normals)
-        return (points, normals) if self.detail is None else self._add_detail(pose, points)
+        return (points, normals) if self.detail is None else self._add_detail(driven, points)
 
-    def _warn_of_unknown_controls(self, pose: Pose) -> None:
-        known = self.control_names
-        for name, value in pose.controls.items() if known else ():
-            if value and name not in known:
-                close = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)[0]
-                warnings.warn(f"control {name!r} moves nothing in this skin; the closest is {close!r}", stacklevel=3)
-
-    def _add_detail(self, pose: Pose, points: Floats) -> tuple[Floats, Floats]:
+    def _add_detail(self, driven: dict[int, Floats], points: Floats) -> tuple[Floats, Floats]:
         assert self.detail is not None
         for level in self._levels:
             points = level.refine(points)
-        heights = self.detail.driver.coordinates(pose, self.rig.skeleton) @ self.detail.heights
+        heights = driven[id(self.detail.driver)] @ self.detail.heights
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 
-    def quantised(self, bits: int = 16) -> Skin:
+    def packed(self, bits: int = 16) -> Skin:
         """Return the skin with its displacements packed: each only where it is not zero, in 32, 16 or 8 bits."""
         return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers))
 

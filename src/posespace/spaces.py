@@ -66,10 +66,10 @@ class PoseSpace:
         return tuple(degree[0] for name in self.names if (degree := self.degree_of(name, skeleton)) is not None)
 
     def controls(self, skeleton: Skeleton) -> tuple[str, ...]:
-        """Return the names that are controls, not joints nor their degrees of freedom."""
+        """Return the names of the controls, those of control points included; joints and their angles are none."""
         if self.kind == "angles":
             return tuple(name for name in self.names if self.degree_of(name, skeleton) is None)
-        return self.names if self.kind == "controls" else ()
+        return self.axes if self.kind in ("controls", "points") else ()
 
     def degree_of(self, name: str, skeleton: Skeleton) -> tuple[int, int] | None:
         """Return the joint and axis that a name of kind "angles" stands for, or None where it is a control."""

@@ -91,7 +91,7 @@ def test_random_skins_play_as_the_reference(seed: int) -> None:
     if rng.random() < 0.5:
         skin = replace(skin, detail=None)
     if rng.random() < 0.5:
-        skin = skin.quantised(int(rng.choice([8, 16, 32])))
+        skin = skin.packed(int(rng.choice([8, 16, 32])))
     if rng.random() < 0.3:
         skin = replace(skin, rig=replace(skin.rig, blending="dual_quaternion"))
     player = skin.compile()
@@ -318,7 +318,7 @@ def _cache_files() -> list[Path]:
 def test_playing_loads_nothing_of_the_fits() -> None:
     text = (
         "import sys, posespace as ps, numpy as np\n"
-        "from posespace.runtime.cpu import CPUPlayer\n"
+        "from posespace.runtime.cpu.player import CPUPlayer\n"
         "bad = [name for name in sys.modules if name.startswith(('posespace.fit', 'posespace.simulate', 'sklearn'))]\n"
         "assert not bad, bad"
     )

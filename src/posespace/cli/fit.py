@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from posespace.cli.printing import AsJson, print_one, with_short_layers
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, closest_name
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
@@ -39,8 +38,8 @@ class Methods(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of the method that the words begin with; another word is refused with the methods."""
         if args[0] not in METHODS:
-            close = difflib.get_close_matches(args[0][:80], METHODS, n=1, cutoff=0.0)[0]
-            raise InputError(f"method {args[0]!r}: expected one of {', '.join(METHODS)}; the closest is {close!r}")
+            close = closest_name(args[0], list(METHODS))
+            raise InputError(f"method {args[0]!r}: expected one of {', '.join(METHODS)}; the closest is {close}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002

@@ -143,13 +143,8 @@ def _matched(shapes: list[Shape], motion: Motion, poses_file: Path) -> list[tupl
 def _with_rest(
     motion: Motion, pairs: list[tuple[int, Shape]], rig: Rig, rig_file: Path
 ) -> tuple[Motion, list[tuple[int, Shape]]]:
-    name = "rest"
-    while name in motion.names:
-        name += "_"
-    controls = dict.fromkeys(motion.control_names, 0.0)
-    poses = [*motion, Pose(rig.rest.rotations, rig.rest.translations, controls)]
-    grown = Motion.from_poses(poses, [*motion.names, name], [*motion.times, motion.times[-1]])
-    shape = Shape(name, rig_file, lambda: rig.mesh.points)
+    grown = motion.with_rest(rig.rest)
+    shape = Shape(grown.names[-1], rig_file, lambda: rig.mesh.points)
     return grown, [*pairs, (len(motion), shape)]
 
 

@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError
+from posespace.errors import FileError, InputError
 from posespace.formats.contents import Contents
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turning
@@ -66,6 +66,9 @@ def load_motion(
     Joints that the skeleton lacks are left out; with `whole` one that turns is an error that names it.
     """
     file = Path(path)
+    if skeleton is not None and not isinstance(skeleton, Skeleton):
+        remedy = "; pass rig.skeleton" if isinstance(skeleton, Rig) else ""
+        raise InputError(f"skeleton: expected a Skeleton, got {type(skeleton).__name__}{remedy}")
     if file.suffix.lower() in POSE_FILES:
         from posespace.formats import pose_json
 

@@ -5,7 +5,6 @@ Such a file has no skeleton: `read` gives a PoseFile, whose `motion` puts the po
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, closest_name
 from posespace.formats import files
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
@@ -82,8 +81,8 @@ class PoseFile:
         for joint in self.joints:
             if joint not in index:
                 # Comparing takes the square of the length, and a file may hold a name of any length.
-                close = difflib.get_close_matches(joint[:80], skeleton.names, n=1, cutoff=0.0)[0]
-                raise FileError(self.path, f"joint {joint[:80]!r} is not in the skeleton; the closest is {close!r}")
+                close = closest_name(joint, skeleton.names)
+                raise FileError(self.path, f"joint {joint[:80]!r} is not in the skeleton; the closest is {close}")
         turn = np.tile(skeleton.rest_rotations.astype(np.float64), (len(self.poses), 1, 1))
         shift = np.zeros((len(self.poses), len(skeleton), 3))
         for row, pose in enumerate(self.poses.values()):

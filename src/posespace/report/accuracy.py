@@ -112,7 +112,7 @@ def _curves(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
     for look, (entry, score) in enumerate(judged[1:], start=1):
         skin = entry.skin
         if isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED:
-            most = max(layer.driver.columns for layer in skin.layers)
+            most = max(layer.driver.components for layer in skin.layers)
             levels = sorted(set(np.linspace(0, most, min(most, MOST_LEVELS) + 1).round().astype(int).tolist()))
             scores = [evaluate(skin.truncated(level), some) for level in levels]
             errors = [level.rel_err for level in scores]
@@ -167,7 +167,7 @@ def _layers(entry: Entry) -> str:
     for number in sorted(order[:MOST_LAYERS].tolist()):
         layer = skin.layers[number]
         view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
-        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.columns} coordinates"
+        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.components} coordinates"
         shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
     moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
     return (

@@ -10,7 +10,7 @@ import numpy as np
 from posespace.errors import FileError
 from posespace.formats import load
 from posespace.mesh import Mesh
-from posespace.motion import Motion
+from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
@@ -94,13 +94,12 @@ def _rig(rig: Rig) -> Figures:
 
 
 def _motion(motion: Motion, skeleton: Skeleton | None) -> Figures:
-    rest = motion.rotations[:1] if skeleton is None else skeleton.rest_rotations
-    turning = np.abs((motion.rotations * rest).sum(axis=2)).min(axis=0, initial=1.0) < 1 - 1e-9
+    turns = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
     return {
         "poses": len(motion),
         "seconds": round(float(motion.times.max(initial=0.0)), 6),
         "joints": motion.rotations.shape[1],
-        "joints that turn": int(turning.sum()),
+        "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),
     }
 
@@ -142,7 +141,7 @@ def _skin(skin: Skin, size: int) -> Figures:
             "name": layer.name,
             "space": f"{layer.driver.space.kind}({', '.join(layer.driver.space.names)})",
             "samples": len(layer.driver.interpolant.centres),
-            "columns": layer.driver.columns,
+            "columns": layer.driver.components,
             "vertices": len(layer.support),
         }
         for layer in skin.layers

@@ -89,7 +89,7 @@ def _left_out(skin: Skin, told: Sequence[Mapping[str, Any]] | None) -> str:
     counts, errors = [float(row["signals"]) for row in told], [float(row["rms"]) for row in told]
     vertices = len(skin.rig.mesh.points)
     bases = sum(layer.basis.nbytes for layer in skin.layers)
-    columns = max(layer.driver.columns for layer in skin.layers)
+    columns = max(layer.driver.components for layer in skin.layers)
     fixed = stored_bytes(skin) - bases
     sizes = [(fixed + count * bases / columns) / vertices for count in counts]
     notes = [f"{count:.0f} signals" for count in counts]

@@ -42,14 +42,12 @@ def _stored(skin: Posable) -> Iterator[Stored]:
     for layer in skin.layers:
         yield layer.support
         yield layer.basis
-        yield from _tables(layer.driver)
         if layer.normal_basis is not None:
             yield layer.normal_basis
-        if layer.normal_driver is not None:
-            yield from _tables(layer.normal_driver)
     if skin.detail is not None:
         yield skin.detail.heights
-        yield from _tables(skin.detail.driver)
+    for driver in skin.drivers:
+        yield from _tables(driver)
 
 
 def _tables(driver: Driver) -> Iterator[Stored]:

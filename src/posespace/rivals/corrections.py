@@ -68,8 +68,7 @@ class Corrections:
 
 def moved_joints(examples: Examples) -> list[int]:
     """Return the joints that turn from rest in some example."""
-    near = np.abs((examples.motion.rotations * examples.rig.rest.rotations).sum(axis=2))
-    return [int(joint) for joint in np.flatnonzero((near < 1 - 1e-9).any(axis=0))]
+    return [int(joint) for joint in np.flatnonzero(examples.rig.turned(examples.motion).any(axis=0))]
 
 
 def moved_space(examples: Examples, kind: str = "joint") -> PoseSpace:

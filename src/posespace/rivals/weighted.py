@@ -10,7 +10,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate.distances import blocks, distances
-from posespace.motion import Motion, pose_digests
+from posespace.motion import pose_digests
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.rivals.corrections import moved_joints
@@ -124,6 +124,6 @@ def squared_angles(a: Floats, b: Floats) -> Floats:
 
 def _with_rest(examples: Examples) -> Examples:
     rig = examples.rig
-    motion = Motion.from_poses([*examples.motion, rig.rest], [*examples.motion.names, "the rest pose"])
+    motion = examples.motion.with_rest(rig.rest)
     shapes = [examples.shapes[k] for k in range(len(examples))]
     return Examples.from_shapes(rig, motion, np.stack([*shapes, rig.skin(rig.rest)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
-from posespace.spaces import AXES, PoseSpace
+from posespace.spaces import PoseSpace
 
 KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard"))}
 
@@ -96,41 +97,25 @@ class Drive:
 
 def drive_of(skin: Skin) -> Drive:
     """Flatten the drivers of a skin; layers that share a driver share its columns."""
-    skeleton = skin.rig.skeleton
-    drivers: dict[int, Driver] = {}
-    for layer in skin.layers:
-        for driver in (layer.driver, layer.normal_driver):
-            if driver is not None:
-                drivers.setdefault(id(driver), driver)
-    if skin.detail is not None:
-        drivers.setdefault(id(skin.detail.driver), skin.detail.driver)
-    controls = _controls(list(drivers.values()), skeleton)
-    starts = dict(zip(drivers, np.cumsum([0, *(d.columns for d in drivers.values())])[:-1].tolist(), strict=True))
+    counts = [driver.components for driver in skin.drivers]
+    ids = [id(driver) for driver in skin.drivers]
+    starts = dict(zip(ids, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
     return Drive(
-        _tables(skin.rig, list(drivers.values()), controls),
-        controls,
-        sum(driver.columns for driver in drivers.values()),
+        _tables(skin.rig, skin.drivers, skin.control_names),
+        skin.control_names,
+        sum(counts),
         tuple((starts[id(layer.driver)], starts[id(layer.normal_driver or layer.driver)]) for layer in skin.layers),
         starts[id(skin.detail.driver)] if skin.detail is not None else -1,
     )
 
 
-def _controls(drivers: list[Driver], skeleton: Skeleton) -> tuple[str, ...]:
-    names: dict[str, None] = {}
-    for driver in drivers:
-        space = driver.space
-        points = [f"{name}.{axis}" for name in space.names for axis in AXES] if space.kind == "points" else []
-        names.update(dict.fromkeys((*space.controls(skeleton), *points)))
-    return tuple(names)
-
-
-def _tables(rig: Rig, drivers: list[Driver], controls: tuple[str, ...]) -> Tables:
+def _tables(rig: Rig, drivers: Sequence[Driver], controls: tuple[str, ...]) -> Tables:
     links, joints = _joints(rig, drivers)
     heads, slots, numbers = _samples(drivers, rig.skeleton, controls)
     return Tables(links, joints, heads, slots, numbers)
 
 
-def _joints(rig: Rig, drivers: list[Driver]) -> tuple[NDArray[np.int64], Floats]:
+def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Floats]:
     skeleton = rig.skeleton
     count = len(skeleton)
     bends = np.zeros(count, np.int64)
@@ -150,7 +135,7 @@ def _joints(rig: Rig, drivers: list[Driver]) -> tuple[NDArray[np.int64], Floats]
 
 
 def _samples(
-    drivers: list[Driver], skeleton: Skeleton, controls: tuple[str, ...]
+    drivers: Sequence[Driver], skeleton: Skeleton, controls: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     heads: list[tuple[int, ...]] = []
     slots: list[int] = []
@@ -190,9 +175,8 @@ def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> l
     if space.kind in ("joint", "quaternions"):
         base = 0 if space.kind == "joint" else 4 * joints
         return [base + 4 * joint + k for joint in space.joints(skeleton) for k in range(4)]
-    names = [f"{name}.{axis}" for name in space.names for axis in AXES] if space.kind == "points" else space.names
     found = []
-    for name in names:
+    for name in space.axes:
         degree = space.degree_of(name, skeleton)
         found.append(11 * joints + controls.index(name) if degree is None else 8 * joints + 3 * degree[0] + degree[1])
     return found

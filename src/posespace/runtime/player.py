@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -94,7 +93,7 @@ class Player(ABC):
         self._read(pose)
         palette, coordinates = self._driven()
         starts = [start for start, _ in self._drive.layers]
-        ends = [start + layer.driver.columns for start, layer in zip(starts, self.skin.layers, strict=True)]
+        ends = [start + layer.driver.components for start, layer in zip(starts, self.skin.layers, strict=True)]
         return palette.reshape(-1, 3, 4).copy(), [
             coordinates[start:end].copy() for start, end in zip(starts, ends, strict=True)
         ]
@@ -119,7 +118,7 @@ class Player(ABC):
             self._drive.write_pose(pose, self._pose)
             return
         if isinstance(pose, Motion):
-            raise InputError("play: expected one Pose, got a Motion; take one, as motion[0], or call play.many")
+            raise InputError("play: expected one Pose, got a Motion; pass one pose, e.g. motion[0], or call play.many")
         given = check.floats("pose rotations", pose, ("J", 4))
         self._check_joints(len(given))
         turn = rotations.normalize(given, "pose rotations")
@@ -133,11 +132,8 @@ class Player(ABC):
             raise InputError(f"pose: expected {self._joints} joints as in the rig, got {have}")
 
     def _check_controls(self, controls: Mapping[str, float]) -> None:
-        known = self._drive.controls
-        for name, value in controls.items() if known else ():
-            if value and name not in known:
-                close = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)[0]
-                self._warn(f"control {name!r} moves nothing in this skin; the closest is {close!r}")
+        for line in self.skin.unknown_controls(controls):
+            self._warn(line)
 
     def _warn(self, text: str) -> None:
         """Warn of one thing once, not every frame."""

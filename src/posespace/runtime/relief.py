@@ -25,7 +25,7 @@ class Relief:
         self._levels = levels_of(skin.rig.mesh.triangles, len(skin.rig.mesh.points), detail.levels)
         self._fans = fans_of(skin.mesh)
         self._heights = detail.heights
-        self._own = slice(first, first + detail.driver.columns)
+        self._own = slice(first, first + detail.driver.components)
 
     def add(
         self, threads: int, coarse: Floats32, coordinates: Floats, points: Floats32, normals: Floats32 | None

@@ -146,7 +146,7 @@ def test_normal_corrections_shade_better_than_plain_skinning() -> None:
 def test_fewer_bits_and_fewer_components_cost_little_and_state_their_bytes() -> None:
     _, random, _ = hand()
     full = of_hand(EigenSkin())
-    errors = {bits: evaluate(full.quantised(bits), random) for bits in (32, 16, 8)}
+    errors = {bits: evaluate(full.packed(bits), random) for bits in (32, 16, 8)}
     assert errors[16].rel_err == pytest.approx(errors[32].rel_err, abs=1e-4)
     assert errors[8].rel_err == pytest.approx(errors[32].rel_err, abs=0.01)
     assert errors[8].bytes_per_vertex < errors[16].bytes_per_vertex < errors[32].bytes_per_vertex

@@ -156,7 +156,7 @@ def test_a_plate_meets_linear_functions_and_is_zero_at_rest(seed: int, most: int
 def test_the_arm_of_the_paper_takes_7_percent_and_misses_less_than_a_tenth_of_a_millimetre() -> None:
     clip, skin = arm()
     vertices, frames = len(clip.rig.mesh.points), len(clip)
-    assert (vertices, frames, skin.layers[0].driver.columns) == (3234, 100, 7)
+    assert (vertices, frames, skin.layers[0].driver.components) == (3234, 100, 7)
     assert (3 * vertices * 7 + 7 * frames) / (3 * vertices * frames) <= 0.071
     assert stored_bytes(skin) <= 0.071 * 12 * vertices * frames
     assert rms(skin, clip) < 0.1
@@ -169,8 +169,8 @@ def test_frames_that_were_left_out_are_met_too_and_the_fit_foretells_it() -> Non
     assert evaluate(skin, unseen).seen == 0
     assert rms(skin, unseen) < 0.1
     told = {row["signals"]: row["rms"] for row in skin.about["left out"]}
-    assert told[skin.layers[0].driver.columns] < 0.1 < told[2]
-    assert skin.layers[0].driver.columns < 12
+    assert told[skin.layers[0].driver.components] < 0.1 < told[2]
+    assert skin.layers[0].driver.components < 12
 
 
 def test_the_rest_pose_gives_the_rest_shape() -> None:
@@ -298,7 +298,7 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
 def test_two_frames_are_enough_for_one_signal() -> None:
     two = small()[0].subset([2, 29])
     assert evaluate(Muscles(1, smoothing=0.0, centres=0).fit(two), two).rel_err < 1e-3
-    assert Muscles(0).fit(two).layers[0].driver.columns == 1
+    assert Muscles(0).fit(two).layers[0].driver.components == 1
 
 
 def test_what_a_file_says_of_edits_may_be_anything() -> None:

@@ -65,7 +65,7 @@ def test_a_psd_arm_plays_as_the_skin_does(tmp_path: Path, ending: str) -> None:
     contents = assert_plays(path, skin, motion)
     rig = only(contents)
     assert contents.notes == ()
-    assert len(contents.morphs) == sum(layer.driver.columns for layer in skin.layers)
+    assert len(contents.morphs) == sum(layer.driver.components for layer in skin.layers)
     assert rig.skeleton.same_as(skin.rig.skeleton)
     np.testing.assert_array_equal(rig.mesh.triangles, skin.rig.mesh.triangles)
     assert list(tmp_path.iterdir()) == [path]

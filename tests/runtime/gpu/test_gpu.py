@@ -150,7 +150,7 @@ def test_any_skin_in_any_pose_is_the_references(
     if kind == "surface":
         skin = replace(skin, layers=tuple(replace(x, normal_basis=None, normal_driver=None) for x in skin.layers))
     skin = replace(skin, rig=replace(skin.rig, blending=blending))
-    skin = skin if bits is None else skin.quantised(bits)
+    skin = skin if bits is None else skin.packed(bits)
     with GPUPlayer(skin, normals=normals, device=device) as play:
         for _ in range(2):
             check(skin, random_pose(rng, skin.rig), play)
@@ -165,7 +165,7 @@ def test_a_skin_of_controls_alone(device: Any) -> None:
 
 @pytest.mark.parametrize("columns", [127, 129])
 def test_many_columns_of_eight_bits(device: Any, columns: int) -> None:
-    skin = dialled(Mesh(ARM.rig.mesh.points[:50], np.zeros((0, 3), int)), columns).quantised(8)
+    skin = dialled(Mesh(ARM.rig.mesh.points[:50], np.zeros((0, 3), int)), columns).packed(8)
     check(skin, ps.Pose([[0, 0, 0, 1]], controls={"smile": 0.4}), GPUPlayer(skin, device=device))
 
 

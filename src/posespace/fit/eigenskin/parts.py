@@ -20,8 +20,8 @@ from posespace.interpolate.distances import closest, distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Driver
-from posespace.motion import Motion
-from posespace.rig import DIALLED, TURNED, Rig
+from posespace.motion import TURNED, Motion
+from posespace.rig import DIALLED, Rig
 from posespace.spaces import AXES, PoseSpace
 
 MOST_NODES = {"angles": 8, "controls": 8, "joint": 16}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 from posespace.interpolate.distances import distances
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -91,12 +90,12 @@ def moved_controls(rig: Rig, motion: Motion) -> list[Controls]:
 def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
     """Refuse a pose that moves a control which `space` lacks, or nothing of `space`: it would lie at rest there."""
     (moved,) = moved_controls(rig, Motion.from_poses([pose], [name]))
-    known = space.controls(rig.skeleton) if space.kind != "points" else space.axes
+    known = space.controls(rig.skeleton)
     foreign = [control for control in _sorted(moved) if isinstance(control, str) and control not in known]
     if known and foreign:
-        close = difflib.get_close_matches(foreign[0][:80], known, n=1, cutoff=0.0)[0]
+        close = closest_name(foreign[0], known)
         raise InputError(
-            f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space; the closest is {close!r}"
+            f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space; the closest is {close}"
         )
     if not moved or space.kind == "points":
         return
@@ -104,10 +103,10 @@ def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
     if distances(where, still, space.metric)[0, 0] <= DIALLED:
         first = next(iter(_sorted(moved)))
         what = first if isinstance(first, str) else rig.skeleton.names[first]
-        close = difflib.get_close_matches(what[:80], space.names, n=1, cutoff=0.0)[0]
+        close = closest_name(what, space.names)
         raise InputError(
             f"sculpt {name!r}: it moves {what!r} but nothing of the pose space, where it would replace the rest shape; "
-            f"the closest is {close!r}"
+            f"the closest is {close}"
         )
 
 

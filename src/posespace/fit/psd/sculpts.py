@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 from posespace.examples import Examples
 from posespace.fit.psd import solve as solve_layer
 from posespace.fit.psd.plan import Plan, check_place, moved_controls, plan_layers
@@ -218,9 +217,8 @@ class Sculpts:
 
     def _find(self, name: str) -> Sculpt:
         if name not in self._sculpts:
-            close = difflib.get_close_matches(name[:80], self.names, n=1, cutoff=0.0)
-            hint = f"; the closest is {close[0]!r}" if close else ""
-            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{hint}")
+            close = closest_name(name, self.names)
+            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{close and f'; the closest is {close}'}")
         return self._sculpts[name]
 
     def _at(self, pose: Pose) -> str | None:

@@ -142,7 +142,7 @@ def retarget(
             raise InputError(f"{role}: expected a Skin, got a {type(skin).__name__}; load it with ps.Skin.load")
     if motion is not None:
         _check_motion(motion, x1.rig.skeleton)
-    poses = _with_rest(own_poses(x1) if motion is None else motion, x1.rig)
+    poses = (own_poses(x1) if motion is None else motion).with_rest(x1.rig.rest)
     names = _moving(poses, x1.rig.skeleton)
     one, two, three = (
         Sampled.of(skin, _onto(poses, x1, skin, names, role)) for skin, role in ((x1, "X1"), (x2, "X2"), (y1, "Y1"))
@@ -203,12 +203,6 @@ def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
     return frames
 
 
-def _with_rest(motion: Motion, rig: Rig) -> Motion:
-    """The poses, rest first."""
-    still = Pose(rig.rest.rotations, rig.rest.translations, dict.fromkeys(motion.control_names, 0.0))
-    return Motion.from_poses([still, *motion])
-
-
 def _moving(motion: Motion, skeleton: Skeleton) -> tuple[str, ...]:
     """The joints that turn, or else the controls that move."""
     turns = turning(motion)
@@ -257,7 +251,7 @@ def _added(b1: Factors, a2: Factors, a1: Factors) -> tuple[Floats, Floats]:
 
 
 def _layer(sampled: Sampled, names: tuple[str, ...], basis: Floats, values: Floats, count: int, bits: int) -> Layer:
-    """The layer of a deformation given as basis (K, N, 3) times values (K, P), whose first pose is rest."""
+    """The layer of a deformation given as basis (K, N, 3) times values (K, P), whose last pose is rest."""
     skeleton = sampled.rig.skeleton
     products = np.tensordot(basis, basis, axes=([1, 2], [1, 2]))
     gram = values.T @ products @ values
@@ -265,8 +259,8 @@ def _layer(sampled: Sampled, names: tuple[str, ...], basis: Floats, values: Floa
     found = independent_signals(gram, max(1, int((sizes > KEPT * sizes[:1]).sum())))
     space = PoseSpace("quaternions" if names[0] in skeleton.names else "controls", names)
     where = space.coordinates(sampled.motion, skeleton)
-    plate = ThinPlate.spread(where, where[0], 0)
-    driver = Driver(space, plate.fit(where, found.T, _SMOOTHING, found[:, 0]))
+    plate = ThinPlate.spread(where, where[-1], 0)
+    driver = Driver(space, plate.fit(where, found.T, _SMOOTHING, found[:, -1]))
     mixed = np.tensordot((values @ np.linalg.pinv(found)).T, basis, axes=1)
     support: Ints = np.arange(mixed.shape[1], dtype=np.int32)
     return Layer("retargeted", driver, support, PackedBasis.pack(mixed, bits))
