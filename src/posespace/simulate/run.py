@@ -80,7 +80,7 @@ class Plan:
             "order": self.tissue.order,
             "law": self.tissue.law,
             "poisson": self.tissue.poisson,
-            "contact": "off" if contact is None else f"stiffness {contact.stiffness:g} apart {contact.apart:g}",
+            "contact": "off" if contact is None else f"distance {contact.distance:g} stiffness {contact.stiffness:g}",
         }
 
 

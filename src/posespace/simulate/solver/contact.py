@@ -1,248 +1,119 @@
-"""Skin that meets skin or bone in deep flexion: a penalty on depth, with the other side moving along.
+"""Skin that keeps clear of itself: Incremental Potential Contact (Li et al. 2020), by the library `ipctk`.
 
-A node that has entered is pushed out along the normal of the triangle it came through, and the triangle is pushed
-back. Triangle, place on it and normal are found anew in each of the first Newton iterations and stay within it, so the
-energy of an iteration is quadratic in the nodes. Bones are rounded cones that do not give way.
+Two places of the skin that come nearer than a small distance repel each other, the more the nearer they are and without
+limit, and no step may pass through: the way of every step is checked for collisions. All of it is about a triangle
+surface; what moves the surface is the caller's business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
-from posespace.errors import InputError
-from posespace.geometry.surface import Surface
-from posespace.simulate.bodies import capsules
-from posespace.simulate.bodies.body import Bone
-from posespace.simulate.solver.elements import EDGES, Nodes
+from posespace.errors import InputError, require
 
-_FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
-_AHEAD = 0.5
-"""Nodes nearer to touching than so many edges get their plane already, so that a step does not jump through it."""
-_DEEPEST = 1.5
-"""Nodes deeper than so many edges of elements may have come from elsewhere: the load step was too long."""
-_OUTWARD = 0.05
-"""Where a node is asked whether it is inside: so many edges above the skin."""
+_ROOM = 0.5
+"""Skin that lies nearer to itself at rest repels only from this fraction of that distance on: the rest shape rests."""
+
+_LEAST = 1e-3
+"""The least distance of the barrier, as a fraction of the one asked for; skin nearer to itself at rest touches."""
+
+_CAUTION = 0.9
+"""Fraction of the way up to the first collision that a step may go."""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """How skin resists skin and bones.
+    """How skin keeps clear of itself.
 
     Parameters
     ----------
-    stiffness : pressure at a depth of one mean edge of the skin, in units of Young's modulus. More means less depth
-        left, and slower convergence
-    apart : skin that is nearer than so many mean edges at rest does not touch itself
+    distance : from which on two places repel each other, as a fraction of the skin's box diagonal
+    stiffness : of the barrier between them, in units of Young's modulus
     """
 
-    stiffness: float = 3.0
-    apart: float = 1.5
+    distance: float = 1.2e-3
+    stiffness: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "apart"):
+        for name in ("distance", "stiffness"):
             if not 0 < getattr(self, name) < np.inf:
                 raise InputError(f"contact {name}: expected above 0, got {getattr(self, name)}")
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Nodes and what they touch, frozen.
-
-    Parameters
-    ----------
-    nodes : (K,) node of each pair
-    corners : (K, 3) nodes of the triangle it touches; for a bone the node itself
-    share : (K, 3) place on the triangle; zero for a bone
-    anchor : (K, 3) place on a bone; zero for a triangle
-    normal : (K, 3) unit normal there, the way out
-    weight : (K,) force a depth
-    """
-
-    nodes: Nodes
-    corners: Nodes
-    share: Floats
-    anchor: Floats
-    normal: Floats
-    weight: Floats
-
-    def depth(self, points: Floats) -> Floats:
-        """Return how far (K,) each node of a shape (N, 3) is behind what it touches, 0 if before it."""
-        place = self.anchor + np.einsum("kc,kci->ki", self.share, points[self.corners])
-        gap: Floats = ((place - points[self.nodes]) * self.normal).sum(axis=1)
-        return np.maximum(gap, 0.0)
-
-    def energy(self, points: Floats) -> float:
-        """Return the energy of the depths in a shape (N, 3)."""
-        return float(0.5 * self.weight @ self.depth(points) ** 2)
-
-    def force(self, points: Floats) -> Floats:
-        """Return the slope (N, 3) of the energy by the positions."""
-        return self._spread(-self.weight * self.depth(points), len(points))
-
-    def touching(self, points: Floats) -> Pairs:
-        """Return the pairs that have depth in a shape (N, 3)."""
-        deep = self.depth(points) > 0
-        return Pairs(*(getattr(self, name)[deep] for name in _FIELDS))
-
-    def product(self, moves: Floats) -> Floats:
-        """Return the second derivative of the energy times `moves` (N, 3), all pairs taken as touching."""
-        along = ((moves[self.nodes] - np.einsum("kc,kci->ki", self.share, moves[self.corners])) * self.normal).sum(
-            axis=1
-        )
-        return self._spread(self.weight * along, len(moves))
-
-    def diagonal(self) -> tuple[Nodes, Floats]:
-        """Return nodes (D,), with repeats, and their diagonal blocks (D, 3, 3) of the second derivative."""
-        square = self.normal[:, :, None] * self.normal[:, None, :]
-        nodes = np.concatenate([self.nodes, self.corners.ravel()])
-        scale = np.concatenate([self.weight, (self.weight[:, None] * self.share**2).ravel()])
-        return nodes, scale[:, None, None] * np.concatenate([square, np.repeat(square, 3, axis=0)])
-
-    def _spread(self, amount: Floats, count: int) -> Floats:
-        """Put `amount` (K,) along the normals on the nodes, and shares of its opposite on the triangles."""
-        total = np.zeros((count, 3))
-        push = amount[:, None] * self.normal
-        np.add.at(total, self.nodes, push)
-        np.add.at(total, self.corners, -self.share[:, :, None] * push[:, None])
-        return total
-
-
 class SkinContact:
-    """Finds where the skin of a solid has entered itself or a bone.
+    """The barrier of one surface.
 
     Parameters
     ----------
-    contact : its settings
-    points : (N, 3) rest shape
-    tets : (T, 4) or (T, 10)
-    fixed : (N,) bool; a face whose corners are all fixed lies on a bone and is no skin
-    young : Young's modulus
-    bones : at rest; none: skin touches only itself
-    bone_of : (N,) the bone that each fixed node moves with
+    rest : (S, 3) the surface at rest, vertices of one place being one
+    triangles : (T, 3)
+    settings : how far and how strongly it repels
+    young : Young's modulus of the tissue
     """
 
-    def __init__(
-        self,
-        contact: Contact,
-        points: Floats,
-        tets: Nodes,
-        fixed: NDArray[np.bool_],
-        young: float,
-        bones: Sequence[Bone] = (),
-        bone_of: Ints | None = None,
-    ) -> None:
-        faces = boundary(tets)
-        self.triangles = faces[~fixed[faces].all(axis=1)]
-        corners = points[self.triangles]
-        self.edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
-        self.deepest = _DEEPEST * self.edge * (1 if tets.shape[1] == 4 else 2)
-        self._apart = contact.apart * self.edge
-        area = np.linalg.norm(_areas(points, self.triangles), axis=1)
-        share = np.bincount(self.triangles.ravel(), np.repeat(area / 3, 3), minlength=len(points))
-        self._weight = contact.stiffness * young / self.edge * share
-        nodes = np.unique(self.triangles)
-        self._nodes = nodes[~fixed[nodes]]
-        self._rest, self._centres = points, corners.mean(axis=1)
-        self._bones = [(bone, np.flatnonzero(bone_of == k)) for k, bone in enumerate(bones)] if bones else []
+    def __init__(self, rest: Floats, triangles: Ints, settings: Contact, young: float = 1.0) -> None:
+        self._ipc = require("ipctk", "simulate", "contact")
+        faces = np.asfortranarray(triangles, dtype=np.int32)
+        self._mesh = self._ipc.CollisionMesh(_columns(rest), np.asfortranarray(self._ipc.edges(faces)), faces)
+        self._way_checker, self._finder = self._ipc.TightInclusionCCD(), self._ipc.LBVH()
+        self.distance = settings.distance * float(np.linalg.norm(np.ptp(rest, axis=0)))
+        if self.intersects(rest):
+            raise InputError("contact: the skin passes through itself at rest; mend it, or simulate without contact")
+        nearest = self.nearest(rest)
+        if nearest < _LEAST * self.distance:
+            raise InputError("contact: the skin touches itself at rest; mend it, or simulate without contact")
+        self.distance = min(self.distance, _ROOM * nearest)
+        self._barrier = self._ipc.BarrierPotential(self.distance, settings.stiffness * young, True)
 
-    def find(self, points: Floats) -> tuple[Pairs, int]:
-        """Return the pairs of a shape (N, 3), and how many nodes are so deep that they have none."""
-        pairs, missed = self._skin_pairs(points)
-        parts = [pairs, *(self._bone_pairs(points, bone, own) for bone, own in self._bones)]
-        return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)), missed
-
-    def _skin_pairs(self, points: Floats) -> tuple[Pairs, int]:
-        surface, normals = Surface(points, self.triangles), _normals(points, self.triangles)
-        node = self._nodes
-        closest, triangle = surface.closest(points[node], -normals[node])
-        far = ((self._rest[node] - self._centres[triangle]) ** 2).sum(axis=1) > self._apart**2
-        corners = self.triangles[triangle]
-        share, normal = _place(points, normals, closest, corners)
-        gap = closest - points[node]
-        depth, distance = (gap * normal).sum(axis=1), np.linalg.norm(gap, axis=1)
-        inside = far & (depth > 0)
-        above = points[node[inside]] + _OUTWARD * self.edge * normals[node[inside]]
-        # Its own flesh is behind a node: if there is flesh before it too, it has entered some.
-        inside[inside] = surface.winding(above) > 0.5
-        missed = inside & (distance > self.deepest)
-        before = far & (depth <= 0) & (distance < _AHEAD * self.edge)
-        kept = (inside & ~missed & (depth > 0.3 * distance)) | before
-        zero = np.zeros((int(kept.sum()), 3))
-        weight = self._weight[node[kept]]
-        return Pairs(node[kept], corners[kept], share[kept], zero, normal[kept], weight), int(missed.sum())
-
-    def _bone_pairs(self, points: Floats, bone: Bone, own: Nodes) -> Pairs:
-        """The pairs of a bone, which is where its nodes `own` are."""
-        turn, shift = _rigid(self._rest[own], points[own])
-        at_rest = (points[self._nodes] - shift) @ turn
-        away = capsules.distance(bone, at_rest)
-        near = np.flatnonzero(away < _AHEAD * self.edge)
-        node, normal = self._nodes[near], capsules.outward(bone, at_rest[near]) @ turn.T
-        anchor = points[node] - away[near, None] * normal
-        same = np.repeat(node[:, None], 3, axis=1)
-        return Pairs(node, same, np.zeros((len(node), 3)), anchor, normal, self._weight[node])
-
-
-_FIELDS = tuple(Pairs.__dataclass_fields__)
-
-
-def _rigid(rest: Floats, placed: Floats) -> tuple[Floats, Floats]:
-    """The rotation (3, 3) and shift (3,) that take points at rest to where they were placed."""
-    middle, there = rest.mean(axis=0), placed.mean(axis=0)
-    u, _, v = np.linalg.svd((placed - there).T @ (rest - middle))
-    turn: Floats = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
-    return turn, there - turn @ middle
-
-
-def boundary(tets: Nodes) -> Nodes:
-    """Return the faces (F, 3) of tetrahedra that belong to one only, seen from outside counter-clockwise.
-
-    A face of 10-node tetrahedra is four triangles, so that its middle nodes are corners too.
-    """
-    between = {frozenset(edge): 4 + k for k, edge in enumerate(EDGES)}
-    corners, pieces = [], []
-    for a, b, c in _FACES:
-        corners.append(tets[:, [a, b, c]])
-        if tets.shape[1] == 10:
-            ab, bc, ca = between[frozenset((a, b))], between[frozenset((b, c))], between[frozenset((c, a))]
-            pieces.append(tets[:, [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]])
+    def collisions(self, skin: Floats, candidates: Any = None) -> Any:
+        """Return what is nearer than the barrier's distance on a surface (S, 3); `candidates` as `way` gives them."""
+        found = self._ipc.NormalCollisions()
+        found.use_area_weighting = True
+        found.collision_set_type = self._ipc.NormalCollisions.CollisionSetType.IPC
+        if candidates is None:
+            found.build(self._mesh, _columns(skin), self.distance, 0.0, self._finder)
         else:
-            pieces.append(corners[-1][:, None])
-    _, inverse, count = np.unique(
-        np.sort(np.concatenate(corners), axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    outside: Nodes = np.concatenate(pieces)[count[inverse.ravel()] == 1].reshape(-1, 3)
-    return outside
+            found.build(candidates, self._mesh, _columns(skin), self.distance, 0.0)
+        return found
+
+    def energy(self, skin: Floats, collisions: Any) -> float:
+        """Return the energy of the barrier."""
+        return float(self._barrier(collisions, self._mesh, _columns(skin)))
+
+    def slope(self, skin: Floats, collisions: Any) -> Floats:
+        """Return the slope (S, 3) of the energy."""
+        flat = self._barrier.gradient(collisions, self._mesh, _columns(skin))
+        return np.asarray(flat, dtype=np.float64).reshape(-1, 3)
+
+    def curvature(self, skin: Floats, collisions: Any, definite: bool) -> Any:
+        """Return the second derivative, sparse (3 S, 3 S); `definite`: without its negative eigenvalues."""
+        kinds = self._ipc.PSDProjectionMethod
+        kind = kinds.CLAMP if definite else kinds.NONE
+        return self._barrier.hessian(collisions, self._mesh, _columns(skin), kind)
+
+    def way(self, skin: Floats, ahead: Floats) -> tuple[float, Any]:
+        """Return the fraction of the straight way from one shape to another that is clear, and what may touch on it."""
+        candidates = self._ipc.Candidates()
+        here, there = _columns(skin), _columns(ahead)
+        candidates.build(self._mesh, here, there, self.distance, self._finder)
+        free = float(candidates.compute_collision_free_stepsize(self._mesh, here, there, 0.0, self._way_checker))
+        return (1.0 if free >= 1.0 else _CAUTION * free), candidates
+
+    def intersects(self, skin: Floats) -> bool:
+        """Whether a surface (S, 3) passes through itself."""
+        return bool(self._ipc.has_intersections(self._mesh, _columns(skin)))
+
+    def nearest(self, skin: Floats) -> float:
+        """Return how near the surface comes to itself, up to ten times the barrier's distance; beyond, infinity."""
+        found = self._ipc.NormalCollisions()
+        found.build(self._mesh, _columns(skin), 10 * self.distance)
+        # The library gives the square.
+        return float(np.sqrt(found.compute_minimum_distance(self._mesh, _columns(skin)))) if len(found) else np.inf
 
 
-def _areas(points: Floats, triangles: Nodes) -> Floats:
-    """Area vectors (F, 3) of triangles."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return 0.5 * np.cross(b - a, c - a)
-
-
-def _normals(points: Floats, triangles: Nodes) -> Floats:
-    """Unit normals (N, 3) of the nodes of triangles, weighted by area; zero elsewhere."""
-    area, corners = np.repeat(_areas(points, triangles), 3, axis=0), triangles.ravel()
-    total = np.stack([np.bincount(corners, area[:, k], minlength=len(points)) for k in range(3)], axis=1)
-    unit: Floats = total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
-    return unit
-
-
-def _place(points: Floats, normals: Floats, closest: Floats, corners: Nodes) -> tuple[Floats, Floats]:
-    """Barycentric places (K, 3) of points (K, 3) on triangles (K, 3), and the smooth unit normals (K, 3) there."""
-    a, b, c = (points[corners[:, k]] for k in range(3))
-    ab, ac, aq = b - a, c - a, closest - a
-    normal = np.cross(ab, ac)
-    square = np.maximum((normal**2).sum(axis=1), 1e-300)
-    v = (np.cross(aq, ac) * normal).sum(axis=1) / square
-    w = (np.cross(ab, aq) * normal).sum(axis=1) / square
-    share = np.clip(np.stack([1 - v - w, v, w], axis=1), 0.0, 1.0)
-    share /= share.sum(axis=1, keepdims=True)
-    smooth = np.einsum("kc,kci->ki", share, normals[corners])
-    return share, smooth / np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)
+def _columns(points: Floats) -> Floats:
+    return np.asfortranarray(points, dtype=np.float64)

@@ -15,7 +15,7 @@ from posespace.errors import InputError
 from posespace.pose import Pose
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.mesh.tetmesh import TetMesh
-from posespace.simulate.solver.contact import Contact
+from posespace.simulate.solver.contact import Contact, SkinContact
 from posespace.simulate.solver.elements import rest_gradients, to_quadratic
 from posespace.simulate.solver.solve import Solution, Solver
 
@@ -83,16 +83,12 @@ class Simulation:
         self._influences, self._weights = pack_weights(weights, most=8)
         self._weights = self._weights / self._weights.sum(axis=1, keepdims=True)
         self._skin = mesh.embedding(tissue.order)
-        self.solver = Solver(
-            points,
-            tets,
-            self.fixed,
-            law=tissue.law,
-            poisson=tissue.poisson,
-            contact=tissue.contact,
-            bones=mesh.bones,
-            bone_of=bone_of,
-        )
+        contact, embedding = None, None
+        if tissue.contact is not None:
+            weld = rig.mesh.weld
+            embedding = self._skin[weld.first]
+            contact = SkinContact(embedding @ points, _distinct(weld.groups[rig.mesh.triangles]), tissue.contact)
+        self.solver = Solver(points, tets, self.fixed, tissue.law, tissue.poisson, contact=contact, embedding=embedding)
 
     def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
         """Solve `pose`, starting from a solved one: its pose and nodes (N, 3); None starts from rest.
@@ -121,6 +117,12 @@ class Simulation:
 
     def _blend(self, pose: Pose) -> Floats:
         return skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
+
+
+def _distinct(triangles: Ints) -> Ints:
+    """The triangles (T, 3) whose corners are three."""
+    apart = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
+    return triangles[apart]
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:
