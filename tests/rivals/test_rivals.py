@@ -1,4 +1,4 @@
-"""The rivals: each meets its examples where it should, equals its known limits, and fails with a reason."""
+"""The rivals: each reproduces its examples where it should, equals its known limits, and fails with a reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_interpolating_rivals_meet_every_example(method: PlainPSD) -> None:
     assert score.seen == len(TRAIN)
 
 
-def test_every_rival_is_judged_by_one_call_and_says_what_it_saw() -> None:
+def test_every_rival_is_evaluated_by_one_call_and_says_what_it_saw() -> None:
     fitted = fit_all(rivals(), TRAIN)
     errors = {}
     for name, skin in fitted.items():

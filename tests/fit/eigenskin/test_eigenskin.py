@@ -1,4 +1,4 @@
-"""EigenSkin: what it meets exactly, what it spends, how it fares on unseen poses, and what it refuses."""
+"""EigenSkin: what it reproduces exactly, what it spends, how it fares on unseen poses, and what it refuses."""
 
 from __future__ import annotations
 

@@ -164,13 +164,13 @@ def test_the_arm_of_the_paper_takes_7_percent_and_misses_less_than_a_tenth_of_a_
     assert skin.layers[0].driver.space.names == ("forearm", "wrist")
 
 
-def test_frames_that_were_left_out_are_met_too_and_the_fit_foretells_it() -> None:
+def test_frames_that_were_left_out_are_reproduced_too_and_the_fit_foretells_it() -> None:
     train, unseen = datasets.arm()
     skin = Muscles(0).fit(train)
     assert evaluate(skin, unseen).seen == 0
     assert rms(skin, unseen) < 0.1
-    told = {row["signals"]: row["rms"] for row in skin.about["left out"]}
-    assert told[skin.layers[0].driver.components] < 0.1 < told[2]
+    said = {row["signals"]: row["rms"] for row in skin.about["left out"]}
+    assert said[skin.layers[0].driver.components] < 0.1 < said[2]
     assert skin.layers[0].driver.components < 12
 
 
@@ -272,8 +272,8 @@ def test_frames_of_one_pose_with_different_shapes_are_warned_of(method: Muscles)
         method.fit(clip)
         method.fit(twice)
     shapes[-1, 5, 1] += 0.01 * clip.rig.mesh.diagonal
-    told = rf"'{re.escape(names[8])}' and 'again' show one pose, but their shapes differ by 0\.01 of the box"
-    with pytest.warns(UserWarning, match=told):
+    said = rf"'{re.escape(names[8])}' and 'again' show one pose, but their shapes differ by 0\.01 of the box"
+    with pytest.warns(UserWarning, match=said):
         method.fit(twice)
 
 

@@ -87,7 +87,7 @@ def test_settings_are_checked_when_they_are_given() -> None:
             PSD(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_misspelt_control_is_told_and_a_motion_is_not_a_pose() -> None:
+def test_a_misspelt_control_is_reported_and_a_motion_is_not_a_pose() -> None:
     skin = PSD().fit(face([0.0, 1.0]))
     with pytest.warns(UserWarning, match="control 'smiel' moves nothing in this skin; the closest is 'smile'"):
         skin.pose(Pose([[0, 0, 0, 1.0]], controls={"smiel": 1.0}))

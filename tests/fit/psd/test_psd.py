@@ -1,4 +1,4 @@
-"""Pose space deformation in layers: every sculpt is met in any order of adding, and what cannot be met is named."""
+"""Pose space deformation in layers: every sculpt is reproduced in any order of adding, and what cannot be is named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from posespace.skeleton import Skeleton
 
 @settings(max_examples=60)
 @given(seeds, st.integers(1, 9), st.sampled_from(["gaussian", "exponential", "thin_plate", "multiquadric"]))
-def test_every_sculpt_is_met_in_any_order_of_adding(seed: int, count: int, kernel: str) -> None:
+def test_every_sculpt_is_reproduced_in_any_order_of_adding(seed: int, count: int, kernel: str) -> None:
     rng = np.random.default_rng(seed)
     examples = random_sculpts(rng, random_rig(rng, joints=4), count)
     skin = ps.PSD(kernel).fit(examples)
@@ -147,7 +147,7 @@ def test_a_radius_that_is_not_above_zero_is_named(radius: float) -> None:
         ps.PSD(radius={"smile": radius})
 
 
-def test_a_radius_too_wide_for_its_samples_is_told() -> None:
+def test_a_radius_too_wide_for_its_samples_is_reported() -> None:
     examples = sculpted({"a": posed(tip=0.5), "b": posed(tip=0.5001), "c": posed(tip=1.0)})
     with pytest.raises(InputError, match=r"layer 'tip': .*closest samples are 'a' and 'b': use a radius below 30"):
         ps.PSD(radius=30.0).fit(examples)
@@ -166,9 +166,9 @@ def test_one_sample_works_by_the_anchor_and_without_it_fades_with_the_distance()
 
 def test_a_sculpt_in_the_rest_pose_is_met() -> None:
     examples = sculpted({"tip": posed(tip=0.8), "rest": posed(), "smile": posed(smile=1.0)})
-    with pytest.warns(UserWarning, match="sculpt 'rest' is at the rest pose and not the rest shape") as told:
+    with pytest.warns(UserWarning, match="sculpt 'rest' is at the rest pose and not the rest shape") as caught:
         skin = ps.PSD().fit(examples)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert misfit(skin, examples) < 1e-6
     assert np.abs(skin.displacements(posed())).max() == pytest.approx(0.2, rel=1e-5)
 

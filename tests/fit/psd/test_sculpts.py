@@ -75,7 +75,7 @@ def test_only_what_changed_is_solved_again() -> None:
     session.set_radius("smile", 0.7)
     after = session.skin().layers
     assert [new is old for new, old in zip(after, before, strict=True)] == [True, False, False, True]
-    # The basis of the layer whose radius changed is as it was: sculpts are met whatever the radius.
+    # The basis of the layer whose radius changed is as it was: sculpts are reproduced whatever the radius.
     assert after[1].basis is before[1].basis or np.shares_memory(after[1].basis, before[1].basis)
     shape = np.array(session.examples().shapes[3])
     session.replace("base", shape + 0.1)

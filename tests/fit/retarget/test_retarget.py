@@ -209,7 +209,7 @@ def test_wrong_settings_are_named(change: dict[str, object], message: str) -> No
         retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
 
 
-def test_the_correspondence_that_was_taken_is_told() -> None:
+def test_the_correspondence_that_was_taken_is_reported() -> None:
     made = [
         retarget(arm(), arm(1.2), arm(1.4, 20), examples().motion, transfer=transfer).about["settings"]
         for transfer in ("operator", "difference")
@@ -286,9 +286,9 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
 
     arm().save(tmp_path / "x1.skin")
     assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
-    told = run("info", "x2.skin").stdout
-    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", told)
-    assert "rms" not in told
+    said = run("info", "x2.skin").stdout
+    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", said)
+    assert "rms" not in said
     arm(1.4).save(tmp_path / "y1.skin")
     done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")
     assert done.returncode == 0
