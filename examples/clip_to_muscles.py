@@ -1,4 +1,4 @@
-"""A clip of an arm as seven signals that the skeleton drives, then edited: one signal muted, the rest made stronger.
+"""A clip of an arm as six signals that the skeleton drives, then edited: one signal muted, the rest made stronger.
 
 Run: python examples/clip_to_muscles.py
 """
@@ -8,7 +8,7 @@ import numpy as np
 import posespace as ps
 
 train, unseen = ps.datasets.arm()  # 80 frames of a simulated arm to fit on, 20 that the fit does not see
-skin = ps.Muscles(signals=7).fit(train)
+skin = ps.Muscles(signals=6).fit(train)
 score = ps.evaluate(skin, unseen)
 print(f"error on unseen frames, plain skinning being 1: {score.rel_err:.4f}")
 print(f"largest error: {score.max_error:.3f} mm, {score.bytes_per_vertex:.1f} bytes per vertex excluding the rig")
