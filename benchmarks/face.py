@@ -136,7 +136,7 @@ def main() -> None:
         rows[f"linear, {count}"] = figures(blended(sculpts), truth, moved, sculpts)
         rows[f"PSD, {count}"] = figures(fitted(rig, sculpts), truth, moved, sculpts)
         if len(shares) == 1:
-            rows["PSD, 1 sculpt, falloff 3"] = figures(fitted(rig, sculpts, falloff=3.0), truth, moved, sculpts)
+            rows["PSD, 1 sculpt, radius 3"] = figures(fitted(rig, sculpts, radius=3.0), truth, moved, sculpts)
     if options.json:
         print(json.dumps({"jaw degrees": round(float(np.degrees(angle)), 1), "rows": rows}))
     else:

@@ -69,7 +69,7 @@ def test_help_comes_from_the_docstring() -> None:
 
 def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> None:
     words = ("fit", "psd", "arm.examples", "-o", "some.skin", "--poses", "bend 0*", "--poses", "bend 48*")
-    done = run(*words, "--poses", "!* twist 45 *", "--falloff", "0.7", "--no-anchor", "--json", folder=folder)
+    done = run(*words, "--poses", "!* twist 45 *", "--radius", "0.7", "--no-anchor", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["poses fitted on"] == 8
@@ -78,7 +78,7 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     assert found["numbers beside the rig"] > 0
     told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
     assert "bytes per vertex beside the rig" in told
-    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", told)
+    assert re.search(r"\n +forearm \+ hand: sculpts 20, radius [\d.]+\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
     assert about["poses fitted on"] == 8
     assert "poses" not in about["about"]
@@ -86,8 +86,8 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
 
 def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     base = ("fit", "psd", "arm.examples", "-o", str(tmp_path / "x.skin"))
-    assert_one_line(run(*base, "--falloff", "-1", folder=folder), "falloff: expected")
-    assert_one_line(run(*base, "--falloff", "wide", folder=folder), "--falloff")
+    assert_one_line(run(*base, "--radius", "-1", folder=folder), "radius: expected")
+    assert_one_line(run(*base, "--radius", "wide", folder=folder), "--radius")
     assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
     assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
     assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 fits")

@@ -132,7 +132,7 @@ def test_wrong_examples_name_the_pose(tmp_path: Path) -> None:
     shapes = [examples.shapes[k] for k in range(4)]
     with pytest.raises(InputError, match="shape of pose 'pose 2': expected shape"):
         Examples.from_shapes(rig, motion, [*shapes[:2], shapes[2][:-1], shapes[3]])
-    with pytest.raises(InputError, match="expected 4 shapes, one a pose, got 3"):
+    with pytest.raises(InputError, match="expected 4 shapes, one per pose, got 3"):
         Examples.from_shapes(rig, motion, shapes[:3])
     store = ExampleStore.create(tmp_path / "a.examples", rig, motion)
     broken = shapes[1].copy()

@@ -15,15 +15,15 @@ _STEPS, _TOLERANCE = 2000, 1e-10
 def independent_signals(gram: Floats, count: int) -> Floats:
     """Return `count` signals (K, P) of a clip whose frames have the products `gram` (P, P).
 
-    They span what its first K principal components span, so that the frames are met as well as by those. What is zero
-    in the frames is zero in the signals: no mean is taken out, ICA only judges independence without it.
+    They span what its first K principal components span, so they reproduce the frames as well as those do. What is zero
+    in the frames is zero in the signals: the mean is removed only while ICA looks for independence.
     """
     rows = principal(gram, count)[1]
     middle = rows.mean(axis=1, keepdims=True)
     turn, sizes, _ = np.linalg.svd(rows - middle, full_matrices=False)
-    # The frames may hold a part that never changes; ICA cannot see it, and it becomes a signal of its own.
+    # The frames may contain something constant; ICA cannot see it, so it becomes a signal of its own.
     varies = sizes > 1e-6
-    # Whitened without a turn, so that where ICA starts does not hang on the signs of singular vectors.
+    # Whitened without a turn, so that where ICA starts does not depend on the signs of singular vectors.
     axes = np.eye(len(rows)) if varies.all() else turn[:, varies].T
     whiten = np.sqrt(len(gram)) * axes @ (turn[:, varies] / sizes[varies]) @ turn[:, varies].T
     unmix = _unmixing(whiten @ (rows - middle)) @ whiten
@@ -36,7 +36,7 @@ def principal_signals(gram: Floats, count: int) -> Floats:
 
 
 def canonical(signals: Floats, gram: Floats) -> Floats:
-    """Return signals (K, P) with mean square 1, the largest value positive, those that move most first."""
+    """Return signals (K, P) with mean square 1 and the largest value positive, those that move most first."""
     signals = signals / np.sqrt((signals**2).mean(axis=1, keepdims=True))
     strongest = np.take_along_axis(signals, np.abs(signals).argmax(axis=1)[:, None], axis=1)
     signals = signals * np.sign(strongest)
@@ -57,7 +57,7 @@ def _unmixing(whitened: Floats) -> Floats:
 
     if len(whitened) < 2:
         return np.eye(len(whitened))
-    # Any rotation spans the same: one that is not settled to the last digit is as good for that.
+    # Any rotation spans the same, so one that has not converged to the last digit is good enough.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         settings = FastICA(whiten=False, max_iter=_STEPS, tol=_TOLERANCE, random_state=0)

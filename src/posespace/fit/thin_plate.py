@@ -49,7 +49,7 @@ class ThinPlate:
 
     @cached_property
     def _free(self) -> Floats:
-        """(M, F) the weights that leave linear functions to the tail: where they are so, the plate has an energy."""
+        """(M, F) a basis of the weights that leave linear functions to the tail: only they have a bending energy."""
         tail = np.column_stack([np.ones(len(self.centres)), self.centres - self.centres[0]])
         u, sizes, _ = np.linalg.svd(tail)
         return np.asarray(u[:, int((sizes > _FLAT * sizes[0]).sum()) :])
@@ -63,13 +63,13 @@ class ThinPlate:
     def fit(self, where: Floats, values: Floats, smoothing: float, at_rest: Floats | None = None) -> RBFInterpolant:
         """Return the plate nearest to `values` (P, C) at the places `where` (P, D), by a singular value decomposition.
 
-        Joints turn about few axes, so that quaternions do not span their space: of the tails that fit alike, the
+        Joints turn about few axes, so quaternions do not span their space: of the tails that fit equally well, the
         smallest is taken.
 
         Parameters
         ----------
-        smoothing : at least 0, what the plate's bending costs against the squares of what it misses
-        at_rest : (C,) the values at rest, which are met exactly; None: zero
+        smoothing : at least 0, what bending costs relative to the squared errors
+        at_rest : (C,) the values at rest, reproduced exactly; None: zero
         """
         held = np.zeros(values.shape[1]) if at_rest is None else at_rest
         rest, free = self.centres[0], self._free
@@ -80,7 +80,7 @@ class ThinPlate:
         target = np.vstack([values - held, np.zeros((len(bending), values.shape[1]))])
         found = np.linalg.lstsq(np.vstack([columns, bending]), target, rcond=1e-12)[0]
         weights = free @ found[: free.shape[1]]
-        # The constant makes up for what the kernels give at rest.
+        # The constant cancels what the kernels give at rest.
         weights = np.vstack([weights, held - still @ weights, found[free.shape[1] :]])
         centres = np.asarray(self.centres, dtype=np.float64)
         radius = np.full(centres.shape[1], self._radius)

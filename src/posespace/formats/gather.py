@@ -16,6 +16,7 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
@@ -49,7 +50,7 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
     pairs = _matched(_shapes_in(shapes), motion, poses_file)
     used = {pose for pose, _ in pairs}
     notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
-    if rest and not rig.at_rest(motion[sorted(used)]).any():
+    if rest and not at_rest(rig, motion[sorted(used)]).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
     is_new = not out.exists()

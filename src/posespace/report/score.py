@@ -13,8 +13,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.motion import Motion, pose_digests
+from posespace.moving import moved, names_of
 from posespace.report.stored import stored_bytes, stored_numbers
-from posespace.rig import DIALLED, Rig
+from posespace.rig import Rig
 from posespace.skin import Posable, Skin
 
 SEVERAL = "several"
@@ -188,10 +189,8 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
     """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
-    moved = np.hstack([rig.turned(motion), np.abs(motion.controls) > DIALLED])
-    names = (*rig.skeleton.names, *motion.control_names)
-    alone = np.where(moved.sum(axis=1) > 1, len(names), np.where(moved.any(axis=1), moved.argmax(axis=1), -1))
-    return tuple((*names, SEVERAL, "")[index] for index in alone)
+    found = (names_of(movers, rig.skeleton) for movers in moved(rig, motion))
+    return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in found)
 
 
 def _seen(skin: Posable, motion: Motion) -> int | None:

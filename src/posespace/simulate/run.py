@@ -16,6 +16,7 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.progress import counter, status
 from posespace.rig import Rig
 from posespace.simulate.bodies.arm import arm
@@ -154,7 +155,7 @@ def poses_of(plan: Plan, rig: Rig) -> PoseList:
         ranges = joint_ranges(skeleton, plan.step)
         return joined(ranges, random_poses(skeleton, plan.random, plan.seed)) if plan.random else ranges
     given = load.load_motion(plan.poses, skeleton)
-    if rig.at_rest(given).any():
+    if at_rest(rig, given).any():
         return PoseList.independent(given)
     poses, names = [rig.rest, *given], ["rest", *given.names]
     return PoseList.independent(Motion.from_poses(poses, names))

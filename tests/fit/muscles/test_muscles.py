@@ -271,7 +271,7 @@ def test_frames_of_one_pose_with_different_shapes_are_warned_of(method: Muscles)
         method.fit(clip)
         method.fit(twice)
     shapes[-1, 5, 1] += 0.01 * clip.rig.mesh.diagonal
-    told = rf"'{re.escape(names[8])}' and 'again' are of one pose, but their shapes differ by 0\.01 of the box"
+    told = rf"'{re.escape(names[8])}' and 'again' show one pose, but their shapes differ by 0\.01 of the box"
     with pytest.warns(UserWarning, match=told):
         method.fit(twice)
 
@@ -288,7 +288,7 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
         SMALL.fit(still)
     bound = on_nearest_bone(clip.rig)
     rigid = Examples.from_shapes(clip.rig, clip.motion, [bound.skin(pose) for pose in clip.motion])
-    with pytest.raises(InputError, match="the bones alone meet every frame"):
+    with pytest.raises(InputError, match="the bones alone reproduce every frame"):
         SMALL.fit(rigid)
     shapes[3, 5, 1] = np.nan
     with pytest.raises(InputError, match=clip.motion.names[3]):

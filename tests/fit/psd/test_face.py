@@ -48,7 +48,7 @@ def test_all_expressions_are_met_as_layers_and_in_one_space(rig_and_deltas: Face
     both = layers.displacements(dial(rig, jawOpen=1.0, browInnerUp_L=1.0))
     np.testing.assert_allclose(both, deltas["jawOpen"] + deltas["browInnerUp_L"], atol=1e-4)
     for per_vertex in (False, True):
-        whole = ps.PSD(space=ps.PoseSpace("controls", tuple(deltas)), per_vertex=per_vertex, falloff=1.0).fit(examples)
+        whole = ps.PSD(space=ps.PoseSpace("controls", tuple(deltas)), per_vertex=per_vertex, radius=1.0).fit(examples)
         assert len(whole.layers) == 1
         assert off(whole, examples) < 1e-6
 

@@ -204,7 +204,7 @@ def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
     rival = LinearPoseShapes().fit(train)
     with pytest.raises(ps.InputError, match="export: expected a Skin, got a LinearPoseSkin"):
         ps.export(rival, tmp_path / "arm.glb")  # type: ignore[arg-type]
-    with pytest.raises(ps.InputError, match="a LinearPoseSkin is there to compare with and has no file"):
+    with pytest.raises(ps.InputError, match="a LinearPoseSkin is only for comparison and has no file"):
         rival.save(tmp_path / "arm.skin")
     notes: list[str] = []
     with warnings.catch_warnings():

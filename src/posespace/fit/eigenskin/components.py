@@ -1,4 +1,4 @@
-"""Principal components of terms, and where each acts: the same support for all of a term, or one for each."""
+"""Principal components of terms, and where each acts: one support for all components of a term, or one each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Components:
     Parameters
     ----------
     term : what they are components of
-    mask : (N,) how much of it they are components of; 0 outside their support
+    mask : (N,) the fraction of the term that they are components of; 0 outside their support
     nodes : (M, C) their coordinates at the term's nodes, scaled so that displacements have length one in all
     mix : (C, M) each component as a sum of the displacements at the nodes
     """
@@ -40,7 +40,7 @@ class Components:
         return self.term.support[self.mask[self.term.support] > 0]
 
     def basis(self) -> Floats32:
-        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; made anew each time."""
+        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; rebuilt each time."""
         values = _masked(self.term, self.mask)
         return (self.mix @ values.reshape(len(values), -1)).reshape(len(self.mix), values.shape[1], 3)
 
@@ -62,12 +62,12 @@ class Components:
         acts = basis.any(axis=(0, 2))
         if not len(used):
             return None
-        driver = self.term.part.driver(self.term.settings, self.nodes)
+        driver = self.term.domain.driver(self.term.settings, self.nodes)
         assert isinstance(driver.interpolant, RBFInterpolant)
         weights = (driver.interpolant.weights / _largest(self.nodes))[:, used]
         scaled = Driver(driver.space, replace(driver.interpolant, weights=weights))
         packed = PackedBasis.pack(basis[used][:, acts], bits)
-        return Layer(self.term.part.name, scaled, self.support[acts].astype(np.int32), packed)
+        return Layer(self.term.domain.name, scaled, self.support[acts].astype(np.int32), packed)
 
 
 def decompose(term: Term, mask: Floats32, most: int) -> Components:
@@ -90,7 +90,7 @@ def on_one_support(
     """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
     sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
     most = min(most, budget) if budget else most
-    entries = [min(most, len(term.part.nodes)) for term in terms]
+    entries = [min(most, len(term.domain.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
@@ -109,9 +109,9 @@ def on_own_supports(
 ) -> Iterator[tuple[Components, Floats32]]:
     """Give each component its own support: where it is above `threshold` of the largest and among the largest there.
 
-    An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` at a vertex, and at
-    most `size` a vertex on average, which is where they take away most error. Yields the components of each term and
-    their masks (C, N), which are as large as the data together, so one after another.
+    An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` per vertex, and at
+    most `size` per vertex on average, where they remove most error. Yields the components of each term and their masks
+    (C, N), one term after another: together the masks are as large as the data.
     """
     masks = _reach(terms, surface, threshold, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]

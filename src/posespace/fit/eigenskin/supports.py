@@ -1,4 +1,4 @@
-"""Supports: where a layer acts, with edges that fade to zero, shrunk smoothly where a vertex would get too many."""
+"""Supports: where layers act, with edges that fade to zero; they shrink smoothly where too many would overlap."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Surface:
 
 
 def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
-    """A few rows at a time, so that what is in between stays small; one row is taken as it is."""
+    """A few rows at a time, to keep intermediate arrays small; a single row is taken as it is."""
     if rows.ndim == 1:
         return [...]
     return [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
@@ -119,7 +119,7 @@ class Sizes(NamedTuple):
 
 
 def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
-    """Return (N,) at each vertex the largest size that finds no place when the `budget` largest are kept."""
+    """Return (N,) at each vertex the largest size left out when the `budget` largest are kept."""
     largest = np.zeros((budget + 1, vertices), dtype=np.float32)
     for own in sizes:
         both = np.concatenate([largest[:, own.where], own.values])
@@ -128,7 +128,7 @@ def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
 
 
 def within_budget(sizes: Floats32, entries: Sequence[int], budget: int) -> Floats32:
-    """Return (N,) the size up to which displacements must go so that no vertex has more than `budget` entries.
+    """Return (N,) the size at or below which displacements must go, so that no vertex has more than `budget` entries.
 
     At each vertex the rows of `sizes` (R, N) are taken from the largest down, each with its number of `entries`; the
     first that does not fit sets the level. Sizes vary smoothly over the surface, so the level does too, and so do masks

@@ -1,4 +1,4 @@
-"""Which place on one rest shape belongs to each vertex of another: the same vertex, padding, or the closest point."""
+"""Which place on one rest shape corresponds to each vertex of another: the same, none, or the closest point."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Correspondence:
 
 
 def correspond(to: Rig, of: Rig, kind: str = "auto") -> Correspondence:
-    """Return the place on the rest shape of `of` that belongs to each vertex of `to`.
+    """Return the place on the rest shape of `of` that corresponds to each vertex of `to`.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def correspond(to: Rig, of: Rig, kind: str = "auto") -> Correspondence:
 def seen_from(to: Rig, of: Rig, way: Correspondence) -> Rig:
     """Return the rest shape of `of` at the vertices of `to`, each on the bone of `of` that has the name of its own.
 
-    Both rigs have one bone a vertex. A bone that `of` lacks is that of the next joint above which it has.
+    Both rigs have one bone per vertex. Where `of` lacks a bone, that of the next joint above which it has is taken.
     """
     bones, names = np.zeros(len(to.skeleton), dtype=np.int32), of.skeleton.names
     for joint in to.skeleton.order:
@@ -78,7 +78,8 @@ def seen_from(to: Rig, of: Rig, way: Correspondence) -> Rig:
 def _laid_onto(rig: Rig, other: Rig) -> Mesh:
     """The rest shape of a rig moved so that its joints rest where those of the same name in another rig do.
 
-    Along a bone the shift goes over evenly from its joint's to its child's, so that longer bones have longer flesh.
+    Along a bone the shift goes evenly from that of its joint to that of its child, so that longer bones get longer
+    flesh.
     """
     skeleton, names = rig.skeleton, other.skeleton.names
     joints, others = (np.linalg.inv(each.inverse_bind.astype(np.float64))[:, :3, 3] for each in (rig, other))

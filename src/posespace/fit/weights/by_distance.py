@@ -22,9 +22,9 @@ def distance_weights(
 ) -> tuple[Ints, Floats]:
     """Weights that fall with the distance to the bones in the rest shape.
 
-    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: its weight has come down
-    to zero, with its slope, at the edge of its influence, so no seam shows where the set of bones changes. A few
-    rounds of averaging over the surface then take out the kinks between bones.
+    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: weight and slope fall to
+    zero at the edge of a bone's influence, so no seam shows where the set of bones changes. A few rounds of averaging
+    over the surface then smooth the kinks between bones.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def distance_weights(
     joints = check.transforms("rest_world", placed, (len(skeleton), 4, 4), skeleton.names)[:, :3, 3]
     gap = np.maximum(mesh.box[0] - joints.max(axis=0), joints.min(axis=0) - mesh.box[1]).max()
     if gap > 0.1 * mesh.diagonal:
-        raise InputError("distance_weights: the joints lie beside the mesh; give rest_world, or check unit and axes")
+        raise InputError("distance_weights: the joints lie outside the mesh; give rest_world, or check unit and axes")
     distance = bone_distances(points, skeleton, joints)
     dense = _falling(distance, keep, power, mesh.diagonal)
     for _ in range(smoothing):
@@ -59,7 +59,7 @@ def distance_weights(
     order = np.argsort(-dense, axis=1, kind="stable").astype(np.int32)
     packed = np.take_along_axis(dense, order, axis=1)
     if keep < packed.shape[1]:
-        # Averaging spread weights to more joints: bring the first one left out to zero again, ties apart.
+        # Averaging spread the weights to more joints: bring the first one left out to zero again, except for ties.
         lowered = np.maximum(packed - packed[:, keep : keep + 1], 0)
         packed = np.where(lowered[:, :1] > 0, lowered, packed)
     packed = packed[:, :keep]
