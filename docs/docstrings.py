@@ -6,6 +6,7 @@ Types are not repeated there: they stand in the signature above.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import griffe
@@ -31,9 +32,24 @@ def _outside_code(text: str) -> str:
 
 
 class Docstrings(griffe.Extension):
-    """Rewrites every docstring that griffe collects."""
+    """Rewrites every docstring that griffe collects; a class without one has that of its base."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of a module, class, function or attribute."""
         if obj.docstring is not None:
             obj.docstring.value = markdown(obj.docstring.value)
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Fill in docstrings of classes, now that their bases are known; they are rewritten after this."""
+        for module in _modules(pkg):
+            for found in module.classes.values():
+                if not found.is_alias and found.docstring is None:
+                    texts = [base.docstring.value for base in found.mro() if base.docstring]
+                    found.docstring = griffe.Docstring(texts[0], parent=found) if texts else None
+
+
+def _modules(package: griffe.Module) -> Iterator[griffe.Module]:
+    yield package
+    for module in package.modules.values():
+        if not module.is_alias:
+            yield from _modules(module)

@@ -133,6 +133,14 @@ def test_the_reference_has_every_public_name() -> None:
     assert missing == set()
 
 
+def test_the_reference_says_something_about_every_name(site: Path) -> None:
+    empty = re.compile(r'<div class="doc doc-contents[^"]*">\s*(?:<div class="doc doc-children|</div>)')
+    for page in sorted(site.glob("api-*.html")):
+        text = page.read_text()
+        assert not empty.search(text), page.name
+        assert "\\*" not in text, page.name
+
+
 def test_no_page_names_a_machine_or_a_registry() -> None:
     for path in [
         *ROOT.glob("*.md"),
