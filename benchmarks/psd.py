@@ -27,7 +27,7 @@ def session(rig: ps.Rig, deltas: dict[str, np.ndarray], **settings: object) -> p
     return sculpts
 
 
-def refall(sculpts: ps.Sculpts) -> Callable[[], ps.Skin]:
+def other_radius(sculpts: ps.Sculpts) -> Callable[[], ps.Skin]:
     """Another radius at each call."""
     number = count()
 
@@ -78,12 +78,12 @@ def main() -> None:
     apart = session(rig, deltas, radius=1.0)
     smile = deltas["mouthSmile_L"]
     rivals = {
-        "a radius changes": refall(one),
+        "a radius changes": other_radius(one),
         "a sculpt is replaced": resculpt(one, rig, smile),
         "the same, radius chosen": resculpt(chosen, rig, smile),
-        "per vertex: a radius changes": refall(sets),
+        "per vertex: a radius changes": other_radius(sets),
         "per vertex: a sculpt is replaced": resculpt(sets, rig, smile),
-        "43 layers: all radii change": refall(apart),
+        "43 layers: all radii change": other_radius(apart),
         "43 layers: a sculpt is replaced": resculpt(apart, rig, smile),
     }
     title = f"{len(rig.mesh.points)} vertices, {len(deltas)} sculpts"

@@ -61,7 +61,7 @@ def axis_count(columns: int, metric: str) -> int:
     if choice("metric", metric, METRICS) == "euclidean":
         return columns
     if columns % 4 or not columns:
-        raise InputError(f"metric 'rotation': expected 4 columns per joint (quaternions x y z w), got {columns}")
+        raise InputError(f"metric 'rotation': expected 4 columns per joint (unit quaternions), got {columns} columns")
     return columns // 4
 
 

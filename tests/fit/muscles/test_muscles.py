@@ -27,6 +27,7 @@ from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.report.score import evaluate
 from posespace.report.stored import stored_bytes
 from posespace.skin import Skin
@@ -175,7 +176,7 @@ def test_frames_that_were_left_out_are_met_too_and_the_fit_foretells_it() -> Non
 
 def test_the_rest_pose_gives_the_rest_shape() -> None:
     clip = small()[0].subset(range(3, 20))
-    assert not clip.rig.at_rest(clip.motion).any()
+    assert not at_rest(clip.rig, clip.motion).any()
     for method in (SMALL, replace(SMALL, segments=True), replace(SMALL, bones="weights", centres=4)):
         skin = method.fit(clip)
         np.testing.assert_allclose(skin.pose(skin.rig.rest)[0], clip.rig.mesh.points, atol=1e-6)

@@ -270,7 +270,7 @@ def test_unknown_components_are_refused(name: str) -> None:
     ("change", "message"),
     [
         ({"scale": {3: "a"}}, "scale of 3: expected a number, got 'a'"),
-        ({"scale": [3]}, "scale: expected factors by name, as {3: 0.5}, got a list"),
+        ({"scale": [3]}, "scale: expected factors by name, e.g. {3: 0.5}, got a list"),
         ({"scale": {3: 1.0, "muscles:3": 2.0}}, "scale of 'muscles:3': expected each component once"),
         ({"exaggerate": "2"}, "exaggerate: expected a number"),
     ],

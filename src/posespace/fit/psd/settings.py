@@ -23,8 +23,8 @@ class PSDSettings:
     Parameters
     ----------
     kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic
-    radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen for each layer by
-        leave-one-out on its examples. In Python one number for all, or by name: a joint or control for its axis in
+    radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen from the examples
+        of each layer by leave-one-out. In Python one number for all, or by name: a joint or control for its axis in
         every layer, a tuple of names for the layer they span, "*" for all others
     smoothing : at least 0; above 0 the examples are reproduced only roughly, which evens out contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose takes its place, with a warning
