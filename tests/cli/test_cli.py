@@ -21,9 +21,11 @@ EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
-    for command in ("info", "examples", "demo", "simulate", "export"):
+    for command in ("demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
+    assert "..." not in overview.partition("Commands:")[2]
+    assert "[default: 2002]" in run("simulate", "--help").stdout
     assert "--install-completion" in overview
 
 
@@ -50,7 +52,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info", tmp_path / "empty.glb"), "empty.glb")
     (tmp_path / "folder").mkdir()
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
-    assert_one_line(run("info"), "files")
+    assert_one_line(run("info"), "FILE...")
     assert_one_line(run("nonsense"), "nonsense")
     assert_one_line(run("examples", "x.glb"), "--poses")
 
