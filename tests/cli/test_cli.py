@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,21 @@ def test_version_and_help_with_an_example_for_every_command() -> None:
     assert "..." not in overview.partition("Commands:")[2]
     assert "[default: 2002]" in run("simulate", "--help").stdout
     assert "--install-completion" in overview
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [(["--help"], {"numpy", "rich", "importlib.metadata"}), (["info", "a.obj"], {"scipy", "numba", "rich", "PIL"})],
+)
+def test_a_command_loads_only_what_it_needs(tmp_path: Path, words: list[str], heavy: set[str]) -> None:
+    obj.write(tmp_path / "a.obj", EXAMPLES.rig.mesh)
+    code = (
+        f"import sys; sys.argv[1:] = {words}\nfrom posespace.cli import main\ntry: main()\n"
+        f"except SystemExit as stop: print(stop.code, sorted({heavy} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stderr.split(maxsplit=1)[1].strip() == "[]"
+    assert done.stdout
 
 
 def test_info_for_people_and_for_programs(tmp_path: Path) -> None:

@@ -76,9 +76,9 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     skin = Skin.load(folder / "some.skin")
     assert len(skin.about["poses"]) == 8
     assert found["numbers excluding the rig"] > 0
-    shown = run("fit", "psd", "arm.examples", "-o", "again.skin", folder=folder).stdout
-    assert "bytes per vertex excluding the rig" in shown
-    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", shown)
+    told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
+    assert "bytes per vertex excluding the rig" in told
+    assert re.search(r"\n +forearm \+ hand: sculpts 20, falloff [\d.]+\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
     assert about["poses fitted on"] == 8
     assert "poses" not in about["about"]

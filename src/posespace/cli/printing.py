@@ -96,10 +96,10 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _short_layer(layer: dict[str, Any]) -> str:
-    radii = {axis: _short(value) for axis, value in layer["falloff"].items()}
-    same = len(set(radii.values())) == 1
-    shown = next(iter(radii.values())) if same else ", ".join(f"{axis} {value}" for axis, value in radii.items())
-    return f"sculpts {len(layer['sculpts'])}, falloff {shown}"
+    falloffs = {axis: _short(value) for axis, value in layer["falloff"].items()}
+    same = len(set(falloffs.values())) == 1
+    told = next(iter(falloffs.values())) if same else ", ".join(f"{axis} {value}" for axis, value in falloffs.items())
+    return f"sculpts {len(layer['sculpts'])}, falloff {told}"
 
 
 def complain(message: str) -> None:
