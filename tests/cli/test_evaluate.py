@@ -45,7 +45,7 @@ def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
     assert "Example: posespace fit psd" in text
     flat = " ".join(text.split())
     assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
-    assert "chosen from the examples of each layer by leave-one-out." in flat
+    assert "by leave-one-out" in flat
     assert "In Python" not in flat
 
 

@@ -187,7 +187,7 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
-    """Return, for each pose, the one joint or control it moves from rest, "several", or "" where it moves none."""
+    """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
     moved = np.hstack([rig.turned(motion), np.abs(motion.controls) > DIALLED])
     names = (*rig.skeleton.names, *motion.control_names)
     alone = np.where(moved.sum(axis=1) > 1, len(names), np.where(moved.any(axis=1), moved.argmax(axis=1), -1))
