@@ -27,7 +27,7 @@ def montage(
     Parameters
     ----------
     rows : rows of (H, W, 3) uint8 pictures; None leaves a cell empty, and rows may differ in length
-    labels, titles : at the left of each row, above each column
+    labels, titles : at the left of each row, above each column; the font has ASCII and little more
     scale : caption and top of the key to the colours of `heat`, below everything
     """
     cells = [(r, c, x) for r, row in enumerate(rows) for c, x in enumerate(row) if x is not None]
