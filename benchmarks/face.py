@@ -20,7 +20,11 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import rotations
-from posespace.report.render import Camera, heat, montage, render, save_png
+from posespace.report.camera import Camera
+from posespace.report.colours import heat
+from posespace.report.montage import montage
+from posespace.report.png import save_png
+from posespace.report.render import render
 
 Array = NDArray[np.float64]
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))

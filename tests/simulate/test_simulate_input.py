@@ -153,7 +153,7 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
         ("--elements", "10", "elements: expected 200 to 5000000"),
         ("--order", "3", "order: expected 1 or 2"),
         ("--poisson", "0.5", "poisson: expected 0 to 0.499"),
-        ("--poisson", "soft", "'--poisson': Input should be a valid number"),
+        ("--poisson", "soft", "'--poisson': 'soft' is not a valid float"),
         ("--workers", "0", "workers: expected 1 to 1024"),
         ("--retries", "-1", "retries: expected 0 to 100"),
         ("--memory", "much", "memory: expected a size such as 2GB"),
