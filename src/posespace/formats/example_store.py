@@ -22,7 +22,7 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
-from posespace.formats.zarr_arrays import Layout, map_array, read_group, write_store
+from posespace.formats.zarr_arrays import ArrayForm, map_array, read_group, write_store
 from posespace.motion import Motion
 from posespace.rig import Rig
 
@@ -82,7 +82,7 @@ class ExampleStore:
         count, points = len(motion), len(rig.mesh.points)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
-            empty: dict[str, Layout] = {
+            empty: dict[str, ArrayForm] = {
                 "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
                 "marks": ((count,), (1,), np.dtype("<u8")),
             }

@@ -1,7 +1,8 @@
-"""Plain Zarr v3 arrays: written by the Zarr library, mapped from disk after their description is checked."""
+"""Plain Zarr v3 arrays: written as any Zarr library reads them, mapped from disk once their description is checked."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,11 +22,12 @@ _TYPES: dict[str, np.dtype[Any]] = {
 }
 _MOST_DESCRIPTION = 100_000_000
 
-Layout = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]
+ArrayForm = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]
+"""Shape, chunk shape and dtype."""
 
 
 def write_store(
-    path: Path, attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], empty: Mapping[str, Layout]
+    path: Path, attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], empty: Mapping[str, ArrayForm]
 ) -> None:
     """Write a new Zarr folder.
 
@@ -36,15 +38,17 @@ def write_store(
     arrays : "group/name" to array, each stored as one plain chunk
     empty : name to (shape, chunk shape, dtype) of arrays whose chunks come later
     """
-    import zarr
-
-    root = zarr.create_group(path, zarr_format=3, attributes=dict(attributes))
-    plain: dict[str, Any] = {"compressors": None, "filters": None, "config": {"write_empty_chunks": True}}
+    _describe(path, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
+    for group in sorted({name.rpartition("/")[0] for name in arrays} - {""}):
+        _describe(path / group, {"attributes": {}, "zarr_format": 3, "node_type": "group"})
     for name, array in arrays.items():
-        made = root.create_array(name, shape=array.shape, chunks=_whole(array.shape), dtype=array.dtype, **plain)
-        made[...] = array
-    for name, (shape, chunks, dtype) in empty.items():
-        root.create_array(name, shape=shape, chunks=_whole(chunks), dtype=dtype, **plain)
+        _describe(path / name, _array_description((array.shape, array.shape, array.dtype)))
+        if array.size:
+            chunk = _only_chunk(path / name, array.ndim)
+            chunk.parent.mkdir(parents=True)
+            chunk.write_bytes(array.astype(array.dtype.newbyteorder("<")).tobytes())
+    for name, form in empty.items():
+        _describe(path / name, _array_description(form))
 
 
 def read_group(path: Path) -> dict[str, Any]:
@@ -67,11 +71,32 @@ def map_array(path: Path) -> NDArray[Any]:
         raise FileError(path, "is not stored as one plain chunk; write the store again with posespace")
     if math.prod(shape) == 0:
         return np.zeros(shape, dtype)
-    chunk = path.joinpath("c", *["0"] * len(shape))
+    chunk = _only_chunk(path, len(shape))
     if files.size_of(chunk) != math.prod(shape) * dtype.itemsize:
         raise FileError(chunk, f"is cut short or damaged (expected an array of shape {tuple(shape)})")
     mapped: NDArray[Any] = np.memmap(chunk, dtype=dtype, mode="r", shape=tuple(shape))
     return mapped
+
+
+def _array_description(form: ArrayForm) -> dict[str, Any]:
+    shape, chunks, dtype = form
+    return {
+        "shape": list(shape),
+        "data_type": dtype.name,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(_whole(chunks))}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": dtype.type(0).item(),
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {},
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def _describe(path: Path, description: Mapping[str, Any]) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "zarr.json").write_text(json.dumps(description, indent=2), encoding="ascii")
 
 
 def _is_one_plain_chunk(description: dict[str, Any], shape: list[int]) -> bool:
@@ -91,6 +116,10 @@ def _description(path: Path, kind: str) -> dict[str, Any]:
     if not isinstance(found, dict) or found.get("zarr_format") != 3 or found.get("node_type") != kind:
         raise FileError(file, f"is not the description of a Zarr v3 {kind}")
     return found
+
+
+def _only_chunk(path: Path, axes: int) -> Path:
+    return path.joinpath("c", *["0"] * axes)
 
 
 def _whole(shape: tuple[int, ...] | list[int]) -> tuple[int, ...]:
