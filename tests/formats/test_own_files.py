@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.assets import dembones
+from helpers.assets import dembones, write_every_fourth
 from helpers.strategies import random_pose, random_rig, random_skin, seeds
 from hypothesis import HealthCheck, given, settings
 
@@ -180,13 +180,6 @@ def test_a_damaged_shape_is_found_by_its_checksum(tmp_path: Path) -> None:
         opened.shapes[2]
 
 
-def write_every_fourth(path: str, data: str, first: int) -> None:
-    shapes = dembones(Path(data)).shapes
-    store = ExampleStore.open(path)
-    for index in range(first, len(store), 4):
-        store.write(index, shapes[index])
-
-
 def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -211,7 +204,7 @@ WRITER = """
 import sys
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from helpers.assets import dembones
+from helpers.assets import dembones, write_every_fourth
 from posespace.formats.example_store import ExampleStore
 shapes = dembones(Path({data!r})).shapes
 store = ExampleStore.open({path!r})
