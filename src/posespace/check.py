@@ -67,14 +67,21 @@ def transforms(name: str, value: ArrayLike, shape: Sequence[int | str], columns:
     `columns` names the entries of the axis before the last two, for the message.
     """
     array = floats(name, value, shape)
-    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * (
-        1 + np.abs(array).max(initial=0.0)
-    )
+    # Beside the largest entry: what matrices have gone through rounds their last row by that much.
+    size = 1 + np.abs(array).max(initial=0.0)
+    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * size
     if off.any():
-        where = int(np.argwhere(off)[0][-1])
+        where = int(np.argwhere(np.atleast_1d(off))[0][-1])
         whose = f" of joint {columns[where]!r}" if where < len(columns) else ""
         raise InputError(f"{name}{whose}: expected 0 0 0 1 as last row; matrices act on columns, so pass the transpose")
     return array
+
+
+def affine(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
+    """Return a writable float64 copy of `transforms` (..., 4, 4) whose last row is 0 0 0 1 exactly."""
+    matrices: Floats = transforms(name, value, shape).astype(np.float64)
+    matrices[..., 3, :] = (0, 0, 0, 1)
+    return matrices
 
 
 def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:

@@ -100,19 +100,16 @@ class ExampleStore:
         folder = Path(path)
         about = read_group(folder).get("posespace")
         with files.naming(folder):
-            head = records.Reader(about, {}, "file")
-            if head.text("kind") != "examples" or head.number("version") != VERSION:
-                raise FileError(folder, f"expected examples of version {VERSION}, got version {head.number('version')}")
-            arrays = {
-                f"{part}/{array.name}": map_array(array)
-                for part in ("rig", "motion")
-                for array in _inside(folder / part)
-            }
-            rig = records.read_rig(records.Reader(head.part("rig").json, arrays, "rig"))
-            motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
+            arrays: records.Arrays = {}
+            head = records.Record(about, arrays)
+            head.require("examples", VERSION)
+            for group in ("rig", "motion"):
+                arrays |= {f"{group}/{array.name}": map_array(array) for array in _inside(folder / group)}
+            rig = records.read_rig(head.record("rig"))
+            motion = records.read_motion(head.record("motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):
                 raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
-            made = head.part("made").json if "made" in head.json else {}
+            made = head.part("made", {}).values
         return cls(folder, rig, motion, made)
 
     def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any]) -> ExampleStore:

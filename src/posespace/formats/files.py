@@ -56,14 +56,6 @@ def parse_json(path: Path, text: str | bytes) -> Any:
         raise FileError(path, f"is not valid JSON ({first})") from error
 
 
-def whole_numbers(values: Any) -> list[int] | None:
-    """Return a JSON list of at most eight whole numbers from 0 up, as shapes and offsets are; else None."""
-    if not isinstance(values, list) or len(values) > 8:
-        return None
-    fits = all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62 for value in values)
-    return values if fits else None
-
-
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; it takes the place of `path` if the block ends well, else it is removed."""

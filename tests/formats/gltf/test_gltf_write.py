@@ -79,8 +79,8 @@ def test_an_eigenskin_hand_plays_with_its_normals(tmp_path: Path, normals: str) 
     contents = assert_plays(path, skin, motion)
     document = Document(path)
     (primitive,) = document.root.parts("meshes", "mesh")[0].parts("primitives", "primitive")
-    rest = document.floats(primitive.references("attributes", 10**6)["NORMAL"], "VEC3", "normals")
-    targets = [target._values for target in primitive.parts("targets", "target")]
+    rest = document.floats(primitive.part("attributes").integer("NORMAL"), "VEC3", "normals")
+    targets = [target.values for target in primitive.parts("targets", "target")]
     assert all(set(target) == ({"POSITION"} if normals == "none" else {"POSITION", "NORMAL"}) for target in targets)
     if normals == "none":
         return

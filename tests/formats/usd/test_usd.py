@@ -437,7 +437,7 @@ def test_modules_beside_the_caller_are_not_run(parse, tmp_path, monkeypatch):
         (arm(mesh=SQUARE + BOUND.replace(" = [1, 0, 1, 0, 0.25, 0.75, 0.25, 0.75]", "")), "do not fit|have no value"),
         (arm(mesh=SQUARE + BOUND + '\n uniform token[] skel:joints = ["a", "z"]'), "joint 'z' is not in its skeleton"),
         (arm(rest=f"[{EYE}]"), r"restTransforms: expected shape \(2, 4, 4\), got \(1, 4, 4\)"),
-        (arm(rest=f"[{EYE}, {EYE.replace('0, 1) )', '0, 3) )')}]"), "last column is 0 0 0 1"),
+        (arm(rest=f"[{EYE}, {EYE.replace('0, 1) )', '0, 3) )')}]"), "expected 0 0 0 1 as last row"),
         (arm(joints='["a", "a"]'), "expected each joint once, got 'a' twice"),
         (arm(wave=WAVE.replace("(0, 0, 0, 1)", "(0, 0, 0, 0)")), "expected finite quaternions of nonzero length"),
         (arm(wave=WAVE.replace("30: [(1, 2, 0)]", "30: []")), "expected as many values at each time"),

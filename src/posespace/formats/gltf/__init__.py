@@ -14,9 +14,10 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats import files
+from posespace.formats.checked_json import Fields
 from posespace.formats.contents import Contents, unique
 from posespace.formats.gltf.animation import Actor, read_motions
-from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import Morphs, Part, influences, join, read_morphs, read_surface
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
 from posespace.rig import Rig
@@ -72,11 +73,11 @@ def read(path: Path) -> Contents:
 
 def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[Part]]:
     """Return the skins that move a surface, joined where they are one rig; and the unskinned surfaces."""
-    meshes = document.root.parts("meshes", "mesh")
+    meshes = document.root.parts("meshes", "mesh", ())
     surfaces = {mesh: read_surface(document, meshes[mesh]) for mesh in dict.fromkeys(nodes.meshes) if mesh is not None}
     if len(surfaces) < len(meshes):
         document.note(f"{len(meshes) - len(surfaces)} meshes that no node shows are left out")
-    skins = document.root.parts("skins", "skin")
+    skins = document.root.parts("skins", "skin", ())
     bound: dict[int, tuple[_Binding, Floats, tuple[int, ...]]] = {}
     bindings: list[_Binding] = []
     loose: list[Part] = []
@@ -113,7 +114,7 @@ def _bind(
 
 
 def _joints(skin: Fields, nodes: Nodes) -> tuple[int, ...]:
-    joints = tuple(skin.integers("joints", len(nodes)))
+    joints = tuple(skin.integers("joints", len(nodes), ()))
     if not joints or len(set(joints)) < len(joints):
         raise InputError(f"{skin.where}: joints: expected a list of nodes, each once")
     return joints
@@ -165,7 +166,7 @@ def _actor(
     """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
     if rigs:
         return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)
-    skins = document.root.parts("skins", "skin")
+    skins = document.root.parts("skins", "skin", ())
     if skins and not morphs.displacements:
         joints = _joints(skins[0], nodes)
         return Actor(joints, nodes.skeleton(document, joints), morphs)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.formats.checked_json import Fields, printable
 from posespace.formats.contents import unique
-from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.nodes import Nodes
 from posespace.mesh import Mesh
 
@@ -117,15 +118,16 @@ def read_surface(document: Document, mesh: Fields) -> Surface | None:
     start: dict[tuple[Any, ...], int] = {}
     triangles: list[_Ints] = []
     end = 0
-    for primitive in mesh.parts("primitives", f"{mesh.where} primitive"):
-        attributes = primitive.references("attributes", document.accessor_count)
+    for primitive in mesh.parts("primitives", f"{mesh.where} primitive", ()):
+        named = primitive.part("attributes", {})
+        attributes = {name: named.integer(name, below=document.accessor_count) for name in named}
         mode = primitive.integer("mode", default=_TRIANGLES)
         if mode not in (_TRIANGLES, _STRIP, _FAN) or "POSITION" not in attributes:
             lack = "positions" if "POSITION" not in attributes else "triangles"
             document.note(f"{mesh.where} has a primitive without {lack}: it is left out")
             continue
         used = {name: at for name, at in attributes.items() if name.startswith(("POSITION", "JOINTS_", "WEIGHTS_"))}
-        targets = primitive.parts("targets", f"{primitive.where} target")
+        targets = primitive.parts("targets", f"{primitive.where} target", ())
         moves = tuple(target.reference("POSITION", document.accessor_count) for target in targets)
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
@@ -137,9 +139,9 @@ def read_surface(document: Document, mesh: Fields) -> Surface | None:
         return None
     primitives = tuple(found.values())
     morphs = max(len(primitive.targets) for primitive in primitives)
-    names = (mesh.extra_texts("targetNames") + [""] * morphs)[:morphs]
-    defaults = tuple(mesh.numbers("weights") or ())
-    return Surface(mesh.text("name"), primitives, np.concatenate(triangles), tuple(names), defaults)
+    names = (_target_names(mesh) + [""] * morphs)[:morphs]
+    defaults = tuple(mesh.numbers("weights", default=()))
+    return Surface(mesh.text("name", ""), primitives, np.concatenate(triangles), tuple(names), defaults)
 
 
 def join(document: Document, parts: Sequence[Part]) -> Mesh:
@@ -212,6 +214,14 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[Part]) -> Morp
         defaults.update(zip(by_mesh[part.mesh], weights, strict=False))
         start = rows.stop
     return Morphs(dict(total), {part.node: by_mesh[part.mesh] for part in parts}, defaults)
+
+
+def _target_names(mesh: Fields) -> list[str]:
+    """Return the names of a mesh's morphs from its extras, where any JSON is allowed: what is no string is empty."""
+    extras = mesh.values.get("extras")
+    found = extras.get("targetNames") if isinstance(extras, dict) else None
+    entries = found if isinstance(found, list) else []
+    return [printable(entry) if isinstance(entry, str) else "" for entry in entries]
 
 
 def _vertices(document: Document, used: dict[str, int], moves: tuple[int | None, ...], where: str) -> Primitive:

@@ -87,12 +87,7 @@ def extract(path: Path) -> Found:
 
 def affine(name: str, rows: Any, count: int) -> Floats:
     """Return `count` transforms (count, 4, 4) for column vectors from the file's, which are for row vectors."""
-    given = check.floats(name, rows, (count, 4, 4))
-    matrices: Floats = np.swapaxes(given, 1, 2).astype(np.float64)
-    if np.abs(matrices[:, 3] - (0, 0, 0, 1)).max(initial=0.0) > 1e-4:
-        raise InputError(f"{name}: expected transforms whose last column is 0 0 0 1")
-    matrices[:, 3] = (0, 0, 0, 1)
-    return matrices
+    return check.affine(name, np.swapaxes(check.floats(name, rows, (count, 4, 4)), 1, 2), (count, 4, 4))
 
 
 def afford(count: int, what: str) -> None:
