@@ -98,10 +98,10 @@ def examples(
     as_json: AsJson = False,
 ) -> None:
     """Gather a rig, poses and one shape a pose into an example store; shapes match poses by name, or in order."""
-    from posespace.formats.gather import collect
+    from posespace.formats.gather import gather_examples
     from posespace.report.info import describe
 
-    notes = collect(rig, poses, shapes, out, rest, resume)
+    notes = gather_examples(rig, poses, shapes, out, rest, resume)
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
 
 

@@ -1,7 +1,7 @@
-"""The example store: a Zarr v3 folder, one plain chunk a pose, written by many processes at once.
+"""The example store: a Zarr v3 folder, one plain chunk per pose, written by many processes at once.
 
 Chunks are uncompressed, so a shape is a file that is mapped, not read. A pose counts once its mark is there; the mark
-is written last and holds the shape's checksum, so a killed writer loses only the pose in its hands.
+is written last and holds the shape's checksum, so a killed writer loses only the pose it was writing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from posespace.rig import Rig
 
 VERSION = 1
 _MARKED = 1 << 32
-# A process may hold only so many maps (65,530 on Linux).
+# A process may only hold a limited number of maps (65,530 on Linux).
 _MOST_MAPS = 10_000
 
 
@@ -61,7 +61,7 @@ class ExampleStore:
     ) -> ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all.
 
-        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened to go on.
+        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened and continued.
         """
         target = Path(path)
         if resume and target.exists():
@@ -108,7 +108,7 @@ class ExampleStore:
             rig = records.read_rig(head.record("rig"))
             motion = records.read_motion(head.record("motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):
-                raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
+                raise FileError(folder, "is damaged (its poses and its rig have different joints)")
             made = head.part("made", {}).values
         return cls(folder, rig, motion, made)
 
@@ -132,15 +132,15 @@ class ExampleStore:
         return len(self.motion)
 
     def finished(self) -> NDArray[np.bool_]:
-        """Return (P,) which poses have their shape, as of now."""
+        """Return (P,) which poses have their shape by now."""
         return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
 
     def written_at(self, index: int) -> float:
-        """Return when the shape of pose `index` was finished, in seconds as file systems count; 0 if it is not."""
+        """Return when the shape of pose `index` was finished, in seconds since the epoch; 0 if it is not."""
         return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
 
     def write(self, index: int, points: ArrayLike) -> None:
-        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe beside writers of other poses."""
+        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe while others write other poses."""
         if not 0 <= index < len(self):
             raise InputError(f"pose {index}: expected 0 to {len(self) - 1}")
         name = f"shape of pose {self.motion.names[index]!r}"
@@ -152,7 +152,7 @@ class ExampleStore:
         self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
 
     def fail(self, index: int, reason: str) -> None:
-        """Note why the shape of pose `index` could not be made; storing it takes the note away."""
+        """Note why the shape of pose `index` could not be made; storing the shape removes the note."""
         self._replace(self._failure(index), reason.encode())
 
     def failures(self) -> dict[str, str]:

@@ -36,7 +36,7 @@ class FilePose:
     translations : (3,) shifts of joints in their frames, from rest
     matrices : (4, 4) transforms of joints to the world; a pose has either these or rotations
     controls : named scalars
-    time : seconds, or None where the file tells none
+    time : seconds, or None where the file gives none
     """
 
     rotations: dict[str, Floats] = field(default_factory=dict)
@@ -123,7 +123,7 @@ def read(path: Path) -> PoseFile:
     """Read poses: posespace's own form, or pose → joint → quaternion, {"rotation": ...} or matrix, at any depth.
 
     A quaternion is x, y, z, w. A matrix is 16 numbers, column by column, from the joint to the world. Words and single
-    numbers beside poses or joints are left out.
+    numbers next to poses or joints are left out.
     """
     content = files.parse_json(path, files.read_text(path).lstrip("\ufeff"))
     if not isinstance(content, dict):
@@ -257,7 +257,7 @@ def _poses_within(content: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], di
 
 
 def _joint_numbers(value: Any) -> list[Any] | None:
-    """Return the 4 numbers of a joint's rotation or the 16 of its matrix, or None if it is no joint."""
+    """Return the 4 numbers of a joint's rotation or the 16 of its matrix, or None if it is not a joint."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("rotation", *_MATRIX_KEYS) if key in value), None)
     if isinstance(value, list) and len(value) in (4, 16) and all(type(entry) in (int, float) for entry in value):

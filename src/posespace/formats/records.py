@@ -1,4 +1,4 @@
-"""Nouns as records: a JSON object and named arrays, and back. What both of the library's own files are made of."""
+"""Rigs, motions and skins as records (a JSON object and named arrays) and back: what the library's own files hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skin file: one safetensors file, arrays beside a versioned JSON description. Loading maps it and runs no code."""
+"""The skin file: one safetensors file of arrays and a versioned JSON description. Loading maps it and runs no code."""
 
 from __future__ import annotations
 

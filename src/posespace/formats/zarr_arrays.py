@@ -123,5 +123,5 @@ def _only_chunk(path: Path, axes: int) -> Path:
 
 
 def _whole(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """One chunk for the whole array; Zarr takes no empty chunks."""
+    """Return the shape of one chunk for the whole array; Zarr allows no empty chunks."""
     return tuple(max(1, extent) for extent in shape)

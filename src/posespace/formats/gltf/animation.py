@@ -22,7 +22,7 @@ from posespace.skeleton import Skeleton
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 _SAME_SCALE = 1e-3
-"""Scales that differ by less than this part are one scale, written again and again by an exporter."""
+"""Scales that differ by less than this fraction are one scale that an exporter wrote repeatedly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Track:
     values: Floats
 
     def sample(self, times: Floats) -> Floats:
-        """Return the values (P, D) at `times` (P,); before the first key and after the last one they stand still."""
+        """Return the values (P, D) at `times` (P,); they are constant before the first key and after the last."""
         last = len(self.times) - 1
         key = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
         after = np.minimum(key + 1, last)
@@ -98,7 +98,7 @@ def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Mo
     for name, clip in zip(names, clips, strict=True):
         tracks, strangers = _tracks(document, nodes, clip, actor)
         if strangers:
-            document.note(f"animation {name!r} moves {strangers} nodes that are no joints of the rig: left out")
+            document.note(f"animation {name!r} moves {strangers} nodes that are not joints of the rig: left out")
         if tracks:
             motions[name] = _motion(document, nodes, name, tracks, actor)
     return motions

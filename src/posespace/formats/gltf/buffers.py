@@ -25,14 +25,14 @@ from posespace.formats.checked_json import Fields, shown
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-"""Components of an element, of the types that have a use here."""
+"""Components per element, of the types that are used here."""
 
 _COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 _HARMLESS = ("KHR_mesh_quantization",)
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 _NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
-"""How many numbers a file may make us hold: zeros, sparse and shared accessors let a few bytes ask for billions."""
+"""How many numbers a file may make us hold: sparse and shared accessors let a few bytes ask for billions."""
 
 
 class Document:
@@ -71,7 +71,7 @@ class Document:
         self._notes[text] += 1
 
     def take(self, numbers: int, what: str) -> None:
-        """Account for `numbers` about to be held for `what`; more than the file's size can explain is refused."""
+        """Account for `numbers` about to be held for `what`; raise if the file's size cannot explain them."""
         self._left -= numbers
         if self._left < 0:
             raise InputError(f"{what}: asks for more numbers than a file of this size can need; is it damaged?")
@@ -242,7 +242,7 @@ def _decode(uri: str, where: str) -> memoryview:
 
 
 def _beside(path: Path, uri: str, where: str) -> Path:
-    """Return the file that a relative URI names; one outside the folder of `path` is refused."""
+    """Return the file that a relative URI names; raise if it is outside the folder of `path`."""
     name = unquote(uri)
     inside = not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\]", name) and not set(re.split(r"[/\\]", name)) & {"..", ""}
     if inside and "\0" not in name:

@@ -28,7 +28,7 @@ class Nodes:
     ----------
     names : n names, empty where the file gives none
     parents : n numbers of nodes, -1 for a root
-    order : the nodes sorted so that parents stand before their children
+    order : the nodes sorted so that parents come before their children
     translations : (n, 3)
     rotations : (n, 4) unit quaternions x y z w
     stretches : (n, 3, 3)
@@ -69,7 +69,7 @@ class Nodes:
     def skeleton(self, document: Document, joints: Sequence[int]) -> Skeleton:
         """Make a skeleton of the nodes `joints`, in that order.
 
-        Nodes that are no joints, between joints or above a root, do not move: they become part of the frames.
+        Nodes that are not joints, between joints or above a root, do not move: they become part of the frames.
         """
         document.take(32 * len(self), f"the skeleton of node {joints[0]}")
         number = {node: k for k, node in enumerate(joints)}
@@ -98,7 +98,7 @@ class Nodes:
 
 
 def read_nodes(document: Document) -> Nodes:
-    """Read the nodes; a graph that is no forest is refused."""
+    """Read the nodes; raise if they are not a forest."""
     fields = document.root.parts("nodes", "node", ())
     mesh_count = len(document.root.parts("meshes", "mesh", ()))
     skin_count = len(document.root.parts("skins", "skin", ()))
