@@ -77,7 +77,7 @@ def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
     if gap < 0.25:
         return []
     return [
-        f"{shape.source} is {gap:.0%} of the diagonal from plain skinning: are its unit, pose and vertex order right?"
+        f"{shape.source} lies {gap:.0%} of the diagonal from plain skinning: are its unit, pose and vertex order right?"
     ]
 
 
