@@ -27,8 +27,8 @@ def examples(rig: Path, poses: Path, shapes: str, out: Path, rest: bool, resume:
 
     There is one shape per pose. Shapes are matched to poses by name, or else in order.
     """
-    from posespace.formats.gather import collect
+    from posespace.formats.gather import gather_examples
     from posespace.report.info import describe
 
-    notes = collect(rig, poses, shapes, out, rest, resume)
+    notes = gather_examples(rig, poses, shapes, out, rest, resume)
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)

@@ -19,7 +19,7 @@ _ELBOW = 0.42
 
 
 def bending_arm(rings: int = 72, sides: int = 40) -> tuple[Examples, Examples]:
-    """Return examples to fit on and examples to judge by: an arm in metres, shoulder at x = -1, fingertips at 1.2.
+    """Return examples to fit on and unseen ones to evaluate with: an arm in metres, shoulder at x = -1, fingers at 1.2.
 
     The fit set has 30 poses, six elbow angles by five wrist twists; the other set has 25 random ones in between.
     """
