@@ -14,6 +14,7 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.geometry.smoothstep import step_across
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig, pack_weights
@@ -108,20 +109,14 @@ def _flesh() -> DistanceField:
 def _sizing(points: Floats) -> Floats:
     """Edges wanted, relative: finer at the elbow, which bends, and at the wrist, which is thin."""
     y = points[:, 1]
-    return np.asarray(1.1 - 0.3 * np.exp(-((y / 70) ** 2)) - 0.25 * _step(y, 220.0, 60.0))
+    return np.asarray(1.1 - 0.3 * np.exp(-((y / 70) ** 2)) - 0.25 * step_across(y - 220.0, 60.0))
 
 
 def _weights(points: Floats) -> tuple[Ints, Floats]:
     y = points[:, 1]
-    below, twisted = _step(y, 0.0, 42.0), _step(y, 150.0, 105.0)
+    below, twisted = step_across(y, 42.0), step_across(y - 150.0, 105.0)
     dense = np.stack([1 - below, below * (1 - twisted), below * twisted], axis=1)
     return pack_weights(dense)
-
-
-def _step(x: Floats, centre: float, reach: float) -> Floats:
-    """A smooth step from 0 at `reach` before the centre to 1 at `reach` behind it."""
-    t = np.clip(0.5 + (x - centre) / (2 * reach), 0, 1)
-    return np.asarray(t * t * (3 - 2 * t))
 
 
 if __name__ == "__main__":

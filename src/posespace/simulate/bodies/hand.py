@@ -17,6 +17,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.geometry.smoothstep import step_across
 from posespace.geometry.subdivision import subdivide
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -80,14 +81,14 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
     changes over a few millimetres in the web between two, and not at all further out.
     """
     dense = np.zeros((len(points), len(NAMES)))
-    beyond_wrist = _step((points - parts["carpus"].start) @ parts["carpus"].frame[:, 1], 18.0)
+    beyond_wrist = step_across((points - parts["carpus"].start) @ parts["carpus"].frame[:, 1], 18.0)
     dense[:, 0] = 1 - beyond_wrist
     thumb = [parts[name] for name in ("thumb_metacarpal", "thumb_1", "thumb_2")]
     fingers = {name: [parts[f"{name}_{k}"] for k in (1, 2, 3)] for name in FINGERS}
     others = [part for name, part in parts.items() if not name.startswith("thumb") and name != "forearm"]
     lead = _distance(points, others) - _distance(points, thumb)
     left = beyond_wrist.copy()
-    shares = {"thumb": _step(lead, 13.0), **_finger_shares(points, fingers)}
+    shares = {"thumb": step_across(lead, 13.0), **_finger_shares(points, fingers)}
     for name, chain in {"thumb": thumb, **fingers}.items():
         share = beyond_wrist * shares[name] * (1 if name == "thumb" else 1 - shares["thumb"])
         reaches = (15.0, 11.0, 9.0) if name == "thumb" else tuple(1.05 * r for r in FINGERS[name].radii[:3])
@@ -95,7 +96,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
         for part, reach in zip(chain, reaches, strict=True):
             # A plane halfway between the two bones' directions parts them.
             across = part.frame[:, 1] + before.frame[:, 1]
-            share = share * _step((points - part.start) @ across / np.linalg.norm(across), reach)
+            share = share * step_across((points - part.start) @ across / np.linalg.norm(across), reach)
             dense[:, NAMES.index(part.joint)] += share
             if part is chain[0]:
                 left -= share
@@ -116,7 +117,7 @@ def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[st
     first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
     along = np.take_along_axis(first.T, distance.argmin(axis=1)[:, None], axis=1)
     # Fades out along the first bone, so that past the web no finger moves with its neighbour.
-    width = 14.0 * (1 - _step(along - 0.52, 0.16))
+    width = 14.0 * (1 - step_across(along - 0.52, 0.16))
     raw = np.maximum(1 - behind / np.maximum(width, 1e-9), 0) ** 2
     raw /= raw.sum(axis=1, keepdims=True)
     return dict(zip(fingers, raw.T, strict=True))
@@ -132,12 +133,6 @@ def _distance(points: Floats, parts: list[Segment]) -> Floats:
     return nearest
 
 
-def _step(x: Floats, reach: float) -> Floats:
-    """A smooth step from 0 at -reach to 1 at reach."""
-    t = np.clip(0.5 + x / (2 * reach), 0, 1)
-    return np.asarray(t * t * (3 - 2 * t))
-
-
 def _sizing(points: Floats) -> Floats:
     """Edges wanted on the skin, relative: finer on the fingers, finest at their tips and in the webs between them."""
     parts = hand_bones.segments()
@@ -145,9 +140,9 @@ def _sizing(points: Floats) -> Floats:
     tips = np.min([np.linalg.norm(points - chain[-1].at(0.7), axis=1) for chain in chains], axis=0)
     first = [parts[f"{finger}_1"].at(0.4) for finger in FINGERS]
     webs = np.min([np.linalg.norm(points - (a + b) / 2, axis=1) for a, b in pairwise(first)], axis=0)
-    inward = np.minimum(_step(webs - 12, 10.0) * 0.5 - 0.5, _step(tips - 16, 10.0) * 0.4 - 0.4)
+    inward = np.minimum(step_across(webs - 12, 10.0) * 0.5 - 0.5, step_across(tips - 16, 10.0) * 0.4 - 0.4)
     fingers = _distance(points, [part for chain in chains for part in chain[-2:]])
-    return np.asarray(1.3 - 0.35 * _step(16 - fingers, 8.0) + inward)
+    return np.asarray(1.3 - 0.35 * step_across(16 - fingers, 8.0) + inward)
 
 
 @lru_cache(maxsize=1)

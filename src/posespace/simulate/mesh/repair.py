@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
-from posespace.geometry.remesh import edges_of
+from posespace.geometry.edges import edges_of
 from posespace.geometry.surface import Surface, spot
 from posespace.mesh import Mesh
 from posespace.simulate.bodies.body import Bone
@@ -35,7 +35,7 @@ def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str
         raise InputError("surface: expected triangles, got none; export the rig with its faces")
     notes: list[str] = []
     points, triangles = _welded(mesh, notes)
-    if _edge_counts(triangles)[2].max(initial=0) > 2:
+    if edges_of(triangles).counts.max(initial=0) > 2:
         # Sheets that meet in one edge have no single inside to follow; their winding numbers still tell it.
         spacing = _spacing(points, triangles)
         notes.append("more than two triangles meet in an edge: wrapped in a surface where two do")
@@ -77,7 +77,7 @@ def wrapped(skin: Surface, spacing: float) -> Surface:
 
 def _spacing(points: Floats, triangles: Ints) -> float:
     """A grid spacing that keeps what the triangles show: half their typical edge, but no finer than 1/150 of all."""
-    edges, _ = edges_of(triangles)
+    edges = edges_of(triangles).ends
     typical = float(np.median(np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1)))
     return max(0.5 * typical, float(np.ptp(points, axis=0).max()) / 150)
 
@@ -101,7 +101,7 @@ def _welded(mesh: Mesh, notes: list[str]) -> tuple[Floats, Ints]:
     groups = mesh.weld.groups
     points = np.asarray(mesh.points, dtype=np.float64)[mesh.weld.first]
     triangles = _distinct(groups[mesh.triangles])
-    if (_edge_counts(triangles)[2] == 1).any():
+    if (edges_of(triangles).counts == 1).any():
         pairs = cKDTree(points).query_pairs(1e-6 * mesh.diagonal, output_type="ndarray")
         if len(pairs):
             graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points),) * 2)
@@ -132,19 +132,13 @@ def _distinct(triangles: NDArray[np.integer[Any]]) -> Ints:
     return single
 
 
-def _edge_counts(triangles: Ints) -> tuple[Ints, Ints, Ints]:
-    """Edges (E, 2), the edges (T, 3) of each triangle, and how many triangles (E,) meet in each edge."""
-    edges, sides = edges_of(triangles)
-    return edges, sides, np.bincount(sides.ravel(), minlength=len(edges)).astype(np.int32)
-
-
 def _one_winding(triangles: Ints) -> Ints:
     """Turn triangles over until neighbours agree; edges have at most two triangles.
 
     Each triangle is two nodes of a graph, as it is and turned over; neighbours link the nodes that agree. What is
     connected then agrees, and a surface of one side only connects a triangle with itself turned over.
     """
-    _, sides, _ = _edge_counts(triangles)
+    sides = edges_of(triangles).sides
     order = np.argsort(sides.ravel(), kind="stable")
     pair = np.flatnonzero(np.diff(sides.ravel()[order]) == 0)
     one, other = order[pair], order[pair + 1]
@@ -185,7 +179,7 @@ def _capped(points: Floats, triangles: Ints, notes: list[str]) -> tuple[Floats, 
 
 def _loops(triangles: Ints) -> list[Ints]:
     """The holes' vertices, each in the direction of the triangles that border it."""
-    _, sides, count = _edge_counts(triangles)
+    _, sides, count = edges_of(triangles)
     open_side = count[sides] == 1
     start, end = triangles[open_side], np.roll(triangles, -1, axis=1)[open_side]
     following = dict(zip(start.tolist(), end.tolist(), strict=True))
@@ -206,10 +200,8 @@ def _loops(triangles: Ints) -> list[Ints]:
 
 def _pieces(points: Floats, triangles: Ints) -> list[Surface]:
     """The connected pieces of a surface, each facing out, the largest volume first."""
-    graph = sparse.coo_array(
-        (np.ones(3 * len(triangles)), (triangles.ravel(), np.roll(triangles, -1, axis=1).ravel())),
-        shape=(len(points), len(points)),
-    )
+    ends = edges_of(triangles).ends
+    graph = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(points), len(points)))
     _, label = connected_components(graph, directed=False)
     pieces = []
     for piece in np.unique(label[triangles[:, 0]]):

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.normals import area_vectors, vertex_normals
 from posespace.geometry.surface import Surface
+from posespace.geometry.tetrahedra import boundary
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.solver.elements import EDGES, Nodes
+from posespace.simulate.solver.elements import Nodes
 
-_FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
 _AHEAD = 0.5
 """Nodes nearer to touching than so many edges get their plane already, so that a step does not jump through it."""
 _DEEPEST = 1.5
@@ -136,13 +137,13 @@ class SkinContact:
         bones: Sequence[Bone] = (),
         bone_of: Ints | None = None,
     ) -> None:
-        faces = boundary(tets)
+        faces, _ = boundary(tets)
         self.triangles = faces[~fixed[faces].all(axis=1)]
         corners = points[self.triangles]
         self.edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
         self.deepest = _DEEPEST * self.edge * (1 if tets.shape[1] == 4 else 2)
         self._apart = contact.apart * self.edge
-        area = np.linalg.norm(_areas(points, self.triangles), axis=1)
+        area = np.linalg.norm(area_vectors(points, self.triangles), axis=1) / 2
         share = np.bincount(self.triangles.ravel(), np.repeat(area / 3, 3), minlength=len(points))
         self._weight = contact.stiffness * young / self.edge * share
         nodes = np.unique(self.triangles)
@@ -157,12 +158,13 @@ class SkinContact:
         return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)), missed
 
     def _skin_pairs(self, points: Floats) -> tuple[Pairs, int]:
-        surface, normals = Surface(points, self.triangles), _normals(points, self.triangles)
+        surface, normals = Surface(points, self.triangles), vertex_normals(points, self.triangles)
         node = self._nodes
-        closest, triangle = surface.closest(points[node], -normals[node])
+        closest, triangle, share = surface.closest(points[node], -normals[node])
         far = ((self._rest[node] - self._centres[triangle]) ** 2).sum(axis=1) > self._apart**2
         corners = self.triangles[triangle]
-        share, normal = _place(points, normals, closest, corners)
+        smooth = np.einsum("kc,kci->ki", share, normals[corners])
+        normal = smooth / np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)
         gap = closest - points[node]
         depth, distance = (gap * normal).sum(axis=1), np.linalg.norm(gap, axis=1)
         inside = far & (depth > 0)
@@ -197,52 +199,3 @@ def _rigid(rest: Floats, placed: Floats) -> tuple[Floats, Floats]:
     u, _, v = np.linalg.svd((placed - there).T @ (rest - middle))
     turn: Floats = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
     return turn, there - turn @ middle
-
-
-def boundary(tets: Nodes) -> Nodes:
-    """Return the faces (F, 3) of tetrahedra that belong to one only, seen from outside counter-clockwise.
-
-    A face of 10-node tetrahedra is four triangles, so that its middle nodes are corners too.
-    """
-    between = {frozenset(edge): 4 + k for k, edge in enumerate(EDGES)}
-    corners, pieces = [], []
-    for a, b, c in _FACES:
-        corners.append(tets[:, [a, b, c]])
-        if tets.shape[1] == 10:
-            ab, bc, ca = between[frozenset((a, b))], between[frozenset((b, c))], between[frozenset((c, a))]
-            pieces.append(tets[:, [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]])
-        else:
-            pieces.append(corners[-1][:, None])
-    _, inverse, count = np.unique(
-        np.sort(np.concatenate(corners), axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    outside: Nodes = np.concatenate(pieces)[count[inverse.ravel()] == 1].reshape(-1, 3)
-    return outside
-
-
-def _areas(points: Floats, triangles: Nodes) -> Floats:
-    """Area vectors (F, 3) of triangles."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return 0.5 * np.cross(b - a, c - a)
-
-
-def _normals(points: Floats, triangles: Nodes) -> Floats:
-    """Unit normals (N, 3) of the nodes of triangles, weighted by area; zero elsewhere."""
-    area, corners = np.repeat(_areas(points, triangles), 3, axis=0), triangles.ravel()
-    total = np.stack([np.bincount(corners, area[:, k], minlength=len(points)) for k in range(3)], axis=1)
-    unit: Floats = total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
-    return unit
-
-
-def _place(points: Floats, normals: Floats, closest: Floats, corners: Nodes) -> tuple[Floats, Floats]:
-    """Barycentric places (K, 3) of points (K, 3) on triangles (K, 3), and the smooth unit normals (K, 3) there."""
-    a, b, c = (points[corners[:, k]] for k in range(3))
-    ab, ac, aq = b - a, c - a, closest - a
-    normal = np.cross(ab, ac)
-    square = np.maximum((normal**2).sum(axis=1), 1e-300)
-    v = (np.cross(aq, ac) * normal).sum(axis=1) / square
-    w = (np.cross(ab, aq) * normal).sum(axis=1) / square
-    share = np.clip(np.stack([1 - v - w, v, w], axis=1), 0.0, 1.0)
-    share /= share.sum(axis=1, keepdims=True)
-    smooth = np.einsum("kc,kci->ki", share, normals[corners])
-    return share, smooth / np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)

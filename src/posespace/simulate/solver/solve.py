@@ -92,7 +92,7 @@ class Solver:
     Parameters
     ----------
     points : (N, 3) rest shape
-    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `elements.EDGES`
+    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `tetrahedra.EDGES`
     fixed : (N,) bool, nodes whose positions are given, such as those on bones
     law : "stable" or "calculix"; see `Material`
     poisson : Poisson's ratio
