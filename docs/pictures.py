@@ -20,7 +20,8 @@ from posespace.report.render import Camera, Image, montage, render, save_png
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.cutaway import cut_open
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")

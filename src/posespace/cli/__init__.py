@@ -158,18 +158,17 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Make example poses by nonlinear finite elements: tissue around bones, each pose stored as it finishes."""
-    from posespace.simulate.extras import require_extras
+    from posespace.simulate.settings import Settings, Tissue, require_extras
 
     require_extras(body, poses)
     from posespace.simulate.cluster.machines import Machines
-    from posespace.simulate.run import Plan, simulate
+    from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
-    from posespace.simulate.solver.simulation import Tissue
 
     tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
-    plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
     machines = Machines(workers, scheduler, memory, retries)
-    found = simulate(plan, out, machines, resume, warn=lambda note: complain(f"warning: {note}"))
+    found = simulate(settings, out, machines, resume, warn=lambda note: complain(f"warning: {note}"))
     print_one(found, as_json)
 
 

@@ -47,17 +47,17 @@ def arm(vertices: int = 3234) -> Body:
     """
     if not 200 <= vertices <= 200_000:
         raise InputError(f"arm vertices: expected 200 to 200000, got {vertices}")
-    # Euler: a closed surface without handles has two triangles a vertex, less four.
+    # Euler: a closed surface without handles has two triangles per vertex, less four.
     points, triangles = triangulate(_flesh(), _BOX, 2 * vertices - 4, _GRID, _sizing)
     influences, weights = _weights(points)
     return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones())
 
 
 def clip(frames: int = 100) -> Motion:
-    """Return poses of the arm at 24 a second, at rest in the first, in which elbow and twist swing independently.
+    """Return poses of the arm at 24 per second, the first at rest, in which elbow and twist swing independently.
 
     The elbow bends to 80 degrees and back in 25 frames. The forearm twists by 70 degrees to either side in a time
-    longer by the golden ratio, so that no pair of angles comes twice.
+    longer by the golden ratio, so that no pair of angles comes up twice.
     """
     phase = 2 * np.pi * np.arange(frames) / 25
     angles = np.zeros((frames, 3, 3))
@@ -87,7 +87,7 @@ def _bones() -> tuple[Bone, ...]:
 
 def _flesh() -> DistanceField:
     shape = FieldBuilder((("forearm", "upper_arm", 18.0),))
-    # Cones that carry on from one another blend little, for a blend swells where they overlap.
+    # Cones that continue one another blend little, because a blend swells where they overlap.
     shape.cone("upper_arm", (0, -340, 2), (0, -170, 0), (55, 42), 3.0, stretch=(0.92, 1.04))
     shape.cone("upper_arm", (0, -170, 0), (0, 0, 2), (42, 34), 3.0, stretch=(0.95, 0.98))
     # Biceps, triceps, and the point of the elbow.
@@ -107,7 +107,7 @@ def _flesh() -> DistanceField:
 
 
 def _sizing(points: Floats) -> Floats:
-    """Edges wanted, relative: finer at the elbow, which bends, and at the wrist, which is thin."""
+    """Relative edge lengths: shorter at the elbow, which bends, and at the wrist, which is thin."""
     y = points[:, 1]
     return np.asarray(1.1 - 0.3 * np.exp(-((y / 70) ** 2)) - 0.25 * step_across(y - 220.0, 60.0))
 

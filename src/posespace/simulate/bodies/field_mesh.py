@@ -40,9 +40,9 @@ def triangulate(
     ----------
     field : the surface, closed within `box`
     box : (2, 3) lowest and highest corner of a box around it
-    count : how many triangles, an even number as every closed surface has
-    spacing : of the grid that the surface is first found on, less than its narrowest gap
-    sizing : wanted edge lengths (N,) at points (N, 3), relative to each other; None: the same everywhere
+    count : how many triangles; even, as for every closed surface
+    spacing : of the grid on which the surface is first found, less than its narrowest gap
+    sizing : gives relative edge lengths (N,) at points (N, 3); None: the same everywhere
     """
     if count < 4 or count % 2:
         raise InputError(f"triangle count of a closed surface: expected an even number from 4, got {count}")
@@ -61,10 +61,10 @@ def triangulate(
 def relax(
     field: DistanceField, points: Floats, triangles: Ints, sizes: Floats, free: NDArray[np.bool_], steps: int = 3
 ) -> Floats:
-    """Slide the `free` (N,) ones of points (N, 3) along the surface to the middle of the triangles around them.
+    """Return points (N, 3), the `free` (N,) ones moved along the surface to the middle of the triangles around them.
 
-    A triangle counts by its area over the square of the `sizes` (N,) wanted there, which evens these out. They are
-    brought back to the surface in `steps`.
+    A triangle counts by its area over the square of the `sizes` (N,) at its corners, so that each tends to its own
+    size. The points are brought back to the surface in `steps` steps.
     """
     weights = np.linalg.norm(area_vectors(points, triangles), axis=1) / sizes[triangles].mean(axis=1) ** 2
     moved = points.copy()
@@ -124,7 +124,7 @@ class _FieldMesh:
         free = np.ones(len(self.points), dtype=bool)
         for _ in range(rounds):
             _flip(self.points, vertex_normals(self.points, self.triangles), self.triangles, self.edges()[0])
-            # One step is enough so near to the surface: the next round mends what is left.
+            # One step is enough so near to the surface: the next round corrects what is left.
             self.points = relax(self.field, self.points, self.triangles, self.sizing(self.points), free, steps=1)
 
     def steer(self, count: int) -> None:
@@ -143,7 +143,7 @@ class _FieldMesh:
 
 @njit(cache=True)
 def _stays_upright(points, normals, triangles, fan, end, other, place):  # type: ignore[no-untyped-def]
-    """Whether the triangles of a vertex's fan, but those of its edge to `other`, face outward with it at `place`."""
+    """Whether the triangles of a vertex's fan, except those at its edge to `other`, face outward with it at `place`."""
     for t in fan:
         p, q, r = triangles[t]
         if other in (p, q, r):

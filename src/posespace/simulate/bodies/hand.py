@@ -44,7 +44,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
 
     Parameters
     ----------
-    level : 0, 1 or 2: 3,494, 13,976 or 55,904 triangles; a level's vertices are the first ones of the next
+    level : 0, 1 or 2 for 3,494, 13,976 or 55,904 triangles; a level's vertices are the first ones of the next
     side : "right" or "left", its mirror image
     size : factor on all lengths, above 0; at 1 the hand is 190 mm long
     build : thickness, from -1 (slim) to 1 (strong)
@@ -111,7 +111,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
 
 
 def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[str, Floats]:
-    """How far each point belongs to each of the four fingers: one, but for the web between two."""
+    """How much each point belongs to each of the four fingers: to one only, except in the web between two."""
     distance = np.stack([_distance(points, chain) for chain in fingers.values()], axis=1)
     behind = distance - distance.min(axis=1, keepdims=True)
     first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
@@ -134,7 +134,7 @@ def _distance(points: Floats, parts: list[Segment]) -> Floats:
 
 
 def _sizing(points: Floats) -> Floats:
-    """Edges wanted on the skin, relative: finer on the fingers, finest at their tips and in the webs between them."""
+    """Relative edge lengths: shorter on the fingers, shortest at their tips and in the webs between them."""
     parts = hand_bones.segments()
     chains = [[part for name, part in parts.items() if name.startswith(f"{finger}_")] for finger in (*FINGERS, "thumb")]
     tips = np.min([np.linalg.norm(points - chain[-1].at(0.7), axis=1) for chain in chains], axis=0)
@@ -157,7 +157,7 @@ def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
     points, triangles = _coarse()
     everything = np.ones(len(points), dtype=bool)
     steps = int(np.ceil(5 * abs(build)))
-    # Small steps of build, in which the bones carry the triangles, and these then slide, fold nothing.
+    # In small steps of build, where the bones carry the triangles and these then slide, nothing folds.
     for k in range(1, steps + 1):
         before, after = hand_bones.segments(build * (k - 1) / steps), hand_bones.segments(build * k / steps)
         influences, weights = hand_weights(points, before)
@@ -175,7 +175,7 @@ def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
 
 
 def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Floats, Ints]:
-    """One level down: the vertices stay, the new ones go to the surface and slide to even distances."""
+    """One level finer: the vertices stay, the new ones go to the surface and slide to even distances."""
     finer = subdivide(triangles, len(points))
     fine = finer.refine(points)
     free = np.arange(len(fine)) >= len(points)
@@ -208,7 +208,7 @@ def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floa
 
 
 def further_poses() -> Motion:
-    """Poses beside those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit on."""
+    """Return poses besides those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit."""
     skeleton = hand(0).rig.skeleton
     single = between(skeleton, closely=("thumb_cmc",))
     several = random_poses(skeleton, 40, seed=7).motion

@@ -1,4 +1,4 @@
-"""A look inside: the tetrahedra on one side of a plane, with the bones they leave free."""
+"""A look inside: the tetrahedra on one side of a plane, with the bones that this lays bare."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def cut_open(
 
     Parameters
     ----------
-    tetmesh : the tetrahedra; those with their middle before the plane are taken away whole
+    tetmesh : the tetrahedra; those with their middle in front of the plane are removed whole
     bones : drawn whole and round; they hide the flat walls of their cavities
-    plane_point, plane_normal : (3,) a point of the plane, and the direction that is taken away
+    plane_point, plane_normal : (3,) a point of the plane, and the direction that is removed
 
     Returns
     -------

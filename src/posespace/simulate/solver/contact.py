@@ -1,8 +1,8 @@
 """Skin that meets skin or bone in deep flexion: a penalty on depth, with the other side moving along.
 
 A node that has entered is pushed out along the normal of the triangle it came through, and the triangle is pushed
-back. Triangle, place on it and normal are found anew in each of the first Newton iterations and stay within it, so the
-energy of an iteration is quadratic in the nodes. Bones are rounded cones that do not give way.
+back. Triangle, place on it and normal are found again in each of the first Newton iterations and fixed within it, so
+the energy of an iteration is quadratic in the nodes. Bones are rounded cones that do not give way.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from posespace.simulate.bodies.body import Bone
 from posespace.simulate.solver.elements import Nodes
 
 _AHEAD = 0.5
-"""Nodes nearer to touching than so many edges get their plane already, so that a step does not jump through it."""
+"""Nodes within this many edges of touching get their plane already, so that a step does not jump through it."""
 _DEEPEST = 1.5
-"""Nodes deeper than so many edges of elements may have come from elsewhere: the load step was too long."""
+"""Nodes deeper than this many edges of elements may have come from elsewhere: the load step was too long."""
 _OUTWARD = 0.05
-"""Where a node is asked whether it is inside: so many edges above the skin."""
+"""How far above the skin, in edges, a node is tested for being inside."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Contact:
     ----------
     stiffness : pressure at a depth of one mean edge of the skin, in units of Young's modulus. More means less depth
         left, and slower convergence
-    apart : skin that is nearer than so many mean edges at rest does not touch itself
+    apart : skin within this many mean edges of itself at rest does not touch itself
     """
 
     stiffness: float = 3.0
@@ -61,7 +61,7 @@ class Pairs:
     share : (K, 3) place on the triangle; zero for a bone
     anchor : (K, 3) place on a bone; zero for a triangle
     normal : (K, 3) unit normal there, the way out
-    weight : (K,) force a depth
+    weight : (K,) force per depth
     """
 
     nodes: Nodes
@@ -72,7 +72,7 @@ class Pairs:
     weight: Floats
 
     def depth(self, points: Floats) -> Floats:
-        """Return how far (K,) each node of a shape (N, 3) is behind what it touches, 0 if before it."""
+        """Return how far (K,) each node of a shape (N, 3) is behind what it touches, 0 if in front of it."""
         place = self.anchor + np.einsum("kc,kci->ki", self.share, points[self.corners])
         gap: Floats = ((place - points[self.nodes]) * self.normal).sum(axis=1)
         return np.maximum(gap, 0.0)
@@ -121,7 +121,7 @@ class SkinContact:
     contact : its settings
     points : (N, 3) rest shape
     tets : (T, 4) or (T, 10)
-    fixed : (N,) bool; a face whose corners are all fixed lies on a bone and is no skin
+    fixed : (N,) bool; a face whose corners are all fixed lies on a bone and is not skin
     young : Young's modulus
     bones : at rest; none: skin touches only itself
     bone_of : (N,) the bone that each fixed node moves with
@@ -169,7 +169,7 @@ class SkinContact:
         depth, distance = (gap * normal).sum(axis=1), np.linalg.norm(gap, axis=1)
         inside = far & (depth > 0)
         above = points[node[inside]] + _OUTWARD * self.edge * normals[node[inside]]
-        # Its own flesh is behind a node: if there is flesh before it too, it has entered some.
+        # Its own flesh is behind a node: if there is flesh in front of it too, it has entered some.
         inside[inside] = surface.winding(above) > 0.5
         missed = inside & (distance > self.deepest)
         before = far & (depth <= 0) & (distance < _AHEAD * self.edge)

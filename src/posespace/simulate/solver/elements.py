@@ -1,7 +1,7 @@
 """Tetrahedra of 4 or 10 nodes: shape functions, quadrature, and the sums over elements that a solve needs.
 
-The sums are made without a race: each element writes its own part, then each entry gathers its parts in a fixed order,
-so a result is the same, bit for bit, on any number of threads.
+The sums are free of races: each element writes its own part, then each entry gathers its parts in a fixed order, so
+a result is the same, bit for bit, on any number of threads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Nodes = NDArray[np.int64]
 
 _CORNER_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 _FAST = {"contract", "reassoc", "nsz", "arcp"}
-_CHUNK = 32  # Elements a thread takes at once: scratch arrays are made once a chunk.
+_CHUNK = 32  # Elements that a thread takes at once: scratch arrays are made once per chunk.
 
 
 def quadrature(nodes: int) -> tuple[Floats, Floats]:
