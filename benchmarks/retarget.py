@@ -217,7 +217,8 @@ def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> 
     """A skin of a simulated arm that reproduces each frame."""
     from posespace.simulate.bodies.body import Body
     from posespace.simulate.mesh.tetmesh import tetrahedralise
-    from posespace.simulate.solver.simulation import Simulation, Tissue
+    from posespace.simulate.settings import Tissue
+    from posespace.simulate.solver.simulation import Simulation
 
     assert isinstance(body, Body)
     given = body.rig

@@ -23,7 +23,8 @@ from posespace.report.render import Image, render
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.cutaway import cut_open
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")

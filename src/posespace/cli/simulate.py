@@ -53,15 +53,14 @@ def simulate(
 
     Uses nonlinear finite elements. Each pose is stored as soon as it is finished.
     """
-    from posespace.simulate.extras import require_extras
+    from posespace.simulate.settings import Settings, Tissue, require_extras
 
     require_extras(body, poses)
     from posespace.simulate.cluster.machines import Machines
-    from posespace.simulate.run import Plan, simulate
+    from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
-    from posespace.simulate.solver.simulation import Tissue
 
     tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
-    plan = Plan(body, poses, level, side, elements, step, random, seed, tissue)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
     machines = Machines(workers, scheduler, memory, retries)
-    print_one(simulate(plan, out, machines, resume, warn=warn), as_json)
+    print_one(simulate(settings, out, machines, resume, warn=warn), as_json)

@@ -17,6 +17,7 @@ from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.psd.psd import PSD
 from posespace.formats.export import export
 from posespace.formats.files import atomic_write
+from posespace.geometry.smoothstep import smoothstep
 from posespace.motion import Motion
 from posespace.progress import status
 from posespace.report.accuracy import write_report
@@ -101,7 +102,7 @@ def clip(rig: Rig, motion: Motion) -> Motion:
     along = times / CLIP_SECONDS * (len(keys) - 1)
     key = np.minimum(along.astype(int), len(keys) - 2)
     part = along - key
-    eased = np.broadcast_to((part * part * (3 - 2 * part))[:, None], (len(times), keys.shape[1]))
+    eased = np.broadcast_to(smoothstep(part)[:, None], (len(times), keys.shape[1]))
     return Motion(rotations.slerp(keys[key], keys[key + 1], eased), times=times)
 
 

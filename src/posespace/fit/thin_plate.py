@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from posespace.check import Floats
+from posespace.geometry.spread import spread
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -32,12 +33,9 @@ class ThinPlate:
 
         0: all of them, but for those that coincide.
         """
-        gap = np.linalg.norm(where - rest, axis=1)
-        least = 1e-6 * float(gap.max(initial=0.0))
-        chosen: list[int] = []
-        while len(chosen) < (most or len(where)) and gap.max() > least:
-            chosen.append(int(gap.argmax()))
-            gap = np.minimum(gap, np.linalg.norm(where - where[chosen[-1]], axis=1))
+        gaps = np.linalg.norm(where - rest, axis=1)
+        least = 1e-6 * float(gaps.max(initial=0.0))
+        chosen = spread(gaps, lambda k: np.linalg.norm(where - where[k], axis=1), most or len(where), least)
         return cls(np.vstack([rest[None], where[chosen]]))
 
     @cached_property

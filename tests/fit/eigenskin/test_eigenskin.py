@@ -18,7 +18,7 @@ from posespace.basis import PackedBasis
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.eigenskin.eigenskin import EigenSkin
-from posespace.fit.eigenskin.supports import Surface
+from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.residuals import point_residuals
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -121,9 +121,9 @@ def test_no_vertex_is_over_budget(allotment: str, budget: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_the_edge_of_a_support_fades_over_its_rings(seed: int, rings: int) -> None:
     mesh = ARM.rig.mesh
-    surface = Surface(mesh)
-    inside = surface.smoothed(np.random.default_rng(seed).random((2, len(mesh.points))).astype(np.float32)) > 0.48
-    masks = surface.tapered(inside, rings)
+    neighbours = Neighbours(mesh)
+    inside = neighbours.smoothed(np.random.default_rng(seed).random((2, len(mesh.points))).astype(np.float32)) > 0.48
+    masks = neighbours.tapered(inside, rings)
     assert ((masks > 0) == inside).all()
     steps = np.abs(masks[:, mesh.triangles] - masks[:, np.roll(mesh.triangles, 1, axis=1)])
     assert steps.max() <= (1.0 if rings == 0 else 1.5 / (rings + 1)) + 1e-6

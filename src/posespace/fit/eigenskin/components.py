@@ -12,7 +12,7 @@ from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32
 from posespace.fit.eigenskin import supports
 from posespace.fit.eigenskin.additive import Term
-from posespace.fit.eigenskin.supports import Sizes, Surface
+from posespace.fit.eigenskin.supports import Neighbours, Sizes
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Driver, Layer
 
@@ -85,22 +85,22 @@ def decompose(term: Term, mask: Floats32, most: int) -> Components:
 
 
 def on_one_support(
-    terms: Sequence[Term], surface: Surface, most: int, threshold: float, taper: int, budget: int
+    terms: Sequence[Term], neighbours: Neighbours, most: int, threshold: float, taper: int, budget: int
 ) -> list[Components]:
     """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
-    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
     most = min(most, budget) if budget else most
     entries = [min(most, len(term.domain.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
-    masks = surface.tapered(sizes > level, taper)
+    masks = neighbours.tapered(sizes > level, taper)
     return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
 
 
 def on_own_supports(
     terms: Sequence[Term],
-    surface: Surface,
+    neighbours: Neighbours,
     most: int,
     threshold: float,
     taper: int,
@@ -113,9 +113,9 @@ def on_own_supports(
     most `size` per vertex on average, where they remove most error. Yields the components of each term and their masks
     (C, N), one term after another: together the masks are as large as the data.
     """
-    masks = _reach(terms, surface, threshold, taper)
+    masks = _reach(terms, neighbours, threshold, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
-    sizes = [Sizes.of(surface.smoothed(components.sizes())) for components in found]
+    sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
     level = np.full(masks.shape[1], threshold * max(own.largest for own in sizes), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
@@ -125,13 +125,13 @@ def on_own_supports(
         if last >= 0:
             level = np.maximum(level, np.partition(kept, last)[last])
     for components, own in zip(found, sizes, strict=True):
-        yield components, surface.tapered(own.inside(level), taper)
+        yield components, neighbours.tapered(own.inside(level), taper)
 
 
-def _reach(terms: Sequence[Term], surface: Surface, threshold: float, taper: int) -> Floats32:
+def _reach(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:
     """Masks (terms, N) of where each moves the skin by more than `threshold` of the largest displacement."""
-    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
-    return surface.tapered(sizes > threshold * float(sizes.max()), taper)
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
+    return neighbours.tapered(sizes > threshold * float(sizes.max()), taper)
 
 
 def _masked(term: Term, mask: Floats32) -> Floats32:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry.spread import spread
 from posespace.interpolate.distances import closest, distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
@@ -132,13 +133,9 @@ def pair_domain(first: Domain, second: Domain, motion: Motion, rig: Rig, most: i
 
 def _spread(where: Floats, anchors: Floats, metric: str, most: int) -> Floats:
     """Up to `most` of the places (P, D), each the farthest from the anchors and those before; none crowd together."""
-    gap = distances(where, anchors, metric).min(axis=1)
-    least = 0.25 * float(gap.max()) / most
-    chosen: list[int] = []
-    while len(chosen) < most and gap.max() > least:
-        chosen.append(int(gap.argmax()))
-        gap = np.minimum(gap, distances(where, where[chosen[-1:]], metric)[:, 0])
-    return where[chosen]
+    gaps = distances(where, anchors, metric).min(axis=1)
+    least = 0.25 * float(gaps.max()) / most
+    return where[spread(gaps, lambda k: distances(where, where[[k]], metric)[:, 0], most, least)]
 
 
 def _refuse_doubles(space: PoseSpace, where: Floats, names: list[str]) -> None:

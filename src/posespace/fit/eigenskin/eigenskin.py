@@ -19,7 +19,7 @@ from posespace.fit.eigenskin import supports
 from posespace.fit.eigenskin.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains, whole_domain
-from posespace.fit.eigenskin.supports import Surface
+from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
@@ -107,16 +107,16 @@ class EigenSkin:
 
     def _fit(self, examples: Examples) -> Skin:
         found = point_residuals(examples)
-        surface = Surface(examples.rig.mesh)
-        layers = self._layers(self._terms(examples, found.values, surface), surface)
+        neighbours = Neighbours(examples.rig.mesh)
+        layers = self._layers(self._terms(examples, found.values, neighbours), neighbours)
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
-            own = self._layers(self._terms(examples, normal_residuals(examples), surface), surface)
+            own = self._layers(self._terms(examples, normal_residuals(examples), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
         return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, examples.motion, found.damped))
 
-    def _terms(self, examples: Examples, data: Floats32, surface: Surface) -> list[Term]:
+    def _terms(self, examples: Examples, data: Floats32, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
         domains, moves = single_domains(examples)
         several = moves.sum(axis=1) > 1
@@ -124,9 +124,9 @@ class EigenSkin:
         alone = [domain for domain in domains if domain.alone]
         terms = read_off(alone, settings, data)
         if several.any() and (self.general or len(alone) < len(domains)):
-            terms = self._together(examples, domains, terms, data, several, surface)
+            terms = self._together(examples, domains, terms, data, several, neighbours)
         if self.coupling and several.any() and len(alone) == len(domains):
-            terms = terms + self._pairs(examples, terms, data, several, surface)
+            terms = terms + self._pairs(examples, terms, data, several, neighbours)
         return terms
 
     def _together(
@@ -136,7 +136,7 @@ class EigenSkin:
         alone: list[Term],
         data: Floats32,
         several: NDArray[np.bool_],
-        surface: Surface,
+        neighbours: Neighbours,
     ) -> list[Term]:
         """Terms solved from all poses at once.
 
@@ -145,7 +145,7 @@ class EigenSkin:
         """
         rig, settings = examples.rig, RBF(self.kernel, self.radius)
         folds = _folds(np.flatnonzero(several))
-        own = {term.domain.name: self._loose(term, surface) for term in alone}
+        own = {term.domain.name: self._loose(term, neighbours) for term in alone}
         everywhere = np.ones(len(rig.mesh.points), dtype=np.float32)
         near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in domains]
         terms, error = solve_together(domains, settings, examples, data, near, folds)
@@ -164,28 +164,28 @@ class EigenSkin:
                 terms = [*joined[:-1], *in_regions(joined[-1], supports.regions(rig))]
         return terms
 
-    def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
+    def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
         settings = self.components, self.threshold, self.taper, self.budget
         made: list[Layer | None]
         if self.allotment == "equal":
-            made = [components.layer(None, self.bits) for components in on_one_support(terms, surface, *settings)]
+            made = [components.layer(None, self.bits) for components in on_one_support(terms, neighbours, *settings)]
         else:
-            found = on_own_supports(terms, surface, *settings, self.size)
+            found = on_own_supports(terms, neighbours, *settings, self.size)
             made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
-    def _loose(self, term: Term, surface: Surface) -> Floats32:
+    def _loose(self, term: Term, neighbours: Neighbours) -> Floats32:
         """Where a term acts (N,): where it moves the skin at all, by its own measure."""
-        sizes = surface.smoothed(term.sizes)
-        return surface.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
+        sizes = neighbours.smoothed(term.sizes)
+        return neighbours.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
 
     def _pairs(
-        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], surface: Surface
+        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
         left = left_over(terms, together, data[several])
-        near = [self._loose(term, surface) for term in terms]
+        near = [self._loose(term, neighbours) for term in terms]
         overlap = {
             (a, b): float((terms[a].sizes * near[a]) @ (terms[b].sizes * near[b]))
             for a, b in itertools.combinations(range(len(terms)), 2)

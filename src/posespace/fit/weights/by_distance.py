@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.edges import edges_of
 from posespace.mesh import Mesh
 from posespace.skeleton import Skeleton
 
@@ -108,16 +109,17 @@ def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
 
 
 def _averaged(mesh: Mesh, dense: Floats) -> Floats:
-    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one."""
+    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one.
+
+    A neighbour counts once for each triangle that the two share.
+    """
     groups, count = mesh.weld.groups, len(mesh.weld.first)
-    corners = groups[mesh.triangles]
-    a = np.concatenate([corners[:, 0], corners[:, 1], corners[:, 2]])
-    b = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
+    ends, _, shared = edges_of(groups[mesh.triangles])
     welded = mesh.weld.gather(dense)
     total, degree = np.zeros_like(welded), np.zeros(count)
-    for here, there in ((a, b), (b, a)):
-        np.add.at(total, here, welded[there])
-        degree += np.bincount(here, minlength=count)
+    for here, there in (ends.T, ends[:, ::-1].T):
+        np.add.at(total, here, shared[:, None] * welded[there])
+        degree += np.bincount(here, shared, minlength=count)
     alone = degree == 0
     total[alone], degree[alone] = welded[alone], 1
     mixed = 0.5 * welded + 0.5 * total / degree[:, None]

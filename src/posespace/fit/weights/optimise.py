@@ -14,6 +14,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry.edges import neighbours_of
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
 from posespace.skin import Skin
@@ -111,13 +112,8 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
 def _edges(rig: Rig) -> sp.csr_matrix:
     """Which welded vertices (G, G) share an edge."""
     groups, count = rig.mesh.weld.groups, len(rig.mesh.weld.first)
-    corners = groups[rig.mesh.triangles]
-    first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
-    apart = first != second
-    one = sp.csr_matrix((np.ones(int(apart.sum())), (first[apart], second[apart])), shape=(count, count))
-    both = sp.csr_matrix(one + one.T)
-    both.sort_indices()
-    return both
+    starts, ends = neighbours_of(groups[rig.mesh.triangles], count)
+    return sp.csr_matrix((np.ones(len(ends)), ends, starts), shape=(count, count))
 
 
 def _cut(dense: Floats, influences: int) -> Floats:

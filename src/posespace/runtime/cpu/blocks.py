@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32
+from posespace.geometry.morton import curve_order
 from posespace.layer import Basis
 from posespace.rig import Rig
 from posespace.runtime.cpu.lanes import LANES
@@ -170,7 +171,7 @@ def displacement_entries(
 def _best_order(rig: Rig, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
     """The order of vertices with the least work a frame, and whether it is the mesh's own."""
     count = len(rig.mesh.points)
-    natural, near = np.arange(count), np.argsort(_along_a_curve(rig.mesh.points), kind="stable")
+    natural, near = np.arange(count), curve_order(rig.mesh.points, 16)
     costs = []
     for order in (natural, near):
         rank = np.empty(count, np.int64)
@@ -182,18 +183,6 @@ def _best_order(rig: Rig, bones: Entries, points: Entries, columns: int) -> tupl
 
 def _block_entries(entries: Entries, rank: NDArray[np.int64], columns: int) -> int:
     return len(np.unique(rank[entries.vertices] // LANES * columns + entries.columns))
-
-
-def _along_a_curve(points: Floats) -> NDArray[np.uint64]:
-    """Each point's place (N,) along a curve through space that keeps near what is near: Morton's order."""
-    low, high = points.min(axis=0, initial=0.0), points.max(axis=0, initial=0.0)
-    size = float(max((high - low).max(), 1e-30))
-    cells = ((points - low) / size * (2**16 - 1)).astype(np.uint64)
-    place = np.zeros(len(points), np.uint64)
-    for bit in range(16):
-        for axis in range(3):
-            place |= ((cells[:, axis] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(3 * bit + axis)
-    return place
 
 
 def _in_blocks(values: Floats, order: Ints32) -> Floats32:

@@ -1,8 +1,8 @@
 """Skin that meets skin or bone in deep flexion: a penalty on depth, with the other side moving along.
 
 A node that has entered is pushed out along the normal of the triangle it came through, and the triangle is pushed
-back. Triangle, place on it and normal are found anew in each of the first Newton iterations and stay within it, so the
-energy of an iteration is quadratic in the nodes. Bones are rounded cones that do not give way.
+back. Triangle, place on it and normal are found again in each of the first Newton iterations and fixed within it, so
+the energy of an iteration is quadratic in the nodes. Bones are rounded cones that do not give way.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.normals import area_vectors, vertex_normals
 from posespace.geometry.surface import Surface
+from posespace.geometry.tetrahedra import boundary
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.solver.elements import EDGES, Nodes
+from posespace.simulate.solver.elements import Nodes
 
-_FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
 _AHEAD = 0.5
-"""Nodes nearer to touching than so many edges get their plane already, so that a step does not jump through it."""
+"""Nodes within this many edges of touching get their plane already, so that a step does not jump through it."""
 _DEEPEST = 1.5
-"""Nodes deeper than so many edges of elements may have come from elsewhere: the load step was too long."""
+"""Nodes deeper than this many edges of elements may have come from elsewhere: the load step was too long."""
 _OUTWARD = 0.05
-"""Where a node is asked whether it is inside: so many edges above the skin."""
+"""How far above the skin, in edges, a node is tested for being inside."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Contact:
     ----------
     stiffness : pressure at a depth of one mean edge of the skin, in units of Young's modulus. More means less depth
         left, and slower convergence
-    apart : skin that is nearer than so many mean edges at rest does not touch itself
+    apart : skin within this many mean edges of itself at rest does not touch itself
     """
 
     stiffness: float = 3.0
@@ -60,7 +61,7 @@ class Pairs:
     share : (K, 3) place on the triangle; zero for a bone
     anchor : (K, 3) place on a bone; zero for a triangle
     normal : (K, 3) unit normal there, the way out
-    weight : (K,) force a depth
+    weight : (K,) force per depth
     """
 
     nodes: Nodes
@@ -71,7 +72,7 @@ class Pairs:
     weight: Floats
 
     def depth(self, points: Floats) -> Floats:
-        """Return how far (K,) each node of a shape (N, 3) is behind what it touches, 0 if before it."""
+        """Return how far (K,) each node of a shape (N, 3) is behind what it touches, 0 if in front of it."""
         place = self.anchor + np.einsum("kc,kci->ki", self.share, points[self.corners])
         gap: Floats = ((place - points[self.nodes]) * self.normal).sum(axis=1)
         return np.maximum(gap, 0.0)
@@ -120,7 +121,7 @@ class SkinContact:
     contact : its settings
     points : (N, 3) rest shape
     tets : (T, 4) or (T, 10)
-    fixed : (N,) bool; a face whose corners are all fixed lies on a bone and is no skin
+    fixed : (N,) bool; a face whose corners are all fixed lies on a bone and is not skin
     young : Young's modulus
     bones : at rest; none: skin touches only itself
     bone_of : (N,) the bone that each fixed node moves with
@@ -136,13 +137,13 @@ class SkinContact:
         bones: Sequence[Bone] = (),
         bone_of: Ints | None = None,
     ) -> None:
-        faces = boundary(tets)
+        faces, _ = boundary(tets)
         self.triangles = faces[~fixed[faces].all(axis=1)]
         corners = points[self.triangles]
         self.edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
         self.deepest = _DEEPEST * self.edge * (1 if tets.shape[1] == 4 else 2)
         self._apart = contact.apart * self.edge
-        area = np.linalg.norm(_areas(points, self.triangles), axis=1)
+        area = np.linalg.norm(area_vectors(points, self.triangles), axis=1) / 2
         share = np.bincount(self.triangles.ravel(), np.repeat(area / 3, 3), minlength=len(points))
         self._weight = contact.stiffness * young / self.edge * share
         nodes = np.unique(self.triangles)
@@ -157,17 +158,18 @@ class SkinContact:
         return Pairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)), missed
 
     def _skin_pairs(self, points: Floats) -> tuple[Pairs, int]:
-        surface, normals = Surface(points, self.triangles), _normals(points, self.triangles)
+        surface, normals = Surface(points, self.triangles), vertex_normals(points, self.triangles)
         node = self._nodes
-        closest, triangle = surface.closest(points[node], -normals[node])
+        closest, triangle, share = surface.closest(points[node], -normals[node])
         far = ((self._rest[node] - self._centres[triangle]) ** 2).sum(axis=1) > self._apart**2
         corners = self.triangles[triangle]
-        share, normal = _place(points, normals, closest, corners)
+        smooth = np.einsum("kc,kci->ki", share, normals[corners])
+        normal = smooth / np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)
         gap = closest - points[node]
         depth, distance = (gap * normal).sum(axis=1), np.linalg.norm(gap, axis=1)
         inside = far & (depth > 0)
         above = points[node[inside]] + _OUTWARD * self.edge * normals[node[inside]]
-        # Its own flesh is behind a node: if there is flesh before it too, it has entered some.
+        # Its own flesh is behind a node: if there is flesh in front of it too, it has entered some.
         inside[inside] = surface.winding(above) > 0.5
         missed = inside & (distance > self.deepest)
         before = far & (depth <= 0) & (distance < _AHEAD * self.edge)
@@ -197,52 +199,3 @@ def _rigid(rest: Floats, placed: Floats) -> tuple[Floats, Floats]:
     u, _, v = np.linalg.svd((placed - there).T @ (rest - middle))
     turn: Floats = u @ np.diag([1.0, 1.0, np.linalg.det(u @ v)]) @ v
     return turn, there - turn @ middle
-
-
-def boundary(tets: Nodes) -> Nodes:
-    """Return the faces (F, 3) of tetrahedra that belong to one only, seen from outside counter-clockwise.
-
-    A face of 10-node tetrahedra is four triangles, so that its middle nodes are corners too.
-    """
-    between = {frozenset(edge): 4 + k for k, edge in enumerate(EDGES)}
-    corners, pieces = [], []
-    for a, b, c in _FACES:
-        corners.append(tets[:, [a, b, c]])
-        if tets.shape[1] == 10:
-            ab, bc, ca = between[frozenset((a, b))], between[frozenset((b, c))], between[frozenset((c, a))]
-            pieces.append(tets[:, [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]])
-        else:
-            pieces.append(corners[-1][:, None])
-    _, inverse, count = np.unique(
-        np.sort(np.concatenate(corners), axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    outside: Nodes = np.concatenate(pieces)[count[inverse.ravel()] == 1].reshape(-1, 3)
-    return outside
-
-
-def _areas(points: Floats, triangles: Nodes) -> Floats:
-    """Area vectors (F, 3) of triangles."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    return 0.5 * np.cross(b - a, c - a)
-
-
-def _normals(points: Floats, triangles: Nodes) -> Floats:
-    """Unit normals (N, 3) of the nodes of triangles, weighted by area; zero elsewhere."""
-    area, corners = np.repeat(_areas(points, triangles), 3, axis=0), triangles.ravel()
-    total = np.stack([np.bincount(corners, area[:, k], minlength=len(points)) for k in range(3)], axis=1)
-    unit: Floats = total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-300)
-    return unit
-
-
-def _place(points: Floats, normals: Floats, closest: Floats, corners: Nodes) -> tuple[Floats, Floats]:
-    """Barycentric places (K, 3) of points (K, 3) on triangles (K, 3), and the smooth unit normals (K, 3) there."""
-    a, b, c = (points[corners[:, k]] for k in range(3))
-    ab, ac, aq = b - a, c - a, closest - a
-    normal = np.cross(ab, ac)
-    square = np.maximum((normal**2).sum(axis=1), 1e-300)
-    v = (np.cross(aq, ac) * normal).sum(axis=1) / square
-    w = (np.cross(ab, aq) * normal).sum(axis=1) / square
-    share = np.clip(np.stack([1 - v - w, v, w], axis=1), 0.0, 1.0)
-    share /= share.sum(axis=1, keepdims=True)
-    smooth = np.einsum("kc,kci->ki", share, normals[corners])
-    return share, smooth / np.maximum(np.linalg.norm(smooth, axis=1, keepdims=True), 1e-300)

@@ -30,11 +30,11 @@ Guess = Callable[[Floats, float, float], Floats]
 
 _EASY = 8  # Newton iterations up to which a load step counts as easy, and the next one may be longer.
 _FORCE_TOLERANCE = 1e-5  # Of the largest force of one element on a node.
-_NEAR = 100.0  # Steps up to so many tolerances long are those of the end.
-_TOUCHING = 1e-5  # The least tolerance in contact, where steps shrink linearly only.
-_SETTLED = 12  # Iterations after which what touches what stays as it is, so that it cannot change for ever.
+_NEAR = 100.0  # Steps of at most this many tolerances are those of the end.
+_TOUCHING = 1e-5  # The least tolerance in contact, where steps only shrink linearly.
+_SETTLED = 12  # Iterations after which what touches what is fixed, so that it cannot alternate forever.
 _MOST = 300  # Newton iterations of a whole solve, those of steps that failed included.
-_STRIDE = 16  # Parts of a load path in which its length is measured.
+_STRIDE = 16  # Pieces of a load path in which its length is measured.
 _COARSE = 100.0  # Steps on the way need only be a good start for the next: their tolerance is this much wider.
 
 
@@ -50,7 +50,7 @@ class Solution:
     newton : iterations of each load step that was tried, in order, those that failed included
     load_steps : steps that succeeded; every other one tried was halved
     least_jacobian : the least det F over all quadrature points; above 0 if converged
-    volume_change : volume by rest volume, less one
+    volume_change : volume over rest volume, less one
     seconds : wall time
     """
 
@@ -92,17 +92,17 @@ class Solver:
     Parameters
     ----------
     points : (N, 3) rest shape
-    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `elements.EDGES`
-    fixed : (N,) bool, nodes whose positions are given, such as those on bones
+    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `tetrahedra.EDGES`
+    fixed : (N,) bool, nodes whose positions are given, e.g. those on bones
     law : "stable" or "calculix"; see `Material`
     poisson : Poisson's ratio
     young : Young's modulus; the shape does not depend on it
-    tolerance : the solve ends when a full Newton step moves no node further than this part of the rest shape's
-        diagonal, and forces balance. The error is then smaller by far, for Newton's steps shrink quadratically
-    iterations : most Newton iterations in a load step
+    tolerance : the solve ends when a full Newton step moves no node further than this fraction of the rest shape's
+        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
+    iterations : the most Newton iterations in a load step
     halvings : how often a load step may be halved in a row before the solve gives up
     threads : for the kernels and for BLAS; None leaves both as they are. The shape depends on it by rounding only.
-        More than one waits long where cores are busy (BLAS spins): rather solve several poses at once
+        More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
     contact : how skin resists skin and bones; None lets it pass through both
     bones, bone_of : at rest, and (N,) the bone of each fixed node, for contact with them
     """
@@ -165,11 +165,11 @@ class Solver:
 
         Parameters
         ----------
-        start : (N, 3) the shape at fraction 0, such as the rest shape or a solved neighbouring pose
+        start : (N, 3) the shape at fraction 0, e.g. the rest shape or a solved neighbouring pose
         target : positions of the fixed nodes at any fraction from 0 to 1
-        guess : first guess of the next shape, such as the last one moved by plain skinning; None follows the tangent
+        guess : first guess of the next shape, e.g. the last one moved by plain skinning; None follows the tangent
         steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again.
-            With contact there are so many that two sides near each other by no more than is still found
+            With contact there are at least as many as it takes not to miss that two sides meet
         """
         points: Floats = np.array(check.floats("start", start, self.points.shape), dtype=np.float64)
         began = time.perf_counter()
@@ -197,7 +197,7 @@ class Solver:
         return Solution(points, not reason, reason, tuple(newton), done, last.least, change, seconds)
 
     def _way(self, target: Target) -> float:
-        """How far the fixed node that goes farthest goes on the load path."""
+        """The length of the load path of the fixed node that goes farthest."""
         places = [target(part / _STRIDE)[self.fixed] for part in range(_STRIDE + 1)]
         strides = [np.linalg.norm(after - before, axis=1) for before, after in pairwise(places)]
         return float(np.sum(strides, axis=0).max())
@@ -323,7 +323,7 @@ class Solver:
         return conjugate_gradients(self._cholesky.backsolve, rest, -state.force, step)
 
     def _search(self, state: _State, step: Floats) -> tuple[_State | None, float]:
-        """Shorten the step until the energy falls enough (Armijo); return the shape and the part of the step taken."""
+        """Shorten the step until the energy falls enough (Armijo); return the shape and the fraction taken."""
         slope = float((step * state.force).sum())
         # What rounding may add: near balance the gain is smaller than that.
         slack = 1e-13 * (abs(state.energy) + self.material.shear * self._volume)
@@ -340,7 +340,7 @@ class Solver:
 
 @contextmanager
 def _pinned(threads: int | None) -> Iterator[None]:
-    """Run the kernels and BLAS on so many threads, then as before."""
+    """Run the kernels and BLAS on `threads` threads, then as before."""
     if threads is None:
         yield
         return
