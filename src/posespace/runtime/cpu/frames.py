@@ -10,7 +10,7 @@ from posespace.runtime.compiled import compiled, on_all_cores
 from posespace.runtime.cpu.blocks import Table
 from posespace.runtime.cpu.kernels import Basis, Surface, Work, factor, shrinking, skin_both, skin_points
 from posespace.runtime.drive import drive
-from posespace.runtime.drive_tables import Tables
+from posespace.runtime.drive_tables import DriveTables
 
 # Blocks that are posed in many poses while the cache holds them.
 _TILE = 64
@@ -69,7 +69,7 @@ pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
 
 @compiled
 def frame_points(
-    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+    tables: DriveTables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points, on several cores."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
@@ -78,7 +78,7 @@ def frame_points(
 
 @compiled
 def frame_points_alone(
-    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
+    tables: DriveTables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points, on one core; code for several is not even loaded."""
     drive(tables, pose, work.scratch, work.palette, work.coordinates)
@@ -87,7 +87,7 @@ def frame_points_alone(
 
 @compiled
 def frame_both(
-    tables: Tables,
+    tables: DriveTables,
     pose: Floats,
     surface: Surface,
     basis: Basis,
@@ -103,7 +103,7 @@ def frame_both(
 
 @compiled
 def frame_both_alone(
-    tables: Tables,
+    tables: DriveTables,
     pose: Floats,
     surface: Surface,
     basis: Basis,
@@ -118,7 +118,7 @@ def frame_both_alone(
 
 
 def _many_points(
-    tables: Tables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
+    tables: DriveTables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write the points (P, N, 3) of poses (P, ...); `works` has a row a pose.
 
@@ -130,7 +130,7 @@ def _many_points(
     scratch, palette, coordinates, factors, halves = works
     units, exact = np.zeros(len(poses)), np.zeros(len(poses), np.bool_)
     for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
         work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
         units[k], exact[k] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
     blocks = len(rest)
@@ -149,7 +149,7 @@ def _many_points(
 
 
 def _many_both(
-    tables: Tables,
+    tables: DriveTables,
     poses: Floats,
     surface: Surface,
     basis: Basis,
@@ -166,7 +166,7 @@ def _many_both(
     scratch, palette, coordinates, factors, halves = works
     units, exact = np.zeros((len(poses), 3)), np.zeros((len(poses), 2), np.bool_)
     for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
         work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
         units[k, 0], exact[k, 0] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
         own = Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds)

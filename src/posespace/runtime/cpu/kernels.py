@@ -12,14 +12,13 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import compiled, inlined, uncounted
+from posespace.runtime.compiled import compiled, inlined, relaxed
 from posespace.runtime.cpu.blocks import Ints32, Table
 from posespace.runtime.cpu.lanes import (
     LANES,
     add_products,
     as_lanes,
     fma,
-    item,
     load,
     load_pairs,
     minus,
@@ -31,6 +30,7 @@ from posespace.runtime.cpu.lanes import (
     store,
     times,
 )
+from posespace.runtime.pointers import Pointer, pointer
 
 _BLOCK = 3 * LANES
 _WHOLE = 2.0**31 * (1 - 1e-4)
@@ -124,8 +124,8 @@ def _of_floats(
     starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
 ) -> Any:  # pragma: no cover - compiled
     x = y = z = splat(0.0)
-    for entry in range(item(starts, block), item(starts, block + 1)):
-        share, at = splat(item(factors, item(columns, entry))), entry * _BLOCK
+    for entry in range(starts[block], starts[block + 1]):
+        share, at = splat(factors[columns[entry]]), entry * _BLOCK
         x = fma(load(values, at), share, x)
         y = fma(load(values, at + LANES), share, y)
         z = fma(load(values, at + 2 * LANES), share, z)
@@ -137,8 +137,8 @@ def _of_wholes(
 ) -> Any:  # pragma: no cover - compiled
     x = y = z = splat(0.0)
     if exact:
-        for entry in range(item(starts, block), item(starts, block + 1)):
-            a, b = splat(item(factors, item(columns, 2 * entry))), splat(item(factors, item(columns, 2 * entry + 1)))
+        for entry in range(starts[block], starts[block + 1]):
+            a, b = splat(factors[columns[2 * entry]]), splat(factors[columns[2 * entry + 1]])
             at = 2 * entry * _BLOCK
             even, odd = load_pairs(values, at)
             x = fma(odd, b, fma(even, a, x))
@@ -148,8 +148,8 @@ def _of_wholes(
             z = fma(odd, b, fma(even, a, z))
     else:
         i = j = k = no_sums()
-        for entry in range(item(starts, block), item(starts, block + 1)):
-            both = item(low, item(columns, 2 * entry)) | item(high, item(columns, 2 * entry + 1))
+        for entry in range(starts[block], starts[block + 1]):
+            both = low[columns[2 * entry]] | high[columns[2 * entry + 1]]
             at = 2 * entry * _BLOCK
             i = add_products(i, values, at, both)
             j = add_products(j, values, at + 2 * LANES, both)
@@ -159,15 +159,27 @@ def _of_wholes(
     return x, y, z
 
 
-@uncounted
+@inlined
+def _pointers(table: Table) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
+    return pointer(table.starts), pointer(table.columns), pointer(table.values)
+
+
+@inlined
+def _factors(work: Work, which: int) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
+    """The factors of the points, 0, or of the normals, 1: as they are, and as whole numbers in low and high halves."""
+    return pointer(work.factors[which]), pointer(work.halves[which, 0]), pointer(work.halves[which, 1])
+
+
+@relaxed
 def skin_points(
     first: int, last: int, surface: Surface, table: Table, work: Work, unit: float, exact: bool, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write the posed points of some blocks to `out` (N, 3)."""
-    rest, order, full, palette = surface.rest, surface.order, surface.full[0], work.palette
-    bone_starts, bones, weights = surface.bones
-    starts, columns, values = table
-    factors, low, high = work.factors[0], work.halves[0, 0], work.halves[0, 1]
+    rest, order, full, palette = pointer(surface.rest), pointer(surface.order), surface.full[0], pointer(work.palette)
+    bone_starts, bones, weights = _pointers(surface.bones)
+    starts, columns, values = _pointers(table)
+    factors, low, high = _factors(work, 0)
+    out_at = pointer(out)
     for block in range(first, last):
         x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, exact)
         at, one = block * _BLOCK, splat(1.0)
@@ -175,25 +187,25 @@ def skin_points(
         y = fma(load(rest, at + LANES), one, y)
         z = fma(load(rest, at + 2 * LANES), one, z)
         p = q = r = splat(0.0)
-        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
-            w, b = load(weights, entry * LANES), item(bones, entry)
+        for entry in range(bone_starts[block], bone_starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
             p = fma(w, _row(palette, b, x, y, z), p)
             q = fma(w, _row(palette, b + 4, x, y, z), q)
             r = fma(w, _row(palette, b + 8, x, y, z), r)
         if block < full:
-            store(out, at, p, q, r)
+            store(out_at, at, p, q, r)
         else:
-            scatter(out, order, block * LANES, p, q, r)
+            scatter(out_at, order, block * LANES, p, q, r)
 
 
 @inlined
 def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
     """One row of a transform times points."""
-    last = fma(splat(item(palette, at + 2)), z, splat(item(palette, at + 3)))
-    return fma(splat(item(palette, at)), x, fma(splat(item(palette, at + 1)), y, last))
+    last = fma(splat(palette[at + 2]), z, splat(palette[at + 3]))
+    return fma(splat(palette[at]), x, fma(splat(palette[at + 1]), y, last))
 
 
-@uncounted
+@relaxed
 def skin_both(
     first: int,
     last: int,
@@ -208,18 +220,24 @@ def skin_both(
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write posed points and carried normals of some blocks: cof(M)·n, M times `shrink` to stay clear of the limits."""
-    rest, normals, order, full = surface.rest, surface.normals, surface.order, surface.full[0]
-    bone_starts, bones, weights = surface.bones
-    starts, columns, values = table
-    normal_starts, normal_columns, normal_values = normal_table
-    palette, factors, low, high = work.palette, work.factors[0], work.halves[0, 0], work.halves[0, 1]
-    normal_factors, normal_low, normal_high = work.factors[1], work.halves[1, 0], work.halves[1, 1]
+    rest, normals, order, full = (
+        pointer(surface.rest),
+        pointer(surface.normals),
+        pointer(surface.order),
+        surface.full[0],
+    )
+    bone_starts, bones, weights = _pointers(surface.bones)
+    starts, columns, values = _pointers(table)
+    normal_starts, normal_columns, normal_values = _pointers(normal_table)
+    palette, (factors, low, high) = pointer(work.palette), _factors(work, 0)
+    normal_factors, normal_low, normal_high = _factors(work, 1)
+    points_at, normals_at = pointer(out), pointer(normals_out)
     unit, normal_unit = units
     as_is, normals_as_is = exact
     for block in range(first, last):
         m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
-        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
-            w, b = load(weights, entry * LANES), item(bones, entry)
+        for entry in range(bone_starts[block], bone_starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
             m00, m01, m02, m03 = _blend(palette, b, w, m00, m01, m02, m03)
             m10, m11, m12, m13 = _blend(palette, b + 4, w, m10, m11, m12, m13)
             m20, m21, m22, m23 = _blend(palette, b + 8, w, m20, m21, m22, m23)
@@ -232,9 +250,9 @@ def skin_both(
         q = fma(m10, x, fma(m11, y, fma(m12, z, m13)))
         r = fma(m20, x, fma(m21, y, fma(m22, z, m23)))
         if block < full:
-            store(out, at, p, q, r)
+            store(points_at, at, p, q, r)
         else:
-            scatter(out, order, block * LANES, p, q, r)
+            scatter(points_at, order, block * LANES, p, q, r)
         x, y, z = displacement(
             normal_starts,
             normal_columns,
@@ -251,9 +269,9 @@ def skin_both(
         z = fma(load(normals, at + 2 * LANES), one, z)
         p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(shrink), x, y, z)
         if block < full:
-            store(normals_out, at, p, q, r)
+            store(normals_at, at, p, q, r)
         else:
-            scatter(normals_out, order, block * LANES, p, q, r)
+            scatter(normals_at, order, block * LANES, p, q, r)
 
 
 @inlined
@@ -262,10 +280,10 @@ def _blend(
 ) -> tuple[Any, Any, Any, Any]:  # pragma: no cover - compiled
     """Add a row of a transform, times weights, to the row of the blends."""
     return (
-        fma(splat(item(palette, at)), w, a),
-        fma(splat(item(palette, at + 1)), w, b),
-        fma(splat(item(palette, at + 2)), w, c),
-        fma(splat(item(palette, at + 3)), w, d),
+        fma(splat(palette[at]), w, a),
+        fma(splat(palette[at + 1]), w, b),
+        fma(splat(palette[at + 2]), w, c),
+        fma(splat(palette[at + 3]), w, d),
     )
 
 
