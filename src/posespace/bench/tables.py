@@ -62,11 +62,11 @@ def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
     players = {name: CPUPlayer(skin, normals=False, threads=cores) for name, skin in skins.items()}
     rivals = {name: _frame(player, motion[3]) for name, player in players.items()}
     times = take_turns(rivals, rounds=9 if copies > 1 else 25, calls=2 if copies > 1 else 20)
-    base = players["plain skinning"].layout.nbytes
+    base = players["plain skinning"].blocks.nbytes
     rows = []
     for name, player in players.items():
         row = _row(f"{player.vertices:,} vertices, {name}", times, name, "plain skinning")
-        rows.append(row | {"bytes a frame, ratio": round(player.layout.nbytes / base, 2)})
+        rows.append(row | {"bytes a frame, ratio": round(player.blocks.nbytes / base, 2)})
     return rows
 
 
@@ -91,7 +91,7 @@ def memory() -> list[Row]:
     moved, rivals = {"memory copy": copied}, {"memory copy": copy}
     for name, skin in (("plain skinning", subjects.plain(hand)), ("EigenSkin, 16 bits", hand)):
         player = CPUPlayer(subjects.side_by_side(skin, COPIES), normals=False)
-        moved[name], rivals[name] = player.layout.nbytes, _frame(player, motion[3])
+        moved[name], rivals[name] = player.blocks.nbytes, _frame(player, motion[3])
     times = take_turns(rivals, rounds=9)
     speeds = {name: moved[name] / times[name].median / 1e9 for name in rivals}
     return [

@@ -28,7 +28,7 @@ def compiled(function: Function) -> Function:
 def relaxed(function: Function) -> Function:
     """Compile a function whose sums may be regrouped and fused, so that they can be vectorised."""
     fast = {"contract", "reassoc"}
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=fast)(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=fast)(function)  # type: ignore[return-value]
 
 
 def inlined(function: Function) -> Function:

@@ -174,9 +174,9 @@ def _features(
     p, q, r, s = _quaternion(after(own, REST), 0)
     side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
     signed = after(features, SIGNED_TURNS * joints)
-    for k in range(TURN * joint, TURN * joint + TURN):
-        features[k] = turns[k]
-        signed[k] = side * turns[k]
+    for at in range(TURN * joint, TURN * joint + TURN):
+        features[at] = turns[at]
+        signed[at] = side * turns[at]
     if not angled:
         return
     i = s * x - p * w - q * z + r * y

@@ -19,6 +19,14 @@ Pointer = Any
 Emit = Callable[[Any, Any, Any, Any], Any]
 
 
+def instruction(emitter: Callable[..., tuple[Any, Emit]]) -> Any:
+    """Make an instruction for compiled code of a function that returns its type and what emits it.
+
+    As `numba.extending.intrinsic`, but without the first argument in its type, which callers do not pass.
+    """
+    return intrinsic(emitter)
+
+
 def address(context: Any, builder: Any, pointer_type: Any, pointer: Any, start: Any) -> Any:
     """Emit the address of the number `start`; its type is numba's, as pointers in LLVM may have none."""
     return builder.gep(pointer, [start], source_etype=context.get_data_type(pointer_type.dtype))
@@ -29,17 +37,17 @@ def pointing_to(builder: Any, pointer: Any, kind: Any) -> Any:
     return pointer if pointer.type.is_opaque else builder.bitcast(pointer, kind.as_pointer())
 
 
-@intrinsic
+@instruction
 def pointer(typing: Any, array: Any) -> tuple[Any, Emit]:
     """Return a pointer to the first number of a contiguous array."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, args[0]).data
 
-    return types.CPointer(array.dtype)(array), emit
+    return types.CPointer(array.dtype)(array), emit  # type: ignore[no-untyped-call]
 
 
-@intrinsic
+@instruction
 def after(typing: Any, pointer: Any, count: Any) -> tuple[Any, Emit]:
     """Return a pointer to the number `count` places further on."""
 

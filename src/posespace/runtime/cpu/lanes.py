@@ -12,9 +12,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
 
-from posespace.runtime.pointers import Emit, address, pointing_to
+from posespace.runtime.pointers import Emit, address, instruction, pointing_to
 
 LANES = 8
 
@@ -61,12 +61,12 @@ def _numbers(context: Any, builder: Any, pointer_type: Any, pointer: Any, start:
     return builder.load(place, align=1, typ=kind)
 
 
-@intrinsic
+@instruction
 def load(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
     """Return eight float32, int16 or int8 numbers from `start` on, as float32."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = _numbers(context, builder, signature.args[0], *args, LANES)
+        found = _numbers(context, builder, signature.args[0], args[0], args[1], LANES)
         if isinstance(found.type.element, ir.IntType):
             found = builder.sitofp(builder.sext(found, ir.VectorType(_INT, LANES)), _VECTOR)
         return found
@@ -74,7 +74,7 @@ def load(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
     return lanes_type(pointer, types.intp), emit
 
 
-@intrinsic
+@instruction
 def store(typing: Any, pointer: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
     """Write eight points, x y z x y z ..., as float32 from `start` on."""
 
@@ -90,7 +90,7 @@ def store(typing: Any, pointer: Any, start: Any, x: Any, y: Any, z: Any) -> tupl
     return types.void(pointer, types.intp, lanes_type, lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def scatter(typing: Any, pointer: Any, rows: Any, first: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
     """Write eight points to the rows of float32 numbers (N, 3) that `rows` (int32) names from `first` on."""
 
@@ -109,7 +109,7 @@ def scatter(typing: Any, pointer: Any, rows: Any, first: Any, x: Any, y: Any, z:
     return types.void(pointer, rows, types.intp, lanes_type, lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def no_sums(typing: Any) -> tuple[Any, Emit]:
     """Return eight whole numbers, all zero."""
 
@@ -119,7 +119,7 @@ def no_sums(typing: Any) -> tuple[Any, Emit]:
     return sums_type(), emit
 
 
-@intrinsic
+@instruction
 def add_products(typing: Any, sums: Any, pointer: Any, start: Any, factors: Any) -> tuple[Any, Emit]:
     """Return sums plus products: of 16 whole numbers, those in even places times the low half of `factors`, an int32
     that holds two int16, and those in odd places times the high half. Processors do this in one step.
@@ -136,7 +136,7 @@ def add_products(typing: Any, sums: Any, pointer: Any, start: Any, factors: Any)
     return sums_type(sums_type, pointer, types.intp, types.int32), emit
 
 
-@intrinsic
+@instruction
 def load_pairs(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
     """Return 16 whole numbers from `start` on as float32: those in even places, and those in odd places."""
 
@@ -159,7 +159,7 @@ def _halves(builder: Any, numbers: Any) -> tuple[Any, Any]:
     return even, odd
 
 
-@intrinsic
+@instruction
 def as_lanes(typing: Any, sums: Any) -> tuple[Any, Emit]:
     """Return whole numbers as float32."""
 
@@ -169,7 +169,7 @@ def as_lanes(typing: Any, sums: Any) -> tuple[Any, Emit]:
     return lanes_type(sums_type), emit
 
 
-@intrinsic
+@instruction
 def splat(typing: Any, number: Any) -> tuple[Any, Emit]:
     """Return a number eight times."""
 
@@ -180,7 +180,7 @@ def splat(typing: Any, number: Any) -> tuple[Any, Emit]:
     return lanes_type(types.float32), emit
 
 
-@intrinsic
+@instruction
 def fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
     """Return a·b + c."""
 
@@ -192,7 +192,7 @@ def fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a·b."""
 
@@ -202,7 +202,7 @@ def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a - b."""
 
@@ -212,7 +212,7 @@ def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a where `where` is above 0, else b."""
 
@@ -223,7 +223,7 @@ def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type, lanes_type), emit
 
 
-@intrinsic
+@instruction
 def root_inverse(typing: Any, a: Any) -> tuple[Any, Emit]:
     """Return 1/√a, and 0 where a is 0."""
 
