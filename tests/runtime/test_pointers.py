@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from llvmlite import ir
 from numba import njit
+from numba.core.errors import TypingError
 
 from posespace.runtime import compiled
 from posespace.runtime.cpu.lanes import LANES, load, scatter, store
@@ -30,6 +31,12 @@ def test_numbers_are_read_in_any_type_and_written_in_any_order(kind: type[np.gen
     assert _moved(values, rows, out, mixed) == 3.0
     np.testing.assert_array_equal(out, values[2:].reshape(3, LANES).T)
     np.testing.assert_array_equal(mixed[rows], out)
+
+
+def test_an_array_with_gaps_has_no_pointer() -> None:
+    rows, out = np.arange(LANES, dtype=np.int32), np.zeros((LANES, 3), np.float32)
+    with pytest.raises(TypingError, match="expected a contiguous array"):
+        _moved(np.zeros(100, np.float32)[::2], rows, out, out)
 
 
 @pytest.mark.parametrize(("kind", "cast"), [(ir.FloatType().as_pointer(), True), (ir.PointerType(), False)])

@@ -60,7 +60,7 @@ def _polynomial(function: Callable[[Floats], Floats], low: float, high: float, d
     return found
 
 
-# Both to eleven digits: a root and an arc function less, and many at once. Each number has a name, for a list would be
+# Both to eleven digits: they save a root and an arc function, and vectorise. Each number has a name, as a list would be
 # read from memory at every step.
 # The squared angle between two rotations is (4·asin(√s/2))², s the squared distance of their quaternions, 0 to 2.
 _A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = _polynomial(
@@ -93,13 +93,8 @@ def drive(
         _features(after(rows, JOINT * joint), joint, joints, links[LINK * joint + ANGLED], turns, features)
     for k in range(controls):
         features[FEATURES * joints + k] = turns[POSE_NUMBERS * joints + k]
-    heads, slots, numbers, found = (
-        pointer(tables.heads),
-        pointer(tables.slots),
-        pointer(tables.numbers),
-        pointer(coordinates),
-    )
-    terms = after(features, FEATURES * joints + controls)
+    heads, slots, numbers = pointer(tables.heads), pointer(tables.slots), pointer(tables.numbers)
+    terms, found = after(features, FEATURES * joints + controls), pointer(coordinates)
     for which in range(interpolants):
         _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
 

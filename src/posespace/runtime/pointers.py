@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 Pointer = Any
@@ -40,6 +41,8 @@ def pointing_to(builder: Any, pointer: Any, kind: Any) -> Any:
 @instruction
 def pointer(typing: Any, array: Any) -> tuple[Any, Emit]:
     """Return a pointer to the first number of a contiguous array."""
+    if array.layout != "C":
+        raise TypingError(f"pointer: expected a contiguous array, got {array}")
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, args[0]).data

@@ -1,8 +1,8 @@
 """A skin as the compiled loops read it: vertices in blocks of eight, each with its bones and displacements.
 
-A block lists every bone and every displacement column that one of its vertices has; a vertex that lacks it has zeros
+A block lists every bone and every displacement column that any of its vertices has; a vertex without it has zeros
 there. Neighbours mostly have the same, so vertices are put in an order that keeps neighbours together, unless the
-order of the mesh does so already.
+order of the mesh already does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class BlockEntries(NamedTuple):
     Parameters
     ----------
     starts : (B + 1,) int32
-    columns : (E,) int32, of a bone the place of its transform in a flat palette; or (E, 2), two to an entry
+    columns : (E,) int32, for a bone the place of its transform in a flat palette; or (E, 2), two per entry
     values : (E, 8) weights, (E, 3, 8) float32 displacements, or (E, 3, 8, 2) int16 or int8 ones, of two columns
     """
 
@@ -42,19 +42,19 @@ class BlockEntries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The tables of a skin's vertices.
+    """A skin in blocks of eight vertices.
 
     Parameters
     ----------
     vertices : N
-    order : (8 B,) int32, the vertex in each lane; the lanes that are left over in the last block repeat its last vertex
+    order : (8 B,) int32, the vertex in each lane; unused lanes of the last block repeat its last vertex
     in_order : whether that is the order of the mesh
     rest, normals : (B, 3, 8) float32
     bones : joints and weights
     points, normal_points : displacements of the rest points and of the rest normals, in the type they are stored in;
         None where the skin has no corrections of normals
     scales, normal_scales : (C,) the length of one unit of each column's values
-    most, normal_most : the largest sum of whole numbers that a vertex has in one axis, 0 where they are not whole
+    most, normal_most : the largest sum of whole numbers of any vertex along one axis, 0 where they are floats
     """
 
     vertices: int
@@ -76,7 +76,7 @@ class Blocks:
         return len(self.rest)
 
     def shares(self, parts: int) -> NDArray[np.int64]:
-        """Return (parts + 1,) the blocks at which to cut, so that each part has as much work."""
+        """Return (parts + 1,) the blocks at which to cut, so that all parts have equal work."""
         columns = self.points.columns.ndim * np.diff(self.points.starts)
         work = _SCATTER + _BONE * np.diff(self.bones.starts) + columns
         done = np.concatenate([[0.0], np.cumsum(work)])
@@ -121,7 +121,7 @@ def blocks_of(skin: Skin, drive: Drive) -> Blocks:
 
 
 def _best_order(rig: Rig, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
-    """The order of vertices with the least work a frame, and whether it is the mesh's own."""
+    """The order of vertices with the least work per frame, and whether it is the mesh's own."""
     count = len(rig.mesh.points)
     natural, near = np.arange(count), np.argsort(_along_a_curve(rig.mesh.points), kind="stable")
     costs = []
@@ -158,7 +158,7 @@ def _in_blocks(values: Floats, order: Ints32) -> Floats32:
 
 
 def _zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
-    """An array of zeros that begins at a line of the cache, so that no eight numbers of it lie in two."""
+    """An array of zeros that begins at a cache line, so that no eight numbers of it straddle two."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     store = np.zeros(size + 64, np.uint8)
     first = -store.ctypes.data % 64
@@ -183,7 +183,7 @@ def _by_block(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: in
 
 
 def _paired(entries: BlockEntries) -> BlockEntries:
-    """Put two columns in an entry, for whole numbers are multiplied and added two at a time."""
+    """Put two columns in each entry, as whole numbers are multiplied and added two at a time."""
     starts, columns, values = entries
     if values.dtype == np.float32:
         return entries

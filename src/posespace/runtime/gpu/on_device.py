@@ -69,7 +69,7 @@ class OnDevice:
         self._fence = webgpu.buffer(self.device, "fence", 16, usage.MAP_READ | usage.COPY_DST)
 
     def _make_group(self, tables: list[Any]) -> None:
-        """Make the bind group of what poses a vertex, for compute and vertex stages."""
+        """Make the bind group for posing a vertex, in compute and vertex stages."""
         stages = webgpu.library().ShaderStage
         frame = {"type": "uniform" if self._small else "read-only-storage"}
         kinds = [{"buffer": frame}, *(_TABLE for _ in tables)]
@@ -150,7 +150,7 @@ class OnDevice:
         return webgpu.buffer(self.device, "results", size, usage.MAP_READ | usage.COPY_DST)
 
     def fetch(self, staging: Any, points: Floats32, normals: Floats32 | None) -> None:
-        """Write what a staging buffer has, when it is there."""
+        """Wait for a staging buffer and write what it holds."""
         with webgpu.watched("reading a frame"):
             staging.map_sync(webgpu.library().MapMode.READ)
             mapped = staging.read_mapped(copy=False)
