@@ -21,7 +21,8 @@ from timing import wants_json
 from posespace.pose import Pose
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Posed, Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Posed, Simulation
 from posespace.skeleton import Skeleton
 
 JOINT = "index_pip"

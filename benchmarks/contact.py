@@ -10,14 +10,16 @@ import argparse
 import numpy as np
 
 from posespace.check import Floats
-from posespace.geometry.surface import Surface, vertex_normals
+from posespace.geometry.normals import vertex_normals
+from posespace.geometry.surface import Surface
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.bodies.hand_bones import FINGERS
 from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.contact import Contact
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.solver.simulation import Simulation
 
 FIST = {"mcp": 80.0, "pip": 90.0, "dip": 60.0}
 
@@ -36,7 +38,7 @@ def depths(rig: Rig, skin: Floats) -> Floats:
     surface = Surface(skin, rig.mesh.triangles)
     normals = vertex_normals(skin, rig.mesh.triangles)
     inside = surface.winding(skin + 0.05 * normals) > 0.5
-    nearest, _ = surface.closest(skin[inside], -normals[inside])
+    nearest = surface.closest(skin[inside], -normals[inside]).points
     found: Floats = np.linalg.norm(nearest - skin[inside], axis=1)
     return found
 

@@ -31,7 +31,7 @@ def score(skin: ps.Skin, unseen: ps.Examples) -> float:
 
 
 def bytes_a_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
-    """What the skin stores beside the rig."""
+    """What the skin stores, excluding the rig."""
     return round(ps.evaluate(skin, unseen.subset([0])).bytes_per_vertex, 1)
 
 
@@ -45,7 +45,7 @@ def joined(first: ps.Examples, second: ps.Examples) -> ps.Examples:
 
 
 def components(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> list[Row]:
-    """Error against components, beside the paper's."""
+    """Error against components, next to the paper's."""
     thumb = between.named("between thumb_cmc.*")
     rows = []
     for count, paper in enumerate(PAPER, 1):

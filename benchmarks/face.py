@@ -20,7 +20,11 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import rotations
-from posespace.report.render import Camera, heat, montage, render, save_png
+from posespace.report.camera import Camera
+from posespace.report.colours import heat
+from posespace.report.montage import montage
+from posespace.report.png import save_png
+from posespace.report.render import render
 
 Array = NDArray[np.float64]
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -136,7 +140,7 @@ def main() -> None:
         rows[f"linear, {count}"] = figures(blended(sculpts), truth, moved, sculpts)
         rows[f"PSD, {count}"] = figures(fitted(rig, sculpts), truth, moved, sculpts)
         if len(shares) == 1:
-            rows["PSD, 1 sculpt, falloff 3"] = figures(fitted(rig, sculpts, falloff=3.0), truth, moved, sculpts)
+            rows["PSD, 1 sculpt, radius 3"] = figures(fitted(rig, sculpts, radius=3.0), truth, moved, sculpts)
     if options.json:
         print(json.dumps({"jaw degrees": round(float(np.degrees(angle)), 1), "rows": rows}))
     else:

@@ -48,7 +48,7 @@ def fit(path: Path) -> None:
 
 
 def peak(path: Path) -> float:
-    """The most bytes that a fit holds at once beside what was there before."""
+    """The most bytes that a fit holds at once, excluding what was there before."""
     tracemalloc.start()
     fit(path)
     most = tracemalloc.get_traced_memory()[1]

@@ -14,7 +14,8 @@ import numpy as np
 from posespace.pose import Pose
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Posed, Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Posed, Simulation
 from posespace.skeleton import Skeleton
 
 STEP = 5.0

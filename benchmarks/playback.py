@@ -40,7 +40,7 @@ def asked(found: dict[str, Rows]) -> Rows:
     for title, key, most in (("EigenSkin hand", "EigenSkin", "1.35"), ("ten full entries", "ten full", "1.7")):
         measured = _both(found, "corrections", key, "times plain skinning")
         rows.append(_line(f"{title} against plain skinning, 28k", f"at most {most}", measured))
-    ratio, bytes_ratio = (_ratio(large, "EigenSkin", key) for key in ("times plain skinning", "bytes a frame, ratio"))
+    ratio, bytes_ratio = (_ratio(large, "EigenSkin", key) for key in ("times plain skinning", "bytes per frame, ratio"))
     rows.append(_line("EigenSkin hand against plain skinning, 1M", f"at most {bytes_ratio} (bytes)", f"{ratio:.2f}"))
     measured = _both(found, "normals", "corrected", "times plain skinning with normals")
     rows.append(_line("with normals and their corrections", "at most 1.8", measured))

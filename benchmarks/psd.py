@@ -27,12 +27,12 @@ def session(rig: ps.Rig, deltas: dict[str, np.ndarray], **settings: object) -> p
     return sculpts
 
 
-def refall(sculpts: ps.Sculpts) -> Callable[[], ps.Skin]:
-    """Another falloff at each call."""
+def other_radius(sculpts: ps.Sculpts) -> Callable[[], ps.Skin]:
+    """Another radius at each call."""
     number = count()
 
     def change() -> ps.Skin:
-        sculpts.set_falloff("*", 1.0 + 0.01 * (next(number) % 50))
+        sculpts.set_radius("*", 1.0 + 0.01 * (next(number) % 50))
         return sculpts.skin()
 
     return change
@@ -72,22 +72,22 @@ def main() -> None:
     accuracy(as_json)
     rig, deltas = face()
     space = ps.PoseSpace("controls", tuple(deltas))
-    one = session(rig, deltas, space=space, falloff=1.0)
+    one = session(rig, deltas, space=space, radius=1.0)
     chosen = session(rig, deltas, space=space)
-    sets = session(rig, deltas, space=space, falloff=1.0, per_vertex=True)
-    apart = session(rig, deltas, falloff=1.0)
+    sets = session(rig, deltas, space=space, radius=1.0, per_vertex=True)
+    apart = session(rig, deltas, radius=1.0)
     smile = deltas["mouthSmile_L"]
     rivals = {
-        "a falloff changes": refall(one),
+        "a radius changes": other_radius(one),
         "a sculpt is replaced": resculpt(one, rig, smile),
-        "the same, falloff chosen": resculpt(chosen, rig, smile),
-        "per vertex: a falloff changes": refall(sets),
+        "the same, radius chosen": resculpt(chosen, rig, smile),
+        "per vertex: a radius changes": other_radius(sets),
         "per vertex: a sculpt is replaced": resculpt(sets, rig, smile),
-        "43 layers: all falloffs change": refall(apart),
+        "43 layers: all radii change": other_radius(apart),
         "43 layers: a sculpt is replaced": resculpt(apart, rig, smile),
     }
     title = f"{len(rig.mesh.points)} vertices, {len(deltas)} sculpts"
-    report(title, take_turns(rivals), "a falloff changes", as_json)
+    report(title, take_turns(rivals), "a radius changes", as_json)
 
 
 if __name__ == "__main__":

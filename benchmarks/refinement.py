@@ -21,7 +21,8 @@ from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 
 POSES = ("index_pip.x +69", "index_mcp.x +66", "thumb_cmc.x +35", "random 3")
 

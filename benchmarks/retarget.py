@@ -80,7 +80,7 @@ def cut(skin: ps.Skin) -> ps.Skin:
 
 
 def table(cases: Iterator[Case]) -> dict[str, list[float]]:
-    """The missed part of the change, by way, for each case."""
+    """The missed fraction of the change, by way, for each case."""
     found: dict[str, list[float]] = {}
     for case in cases:
         truth, unchanged = (deformation(skin, case.motion) for skin in (case.y2, case.y1))
@@ -214,10 +214,11 @@ def arms() -> Iterator[Case]:
 
 
 def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> ps.Skin:
-    """A skin of a simulated arm that meets each frame."""
+    """A skin of a simulated arm that reproduces each frame."""
     from posespace.simulate.bodies.body import Body
     from posespace.simulate.mesh.tetmesh import tetrahedralise
-    from posespace.simulate.solver.simulation import Simulation, Tissue
+    from posespace.simulate.settings import Tissue
+    from posespace.simulate.solver.simulation import Simulation
 
     assert isinstance(body, Body)
     given = body.rig

@@ -36,24 +36,24 @@ def methods(smoothing: float) -> dict[str, Method]:
 
 
 def hand() -> tuple[str, ps.Examples, ps.Examples, float]:
-    """One degree of freedom at a time to fit on, all joints at once to judge by."""
-    return "hand: fitted on single joints, judged on 25 random poses", *ps.datasets.hand(), 0.0
+    """One degree of freedom at a time to fit on, all joints at once to evaluate on."""
+    return "hand: fitted on single joints, evaluated on 25 random poses", *ps.datasets.hand(), 0.0
 
 
 def frames(data: Path) -> tuple[str, ps.Examples, ps.Examples, float]:
-    """The mesh sequence of dem-bones in blocks of frames: odd ones to fit on, even ones to judge by."""
+    """The mesh sequence of dem-bones in blocks of frames: odd ones to fit on, even ones to evaluate on."""
     found = dict(np.load(data / "meshseq-dembones" / "bone_train.npz"))
     names = ("rest_verts", "tris", "weights", "bone_parents", "rest_bone_world")
     rig = ps.Rig.from_arrays(*(found[name] for name in names), found["bone_names"].tolist())
     motion = ps.Motion.from_world(rig.skeleton, found["bone_world"])
     examples = ps.Examples.from_shapes(rig, motion, found["verts"])
     block = np.arange(len(motion)) // BLOCK
-    title = f"dem-bones: blocks of {BLOCK} frames, 1st, 3rd, ... fitted, 2nd, 4th, ... judged; smoothing 0.001"
+    title = f"dem-bones: blocks of {BLOCK} frames, 1st, 3rd, ... fitted, 2nd, 4th, ... evaluated; smoothing 0.001"
     return title, examples.subset(np.flatnonzero(block % 2 == 0)), examples.subset(np.flatnonzero(block % 2)), 1e-3
 
 
 def table(train: ps.Examples, unseen: ps.Examples, smoothing: float) -> list[dict[str, object]]:
-    """Fit and judge each method."""
+    """Fit and evaluate each method."""
     rows: list[dict[str, object]] = []
     for name, method in methods(smoothing).items():
         start = time.perf_counter()

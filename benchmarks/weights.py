@@ -56,16 +56,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
     given = parser.parse_args()
     train, unseen = ps.datasets.hand()
-    sets = [("hand: fitted on single joints, judged on 25 random poses", train, unseen)]
-    sets.append(("hand: single joints, every second angle judged", *every_second(train)))
+    sets = [("hand: fitted on single joints, evaluated on 25 random poses", train, unseen)]
+    sets.append(("hand: single joints, evaluated on every second angle", *every_second(train)))
     sets.append(("arm", *ps.datasets.bending_arm()))
     if (given.data / "meshseq-dembones").is_dir():
         _, odd, even, _ = frames(given.data)
-        sets.append(("dem-bones: blocks of 10 frames, 1st, 3rd, ... fitted, 2nd, 4th, ... judged", odd, even))
+        sets.append(("dem-bones: blocks of 10 frames, 1st, 3rd, ... fitted, 2nd, 4th, ... evaluated", odd, even))
         sets.append(("dem-bones: the blocks the other way round", even, odd))
-    for title, fitted, judged in sets:
+    for title, fitted, others in sets:
         keys = ("rel_err", "max_error", "normal_degrees", "bytes_per_vertex")
-        scores = {name: ps.evaluate(skin, judged).figures() for name, skin in skins(fitted).items()}
+        scores = {name: ps.evaluate(skin, others).figures() for name, skin in skins(fitted).items()}
         rows = {name: {key: figures[key] for key in keys} for name, figures in scores.items()}
         if given.json:
             print(json.dumps({"title": title, "rows": rows}))

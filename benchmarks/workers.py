@@ -18,7 +18,7 @@ from posespace.simulate.cluster.batch import Job, Outcome, solve_pose
 from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.poses import random_poses
-from posespace.simulate.solver.simulation import Tissue
+from posespace.simulate.settings import Tissue
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     body = hand(0)
     mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements, body.rig.skeleton.names)
     job = Job(body.rig, mesh, Tissue())
-    motion = random_poses(body.rig.skeleton, options.poses, seed=2002, part=0.5).motion
+    motion = random_poses(body.rig.skeleton, options.poses, seed=2002, fraction=0.5).motion
     rows = {}
     for workers in (1, options.workers):
         with Machines(workers).cluster() as cluster:

@@ -9,7 +9,11 @@ import numpy as np
 import posespace as ps
 from posespace.datasets.bending_arm import true_shape
 from posespace.fit.weights.nearest_bone import on_nearest_bone
-from posespace.report.render import Camera, heat, montage, render, save_png
+from posespace.report.camera import Camera
+from posespace.report.colours import heat
+from posespace.report.montage import montage
+from posespace.report.png import save_png
+from posespace.report.render import render
 
 IMG = Path(__file__).with_name("img")
 

@@ -16,11 +16,15 @@ from frame_picture import frame
 from posespace.check import Floats
 from posespace.formats.example_store import ExampleStore
 from posespace.pose import Pose
-from posespace.report.render import Camera, Image, montage, render, save_png
+from posespace.report.camera import Camera
+from posespace.report.montage import montage
+from posespace.report.png import save_png
+from posespace.report.render import Image, render
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.cutaway import cut_open
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")

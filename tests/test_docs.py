@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import absent
 
 import posespace as ps
 
@@ -16,6 +17,20 @@ ROOT = Path(__file__).parents[1]
 WIDE_TABLES = (
     "[...document.querySelectorAll('table')].filter(t => t.scrollWidth > t.parentElement.clientWidth + 1).length"
 )
+
+PAGES_ON_AN_ARM = (
+    "bring-your-own-rig.md",
+    "fit.md",
+    "faces.md",
+    "evaluate.md",
+    "rivals.md",
+    "interpolators.md",
+    "files.md",
+    "export.md",
+    "muscles.md",
+    "retarget.md",
+)
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
 
 
 @pytest.fixture(scope="module")
@@ -82,25 +97,48 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
-    pages = (
-        "bring-your-own-rig.md",
-        "fit.md",
-        "faces.md",
-        "evaluate.md",
-        "rivals.md",
-        "interpolators.md",
-        "files.md",
-        "export.md",
-        "muscles.md",
-        "retarget.md",
-    )
-    for page in pages:
+    for page in PAGES_ON_AN_ARM:
         for block in python_blocks(ROOT / "docs" / page):
             if page != "bring-your-own-rig.md":
                 names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}
             exec(block.replace("hand.examples", f"{page}.examples"), names)
     for page in ("bring-your-own-rig.md", "files.md"):
         assert len(ps.Examples.open(f"{page}.examples")) == len(train)
+
+
+@pytest.mark.parametrize("page", PAGES_ON_THE_HAND)
+def test_the_code_about_the_hand_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in python_blocks(ROOT / "docs" / page):
+        try:
+            exec(block, names)
+        except ps.InputError as error:
+            if "gpu: no driver" not in str(error):
+                raise
+            absent("vulkan", str(error))
+
+
+def test_every_page_with_code_is_run() -> None:
+    with_code = {path.name for path in (ROOT / "docs").glob("*.md") if python_blocks(path)}
+    assert with_code == {*PAGES_ON_AN_ARM, *PAGES_ON_THE_HAND}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    pages = "".join(path.read_text() for path in (ROOT / "docs").glob("api-*.md"))
+    listed = set(re.findall(r"^::: (\S+)$", pages, re.MULTILINE))
+    public = [getattr(ps, name) for name in ps.__all__ if name != "datasets"]
+    public += [getattr(ps.datasets, name) for name in ps.datasets.__all__]
+    missing = {f"{thing.__module__}.{thing.__qualname__}" for thing in public} - listed
+    assert missing == set()
+
+
+def test_the_reference_says_something_about_every_name(site: Path) -> None:
+    empty = re.compile(r'<div class="doc doc-contents[^"]*">\s*(?:<div class="doc doc-children|</div>)')
+    for page in sorted(site.glob("api-*.html")):
+        text = page.read_text()
+        assert not empty.search(text), page.name
+        assert "\\*" not in text, page.name
 
 
 def test_no_page_names_a_machine_or_a_registry() -> None:

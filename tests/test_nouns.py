@@ -249,7 +249,7 @@ def test_matrices_for_row_vectors_are_refused_with_the_remedy() -> None:
         Motion.from_world(skeleton, np.swapaxes(world, 1, 2)[None])
 
 
-def test_names_that_are_close_are_told() -> None:
+def test_names_that_are_close_are_reported() -> None:
     skeleton = Skeleton.from_world(["Index_L", "Thumb_L"], [-1, 0], np.tile(np.eye(4), (2, 1, 1)))
     with pytest.raises(InputError, match="joint 'Indx_L': not in the skeleton; the closest is 'Index_L'"):
         skeleton.index("Indx_L")

@@ -33,7 +33,7 @@ def test_a_sculpt_of_one_side_becomes_one_of_the_other() -> None:
     np.testing.assert_allclose(np.delete(moved, 8, axis=0), 0, atol=1e-9)
 
 
-def test_a_rest_shape_that_is_not_symmetric_is_told_with_how_far_off_it_is() -> None:
+def test_a_rest_shape_that_is_not_symmetric_is_reported_with_how_far_off_it_is() -> None:
     with pytest.raises(InputError, match=r"not symmetric: vertex \d+ rests 0.3 from a mirror image, 0.073 of the box"):
         ps.mirror_examples(sided_face("smile_L", off=0.3))
     with pytest.raises(InputError, match="two vertices have the same mirror image"):

@@ -20,7 +20,7 @@ def bent(elbow: float, twist: float, **controls: float) -> Pose:
     return Pose(SKELETON.rotations(angles), controls=controls)
 
 
-def test_angles_are_those_of_the_axes_and_controls_stand_beside_them() -> None:
+def test_angles_are_those_of_the_axes_and_controls_stand_among_them() -> None:
     space = PoseSpace("angles", ("forearm.z", "load", "hand.x"))
     pose = bent(1.2, -0.7, load=0.5)
     np.testing.assert_allclose(space.coordinates(pose, SKELETON), [1.2, 0.5, -0.7], atol=1e-9)

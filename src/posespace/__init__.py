@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from posespace.skin import Skin as Skin
     from posespace.spaces import PoseSpace as PoseSpace
 
+    __version__: str
+
 # Threads that spin while they wait use up their time, and are then not there when there is work: on a machine with
 # anything else to do a frame takes a hundred times as long. Read once, when the first loop runs on several cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -75,11 +76,14 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__version__ = version("posespace")
 __all__ = sorted([*_HOME_OF, "datasets"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("posespace")
     if name == "datasets":
         return importlib.import_module("posespace.datasets")
     if name not in _HOME_OF:

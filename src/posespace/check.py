@@ -28,7 +28,7 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
     ----------
     name : what the array is, for the message
     value : anything NumPy takes; float32 and float64 arrays are not copied
-    shape : one entry an axis; a number must match, a letter may be anything
+    shape : one entry per axis; a number must match, a letter may be anything
     """
     array = _array(name, value)
     if array.dtype not in (np.float32, np.float64):
@@ -67,14 +67,21 @@ def transforms(name: str, value: ArrayLike, shape: Sequence[int | str], columns:
     `columns` names the entries of the axis before the last two, for the message.
     """
     array = floats(name, value, shape)
-    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * (
-        1 + np.abs(array).max(initial=0.0)
-    )
+    # Relative to the largest entry, because that is how far rounding moves the last row.
+    size = 1 + np.abs(array).max(initial=0.0)
+    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * size
     if off.any():
-        where = int(np.argwhere(off)[0][-1])
+        where = int(np.argwhere(np.atleast_1d(off))[0][-1])
         whose = f" of joint {columns[where]!r}" if where < len(columns) else ""
         raise InputError(f"{name}{whose}: expected 0 0 0 1 as last row; matrices act on columns, so pass the transpose")
     return array
+
+
+def affine(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
+    """Return a writable float64 copy of `transforms` (..., 4, 4) whose last row is 0 0 0 1 exactly."""
+    matrices: Floats = transforms(name, value, shape).astype(np.float64)
+    matrices[..., 3, :] = (0, 0, 0, 1)
+    return matrices
 
 
 def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
@@ -116,7 +123,7 @@ def number(name: str, value: Any) -> float:
 
 
 def bits(value: Any) -> int:
-    """Return `value` if it is a number of bits that a stored number may have."""
+    """Return `value` if a stored number may have that many bits."""
     if whole("bits", value) not in (32, 16, 8):
         raise InputError(f"bits: expected 32, 16 or 8, got {value}")
     return int(value)

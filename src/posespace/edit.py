@@ -1,4 +1,4 @@
-"""Editing what a skin has learned: one signal weaker, stronger or mute, or all of them exaggerated."""
+"""Editing what a skin has learned: one component weaker, stronger or muted, or all of them exaggerated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
 
 
 def edit_words(skin: Skin) -> str:
-    """Return a skin's edits in a line, "" where it has none."""
+    """Return a skin's edits in one line, "" where it has none."""
     words: list[str] = []
     for scale, exaggerate in _past(skin):
         words += [f"{name} times {factor:g}" for name, factor in scale.items()]
@@ -39,10 +39,10 @@ def edit_words(skin: Skin) -> str:
 
 
 def edit_factors(skin: Skin) -> list[Floats]:
-    """Return for each layer the factors (C,) that all edits of a skin together have put on its signals."""
+    """Return for each layer the factors (C,) that all edits of a skin together have put on its components."""
     total: list[Floats] = [np.ones(layer.driver.components) for layer in skin.layers]
     for scale, exaggerate in _past(skin):
-        # A signal may be gone by now: truncated after the edit.
+        # A component may be gone: truncated after the edit.
         for name, factor in scale.items():
             with suppress(InputError):
                 total = [a * b for a, b in zip(total, _factors(skin, {name: factor}, 1.0), strict=True)]
@@ -51,7 +51,7 @@ def edit_factors(skin: Skin) -> list[Floats]:
 
 
 def _past(skin: Skin) -> list[tuple[dict[str, float], float]]:
-    """The edits that a skin says were made; what a file has there may be anything, and is left out if it is no edit."""
+    """The edits that a skin says were made; a file may hold anything there, and what is no edit is ignored."""
     said = skin.about.get("edits")
     found = []
     for edit in said if isinstance(said, list) else []:
@@ -65,25 +65,25 @@ def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
     if scale is None:
         return {}
     if not isinstance(scale, Mapping):
-        raise InputError(f"scale: expected factors by name, as {{3: 0.5}}, got a {type(scale).__name__}")
+        raise InputError(f"scale: expected factors by name, e.g. {{3: 0.5}}, got a {type(scale).__name__}")
     return {str(name): check.number(f"scale of {name!r}", factor) for name, factor in scale.items()}
 
 
 def _factors(skin: Skin, scale: Mapping[str, float], exaggerate: float) -> list[Floats]:
-    """For each layer the factors (C,) of its signals; a signal that is named twice is an error."""
+    """For each layer the factors (C,) of its components; a component that is named twice is an error."""
     factors: list[Floats] = [np.full(layer.driver.components, exaggerate) for layer in skin.layers]
     seen: set[tuple[int, int | None]] = set()
     for name, factor in scale.items():
-        number, signal = _find(skin, name)
-        if (number, signal) in seen:
-            raise InputError(f"scale of {name!r}: expected each signal once, got it twice")
-        seen.add((number, signal))
-        factors[number][slice(None) if signal is None else signal] *= factor
+        number, component = _find(skin, name)
+        if (number, component) in seen:
+            raise InputError(f"scale of {name!r}: expected each component once, got it twice")
+        seen.add((number, component))
+        factors[number][slice(None) if component is None else component] *= factor
     return factors
 
 
 def _find(skin: Skin, name: str) -> tuple[int, int | None]:
-    """The layer that a name speaks of, and the signal, or None for all of the layer."""
+    """The layer that a name stands for, and the component, or None for the whole layer."""
     names = [layer.name for layer in skin.layers]
     if name in names:
         return names.index(name), None
@@ -92,22 +92,22 @@ def _find(skin: Skin, name: str) -> tuple[int, int | None]:
         place = names.index(layer) if layer else 0
         most = skin.layers[place].driver.components
         if not 1 <= int(number) <= most:
-            raise InputError(f"signal {name!r}: expected 1 to {most} in layer {names[place]!r}")
+            raise InputError(f"component {name!r}: expected 1 to {most} in layer {names[place]!r}")
         return place, int(number) - 1
     if not names:
-        raise InputError(f"signal {name!r}: the skin has no layers")
+        raise InputError(f"component {name!r}: the skin has no layers")
     close = closest_name(layer or name, names)
     raise InputError(
-        f"signal {name!r}: expected a layer, e.g. {close}, or one of its signals, e.g. {close[:-1]}:1{close[-1]}"
+        f"component {name!r}: expected a layer, e.g. {close}, or one of its components, e.g. {close[:-1]}:1{close[-1]}"
     )
 
 
 def _scaled_layer(layer: Layer, factors: Floats) -> Layer:
     normal = layer.normal_basis
     if normal is not None and layer.normal_driver is not None:
-        # Normals with coordinates of their own know nothing of the signals.
+        # Normals with a driver of their own do not follow the components of the points.
         if np.ptp(factors) > 0:
-            raise InputError(f"layer {layer.name!r}: its normals have signals of their own; scale the whole layer")
+            raise InputError(f"layer {layer.name!r}: its normals have components of their own; scale the whole layer")
         normal = _scaled_basis(normal, np.full(layer.normal_driver.components, factors[0]))
     elif normal is not None:
         normal = _scaled_basis(normal, factors)

@@ -45,7 +45,7 @@ class Examples:
 
     def __post_init__(self) -> None:
         if len(self.shapes) != len(self.motion):
-            raise InputError(f"examples: expected {len(self.motion)} shapes, one a pose, got {len(self.shapes)}")
+            raise InputError(f"examples: expected {len(self.motion)} shapes, one per pose, got {len(self.shapes)}")
         if self.motion.rotations.shape[1] != len(self.rig.skeleton):
             have = self.motion.rotations.shape[1]
             raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {have}")
@@ -102,7 +102,7 @@ class Examples:
         return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
 
     def named(self, *patterns: str) -> Examples:
-        """Those whose pose's name fits a pattern, as "wrist.*"; a pattern after "!" leaves out what fits it."""
+        """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
         names = self.motion.names
         wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
         unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]

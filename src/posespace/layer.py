@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 from posespace.spaces import PoseSpace
-
-if TYPE_CHECKING:
-    pass
 
 Interpolant = RBFInterpolant | ShepardInterpolant
 Basis = Floats | PackedBasis
@@ -35,7 +32,7 @@ class Driver:
     def __post_init__(self) -> None:
         have = self.interpolant.centres.shape[1]
         if have != self.space.dimensions:
-            raise InputError(f"interpolant: expected {self.space.dimensions} numbers a sample, got {have}")
+            raise InputError(f"interpolant: expected {self.space.dimensions} numbers per sample, got {have}")
         if self.interpolant.metric != self.space.metric:
             raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
 
@@ -50,7 +47,7 @@ class Driver:
         return values
 
     def truncated(self, components: int) -> Driver:
-        """Return a driver of the first coordinates only, at most `components`, at least 1."""
+        """Return a driver of at most the first `components` coordinates (at least 1)."""
         made = self.interpolant
         if components >= self.components:
             return self
@@ -65,12 +62,12 @@ class Layer:
 
     Parameters
     ----------
-    name : the joint or the sculpts it is for
+    name : the joints, controls or region it is for
     driver : pose to coordinates (C,)
     support : (S,) int32, the vertices it moves, ascending
     basis : (C, S, 3) the displacement of each vertex per unit of each coordinate, as an array or packed
     normal_basis : (C, S, 3) or None, the same for the rest normals
-    normal_driver : the coordinates of `normal_basis` where they are its own; None: it shares `driver`'s
+    normal_driver : the driver of `normal_basis` where it has its own; None: it shares `driver`
     """
 
     name: str
@@ -95,15 +92,15 @@ class Layer:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
 
     def packed(self, bits: int) -> Layer:
-        """Return the layer with its bases packed, 32, 16 or 8 bits a number."""
+        """Return the layer with its bases packed in 32, 16 or 8 bits per number."""
         normal = None if self.normal_basis is None else PackedBasis.pack(np.asarray(self.normal_basis), bits)
         return replace(self, basis=PackedBasis.pack(np.asarray(self.basis), bits), normal_basis=normal)
 
-    def truncated(self, components: int) -> Layer:
-        """Return the layer with its first components only, at most `components`, at least 1."""
+    def truncated(self, components: int, truncate: Callable[[Driver], Driver]) -> Layer:
+        """Return the layer with at most its first `components` (at least 1); `truncate` does the same to a driver."""
         normal = None if self.normal_basis is None else self.normal_basis[:components]
-        own = None if self.normal_driver is None else self.normal_driver.truncated(components)
-        return Layer(self.name, self.driver.truncated(components), self.support, self.basis[:components], normal, own)
+        own = None if self.normal_driver is None else truncate(self.normal_driver)
+        return Layer(self.name, truncate(self.driver), self.support, self.basis[:components], normal, own)
 
 
 def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:

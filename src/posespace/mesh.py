@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.edges import edges_of
+from posespace.geometry.normals import vertex_normals
+from posespace.geometry.weld import Weld, weld_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +98,9 @@ class Mesh:
         corners = corners[(corners != np.roll(corners, 1, axis=1)).all(axis=1)]
         if not len(corners):
             return False
-        directed = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]).astype(np.int64)
-        forward = np.sort(directed[:, 0] * len(self.points) + directed[:, 1])
-        backward = np.sort(directed[:, 1] * len(self.points) + directed[:, 0])
-        return bool((np.diff(forward) > 0).all() and np.array_equal(forward, backward))
+        _, sides, counts = edges_of(corners)
+        rising = (corners < np.roll(corners, -1, axis=1)).ravel()
+        return bool((counts == 2).all() and (np.bincount(sides.ravel(), rising) == 1).all())
 
     def with_points(self, points: ArrayLike) -> Mesh:
         """Return the same surface in another shape, `points` (N, 3)."""
@@ -111,55 +113,6 @@ class Mesh:
         `points` (N, 3) is another shape of the same mesh. A vertex with no area has the normal (0, 0, 1).
         """
         shape = np.asarray(self.points if points is None else points, dtype=np.float64)
-        a, b, c = (shape[self.triangles[:, k]] for k in range(3))
-        area = np.cross(b - a, c - a)
-        groups, count = self.weld.groups, len(self.weld.first)
-        corners = groups[self.triangles].ravel()
-        total = np.stack([np.bincount(corners, np.repeat(area[:, k], 3), minlength=count) for k in range(3)], axis=1)[
-            groups
-        ]
-        length = np.linalg.norm(total, axis=1, keepdims=True)
-        flat = length[:, 0] <= 0
-        total[flat] = (0.0, 0.0, 1.0)
-        length[flat] = 1.0
-        unit: Floats = total / length
+        unit = vertex_normals(shape, self.triangles, self.weld.groups)
+        unit[~unit.any(axis=1)] = (0.0, 0.0, 1.0)
         return unit
-
-
-@dataclass(frozen=True, eq=False)
-class Weld:
-    """Vertices grouped by position.
-
-    Parameters
-    ----------
-    groups : (N,) int32, the group of each vertex; groups are numbered by their first vertex
-    first : (G,) int32, the first vertex of each group
-    """
-
-    groups: Ints
-    first: Ints
-
-    def gather(self, values: NDArray[np.floating]) -> Floats:
-        """Return (G, ...) means over each group of per-vertex `values` (N, ...)."""
-        flat = np.asarray(values, dtype=np.float64).reshape(len(self.groups), -1)
-        count = np.bincount(self.groups, minlength=len(self.first))
-        sums = np.stack([np.bincount(self.groups, column, minlength=len(self.first)) for column in flat.T], axis=1)
-        mean: Floats = (sums / count[:, None]).reshape((len(self.first), *values.shape[1:]))
-        return mean
-
-    def scatter(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return (N, ...) per-vertex values from `values` (G, ...) of the groups."""
-        spread: NDArray[np.floating] = values[self.groups]
-        return spread
-
-
-def weld_points(points: Floats) -> Weld:
-    """Group the vertices of `points` (N, 3) that share a position exactly."""
-    if not len(points):
-        return Weld(np.zeros(0, np.int32), np.zeros(0, np.int32))
-    # Adding zero turns -0.0 into 0.0, so that the two compare as equal bytes too.
-    _, first, inverse = np.unique(points + 0.0, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return Weld(rank[inverse.ravel()], first[order].astype(np.int32))

@@ -1,4 +1,4 @@
-"""Motion: poses over time, as arrays, and what tells them apart."""
+"""Motion: poses over time, as arrays, and what distinguishes them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from posespace.skeleton import Skeleton
 TURNED = 1e-3
 """Radians beyond which a joint counts as turned: more than rounding in a file does to a rest pose."""
 
+DIALLED = 1e-6
+"""A control is dialled beyond this: unlike a joint's rotation, it has no rounding in a file to fear."""
+
 
 @dataclass(frozen=True, eq=False)
 class Motion:
@@ -28,14 +31,14 @@ class Motion:
     ----------
     rotations : (P, J, 4) unit quaternions x y z w
     translations : (P, J, 3) shifts of the joints in their frames from rest, or None for none
-    times : (P,) seconds, in any order, or None for thirty poses a second
+    times : (P,) seconds, in any order, or None for thirty poses per second
     names : P names of the poses, or None for "0", "1", ...
     controls : (P, C) values of the named controls
     control_names : C names
     """
 
     rotations: Floats
-    translations: Floats = None  # type: ignore[assignment]  # each None becomes the default told above
+    translations: Floats = None  # type: ignore[assignment]  # each None becomes the default given above
     times: Floats = None  # type: ignore[assignment]
     names: tuple[str, ...] = None  # type: ignore[assignment]
     controls: Floats = None  # type: ignore[assignment]
@@ -85,7 +88,7 @@ class Motion:
     ) -> Motion:
         """Poses from each joint's transform to the world, `world` (P, J, 4, 4), as rotations and shifts.
 
-        A joint whose scale changes over time has no such pose: it raises, naming the joint.
+        A joint whose scale changes over time has no such pose: raises, naming the joint.
         """
         given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
         turn, shift, misfit = skeleton.local(given)
@@ -152,6 +155,11 @@ def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:
     return np.asarray(2 * np.arccos(near) > TURNED)
 
 
+def dialled(motion: Motion) -> NDArray[np.bool_]:
+    """Return (P, C) which controls of each pose are not at zero."""
+    return np.asarray(np.abs(motion.controls) > DIALLED)
+
+
 def turning(motion: Motion) -> NDArray[np.bool_]:
     """Return (J,) which joints turn during a motion: away from its first pose."""
     if not len(motion):
@@ -160,9 +168,9 @@ def turning(motion: Motion) -> NDArray[np.bool_]:
 
 
 def pose_digests(motion: Motion) -> list[str]:
-    """Return 12 hexadecimal digits a pose that tell its rotations and controls, rounded, from any other's.
+    """Return 12 hexadecimal digits per pose that identify its rotations and controls, rounded.
 
-    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many poses it had seen.
+    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many of its poses the fit has seen.
     """
     turn = motion.rotations
     # Of the two quaternions of a rotation, the one whose largest part is positive.

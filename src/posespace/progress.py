@@ -23,7 +23,7 @@ def track(items: Sequence[T], label: str) -> Iterator[T]:
 
 @contextmanager
 def counter(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that shows how many of how many are done, with the time left."""
+    """Yield a function that shows how many of how many are done, with the time left."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
@@ -38,7 +38,7 @@ def counter(label: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def status(label: str) -> Iterator[None]:
-    """Show that work whose length is unknown goes on, on standard error, if that is a terminal."""
+    """Show that work of unknown length is running, on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         yield
         return

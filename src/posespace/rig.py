@@ -13,12 +13,9 @@ from posespace import check, skinning
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
-from posespace.motion import Motion, turned
+from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
 from posespace.skeleton import Skeleton, invert_affine
-
-DIALLED = 1e-6
-"""A control is dialled beyond this: unlike a joint's rotation, it has no rounding in a file to fear."""
 
 BLENDINGS = {"linear": skinning.blend_linear, "dual_quaternion": skinning.blend_dual_quaternion}
 
@@ -32,7 +29,7 @@ class Rig:
     mesh : the rest shape
     skeleton : its joints
     influences : (N, K) int32, the joints that move each vertex, strongest first; unused slots have weight 0
-    weights : (N, K) floats from 0 to 1, each row brought to sum to one; a row of zeros is bound to the first root
+    weights : (N, K) floats from 0 to 1, each row scaled to sum to one; a row of zeros is bound to the first root
     inverse_bind : (J, 4, 4) from mesh space to each joint in the rest shape; None: from the skeleton's rest pose
     blending : "linear" or "dual_quaternion"
     """
@@ -77,7 +74,7 @@ class Rig:
         ----------
         points : (N, 3)
         triangles : (T, 3)
-        weights : (N, J), one column a joint
+        weights : (N, J), one column per joint
         parents : (J,), -1 for a root
         rest_world : (J, 4, 4) each joint's rest transform to the world
         names : J names; None for joint0, joint1, ...
@@ -102,21 +99,13 @@ class Rig:
         turn, shift, _ = self.skeleton.local(invert_affine(self.inverse_bind))
         return Pose(turn, shift)
 
-    def at_rest(self, motion: Motion) -> NDArray[np.bool_]:
-        """Return (P,) which poses are the rest pose, all controls at zero."""
-        return np.asarray(~(self.turned(motion).any(axis=1) | (np.abs(motion.controls) > DIALLED).any(axis=1)))
-
-    def turned(self, motion: Motion, rest: Pose | None = None) -> NDArray[np.bool_]:
-        """Return (P, J) which joints of each pose are turned from the rest pose, or from another."""
-        return turned(motion, (self.rest if rest is None else rest).rotations)
-
     @cached_property
     def normals(self) -> Floats:
         """(N, 3) unit normals of the rest shape."""
         return self.mesh.normals()
 
     def dense_weights(self) -> Floats:
-        """Return the weights as (N, J), one column a joint."""
+        """Return the weights as (N, J), one column per joint."""
         dense = np.zeros((len(self.mesh.points), len(self.skeleton)))
         rows = np.broadcast_to(np.arange(len(dense))[:, None], self.influences.shape)
         np.add.at(dense, (rows, self.influences), self.weights)
@@ -157,8 +146,8 @@ class Rig:
         shape = check.floats("observed shape", observed, self.mesh.points.shape)
         blend = self.blend(pose)
         inverse, damped = skinning.invert(blend)
-        # Against the skinned point rather than M⁻¹·v - v: where M is damped, a shape that skinning itself gives then
-        # has no residual.
+        # From the skinned point rather than as M⁻¹·v - v: even where M is damped, a shape that skinning gives has no
+        # residual then.
         gap = shape - skinning.apply(blend, self.mesh.points)
         return np.einsum("nij,nj->ni", inverse, gap), damped
 
@@ -185,7 +174,7 @@ def pack_weights(dense: Floats, most: int | None = None) -> tuple[Ints, Floats]:
 
 def _normalized(weights: Floats, influences: Ints, skeleton: Skeleton) -> tuple[Floats, Ints]:
     if not weights.shape[1]:
-        raise InputError("rig weights: expected at least one influence a vertex, got none")
+        raise InputError("rig weights: expected at least one influence per vertex, got none")
     if len(weights) and weights.min() < 0:
         vertex = int(weights.min(axis=1).argmin())
         raise InputError(f"rig weights: expected weights of at least 0, got {weights[vertex].min()} at vertex {vertex}")

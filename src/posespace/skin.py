@@ -1,4 +1,4 @@
-"""Skin: what every fit returns and everything else uses, with its three stages drive, skin and detail.
+"""Skin: what every fit returns and everything else uses, with its three stages: drive, skin and detail.
 
 This is the reference: plain NumPy, one pose at a time. The fast evaluators are in `runtime/`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -36,7 +36,7 @@ class Skin:
     rig : the rest shape, its skeleton and weights
     layers : displacements added before the bones
     detail : relief added after them, or None
-    about : how it was made: method, settings, figures of the fit; any JSON
+    about : how it was made: method, settings, figures of the fit; any JSON. See `posespace.about`
     """
 
     rig: Rig
@@ -83,7 +83,7 @@ class Skin:
 
     @cached_property
     def control_names(self) -> tuple[str, ...]:
-        """The scalar controls, besides the joints, that the skin listens to."""
+        """The scalar controls, besides the joints, that drive the skin."""
         names = [name for driver in self.drivers for name in driver.space.controls(self.rig.skeleton)]
         return tuple(dict.fromkeys(names))
 
@@ -153,27 +153,29 @@ class Skin:
         return points, self.mesh.normals(points)
 
     def packed(self, bits: int = 16) -> Skin:
-        """Return the skin with its displacements packed: each only where it is not zero, in 32, 16 or 8 bits."""
+        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits."""
         return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers))
 
     def truncated(self, components: int) -> Skin:
-        """Return the skin with at most the first `components` coordinates of each layer; 0 leaves plain skinning.
+        """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.
 
-        A lower level of detail where a layer's coordinates are ordered by importance, as EigenSkin's are.
+        A lower level of detail where a layer's components are ordered by importance, as EigenSkin's are.
         """
         if components < 0:
             raise InputError(f"components: expected at least 0, got {components}")
-        layers = tuple(layer.truncated(components) for layer in self.layers) if components else ()
+        # Layers that share a driver still share it afterwards.
+        truncate = cache(partial(Driver.truncated, components=components))
+        layers = tuple(layer.truncated(components, truncate) for layer in self.layers) if components else ()
         return replace(self, layers=layers)
 
     def compile(self, backend: str = "cpu", normals: bool = True, **options: Any) -> Player:
-        """Return a player, which poses the skin fast, again and again: `play = skin.compile(); play(pose)`.
+        """Return a player, which poses the skin fast, many times over: `play = skin.compile(); play(pose)`.
 
         Parameters
         ----------
         backend : "cpu": compiled loops on several cores; "gpu": WebGPU, needs posespace[gpu]
         normals : whether it gives normals too; points alone are faster
-        options : of the backend: threads for "cpu", device for "gpu"
+        options : the backend's own: threads for "cpu", device for "gpu"
         """
         from posespace.runtime import compile_skin
 
@@ -184,9 +186,9 @@ class Skin:
 
         Parameters
         ----------
-        scale : factors by name: of a layer, of one of its signals, as "forearm:3" (counted from 1), or of a signal by
-            its number alone where there is one layer
-        exaggerate : factor of everything
+        scale : factors by name: of a layer, of one of its components, e.g. "forearm:3" (counted from 1), or of a
+            component by its number alone where there is only one layer
+        exaggerate : a factor for everything
         """
         from posespace.edit import scaled
 
@@ -207,7 +209,7 @@ class Skin:
 
 
 class Posable(Protocol):
-    """What can be judged: a `Skin`, or a rival that cannot be one and then also has `tables`, the arrays it stores."""
+    """What can be evaluated: a `Skin`, or a rival that cannot be one and then has `tables`, the arrays it stores."""
 
     @property
     def rig(self) -> Rig:

@@ -23,7 +23,7 @@ class PoseSpace:
 
     Parameters
     ----------
-    kind : what the names are and how they measure:
+    kind : what the names are and how distance is measured:
         "joint": joints; the distance is the angle of the relative rotation, several joints add as squares;
         "quaternions": joints; straight distance between quaternions of one sign, for kernels with a linear tail;
         "angles": degrees of freedom, JOINT.x, JOINT.y or JOINT.z: the angle in radians from rest about that axis of
@@ -60,13 +60,13 @@ class PoseSpace:
         return tuple(f"{name}.{axis}" for name in self.names for axis in AXES)
 
     def joints(self, skeleton: Skeleton) -> tuple[int, ...]:
-        """Return the joints that the names speak of; one that should be a joint and is none is an error."""
+        """Return the joints that the names refer to; raises where one should be a joint and is not."""
         if self.kind in ("joint", "quaternions"):
             return tuple(skeleton.index(name) for name in self.names)
         return tuple(degree[0] for name in self.names if (degree := self.degree_of(name, skeleton)) is not None)
 
     def controls(self, skeleton: Skeleton) -> tuple[str, ...]:
-        """Return the names of the controls, those of control points included; joints and their angles are none."""
+        """Return the names of the controls, including those of control points; joints and their angles are none."""
         if self.kind == "angles":
             return tuple(name for name in self.names if self.degree_of(name, skeleton) is None)
         return self.axes if self.kind in ("controls", "points") else ()

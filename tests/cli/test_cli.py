@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,27 @@ EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
-    for command in ("info", "examples", "demo", "simulate", "export"):
+    for command in ("demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
+    assert "..." not in overview.partition("Commands:")[2]
+    assert "[default: 2002]" in run("simulate", "--help").stdout
     assert "--install-completion" in overview
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [(["--help"], {"numpy", "rich", "importlib.metadata"}), (["info", "a.obj"], {"scipy", "numba", "rich", "PIL"})],
+)
+def test_a_command_loads_only_what_it_needs(tmp_path: Path, words: list[str], heavy: set[str]) -> None:
+    obj.write(tmp_path / "a.obj", EXAMPLES.rig.mesh)
+    code = (
+        f"import sys; sys.argv[1:] = {words}\nfrom posespace.cli import main\ntry: main()\n"
+        f"except SystemExit as stop: print(stop.code, sorted({heavy} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stderr.split(maxsplit=1)[1].strip() == "[]"
+    assert done.stdout
 
 
 def test_info_for_people_and_for_programs(tmp_path: Path) -> None:
@@ -50,7 +68,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info", tmp_path / "empty.glb"), "empty.glb")
     (tmp_path / "folder").mkdir()
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
-    assert_one_line(run("info"), "files")
+    assert_one_line(run("info"), "FILE...")
     assert_one_line(run("nonsense"), "nonsense")
     assert_one_line(run("examples", "x.glb"), "--poses")
 

@@ -11,6 +11,7 @@ from posespace import datasets
 from posespace.datasets import stored
 from posespace.datasets.simulated import ARM, HAND
 from posespace.errors import FileError, InputError
+from posespace.moving import at_rest
 
 
 def test_storing_rounds_by_half_a_step_of_each_pose(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_the_simulated_hand_is_small_whole_and_keeps_its_volume() -> None:
     assert len(train.rig.mesh.triangles) == 13_976
     assert len(train) >= 115
     assert len(validation) == 25
-    assert train.rig.at_rest(train.motion)[0]
+    assert at_rest(train.rig, train.motion)[0]
     np.testing.assert_allclose(train.shapes[0], train.rig.mesh.points, atol=1e-3)
     volume = signed_volume(train.rig.mesh.points, train.rig.mesh.triangles)
     for examples in (train, validation):

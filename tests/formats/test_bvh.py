@@ -174,7 +174,7 @@ def test_repeated_names_are_made_unique_and_told(tmp_path):
     text = f"HIERARCHY\nROOT a\n{{\nOFFSET 0 0 0\n{child}{other}{child}}}\nMOTION\nFrames: 0\nFrame Time: 0\n"
     contents = parse(tmp_path, text)
     assert contents.skeleton.names == ("a", "a#2", "a#2#2", "a#3")
-    assert contents.notes == ("3 joints renamed, since their names came again", "holds no frames")
+    assert contents.notes == ("3 joints renamed, because their names are repeated", "holds no frames")
 
 
 def test_no_frames_is_a_skeleton_alone(tmp_path):
@@ -206,11 +206,11 @@ LAST = "1 2 3 10 20 30 40 50 60"
         (GOOD[: GOOD.index("MOTION")], "no MOTION"),
         ("HIERARCHY\nMOTION\nFrames: 0\nFrame Time: 1\n", "no joints"),
         (GOOD.replace("}\n}\nMOTION", "}\nMOTION"), "not closed"),
-        (GOOD.replace("}\nMOTION", "}\n}\nMOTION"), "a '}' too many"),
-        (GOOD.replace("ROOT Hips\n{", "ROOT Hips\n{{"), "a '{' too many"),
-        (GOOD.replace("ROOT Hips\n", ""), "a '{' too many"),
+        (GOOD.replace("}\nMOTION", "}\n}\nMOTION"), "one '}' too many"),
+        (GOOD.replace("ROOT Hips\n{", "ROOT Hips\n{{"), "one '{' too many"),
+        (GOOD.replace("ROOT Hips\n", ""), "one '{' too many"),
         (GOOD.replace("ROOT Hips\n{", "ROOT Hips\n"), "not understood"),
-        (GOOD.replace("End Site\n{", "End Site\n{\nJOINT x\n{"), "stands where none can be"),
+        (GOOD.replace("End Site\n{", "End Site\n{\nJOINT x\n{"), "is where no joint can be"),
         (GOOD.replace("OFFSET 0 2 0\n", ""), "'Left Leg' has no OFFSET"),
         (GOOD.replace("OFFSET 0 2 0", "OFFSET 0 2"), "three numbers"),
         (GOOD.replace("OFFSET 0 2 0", "OFFSET 0 two 0"), "three numbers"),

@@ -13,9 +13,9 @@ COUNT = int(os.environ.get("POSESPACE_FUZZ", "120"))
 
 
 def fuzz(sample: Path, folder: Path, count: int = COUNT) -> dict[str, list[str]]:
-    worker = Path(__file__).with_name("fuzz_worker.py")
-    command = [sys.executable, str(worker), str(sample), str(count), "2002", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "helpers.fuzz_worker", str(sample), str(count), "2002", str(folder)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, list[str]] = json.loads(done.stdout)
     assert found["failures"] == [], "\n".join(found["failures"][:3])

@@ -1,6 +1,6 @@
 """Reads damaged copies of one sample file after the other, in a process whose memory and time are limited.
 
-Called by fuzz.py: python fuzz_worker.py SAMPLE COUNT SEED FOLDER. Prints what happened as JSON.
+Called by fuzz.py: python -m helpers.fuzz_worker SAMPLE COUNT SEED FOLDER. Prints what happened as JSON.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`posespace info` on every real asset its formats cover: the counts are those of the SOURCE.txt files."""
+"""`posespace info` on every real asset of a known ending: the counts are those of the SOURCE.txt files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from posespace.formats.load import POSE_FILES, READERS
 from posespace.report.info import describe
 
 RIGS: dict[str, dict[str, Any]] = {
@@ -62,7 +63,7 @@ MESHES: dict[str, dict[str, Any]] = {
     "gltf-khronos/SimpleMorph.gltf": {"vertices": 3},
 }
 POSES = {"hand-godot-xr/poses_left.json": (25, 19), "hand-webxr-generic/iwer_hand_poses.json": (3, 25)}
-OTHER_PURPOSE = {".txt", ".md", ".npz", ".mhw", ".mhskel", ".DMAT", ".Tmat", ".tgf", ".fbx", ".c3d", ".tsv", ".res", ""}
+READABLE = {*READERS, *POSE_FILES}
 
 
 @pytest.mark.parametrize("name", RIGS)
@@ -106,10 +107,18 @@ def test_bvh_files_have_the_stated_joints_and_frames(data: Path) -> None:
         assert next(iter(found["motions"].values()))["poses"] == 1
 
 
-def test_no_real_asset_of_a_known_ending_is_left_out(data: Path) -> None:
-    known = {data / name for name in [*RIGS, *MESHES, *POSES]}
-    known |= set(data.rglob("*.bvh")) | set((data / "usdskel/openusd").glob("*.usda"))
-    left = [path for path in data.rglob("*") if path.is_file() and path not in known]
-    assert [path.name for path in left if path.suffix not in OTHER_PURPOSE and "LICENSE" not in path.name] == []
-    for path in sorted((data / "usdskel/openusd").glob("*.usda")):
-        assert describe(path)["format"] == "USD"
+def test_the_knight_is_a_rig_with_what_it_carries_and_its_clips(data: Path) -> None:
+    found = describe(data / "humanoid-kaykit-knight/Knight.glb")
+    (rig,) = found["rigs"].values()
+    meshes = [rig, *found["meshes"].values()]
+    assert (sum(mesh["vertices"] for mesh in meshes), sum(mesh["triangles"] for mesh in meshes)) == (7024, 6952)
+    assert (len(meshes), rig["joints"], len(found["motions"])) == (1 + 9, 41, 76)
+
+
+def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:
+    found = {path for path in data.rglob("*") if path.suffix.lower() in READABLE}
+    assert found >= {data / name for name in [*RIGS, *MESHES, *POSES]}
+    # Those with counts are read above.
+    for path in sorted(found - {data / name for name in [*RIGS, *MESHES, *POSES]}):
+        figures = describe(path)
+        assert {"rigs", "meshes", "skeleton", "motions", "poses"} & figures.keys(), path

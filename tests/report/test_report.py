@@ -21,11 +21,12 @@ from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
 from posespace.motion import Motion, pose_digests
 from posespace.report.accuracy import write_report
+from posespace.report.camera import Camera
 from posespace.report.compare import compare, seen_note
+from posespace.report.layers import displacement_colours, energies, reach, short_name
 from posespace.report.plot import Line, line_plot
-from posespace.report.render import Camera
 from posespace.report.signals import signals
-from posespace.report.views import displacement_colours, energies, looking_at, picture, reach, short_name, worst_poses
+from posespace.report.views import looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -101,7 +102,7 @@ def test_the_page_says_everything(page: Path) -> None:
         "E_RMS",
         "it lies at the same place",
         "Worst poses",
-        "components a layer",
+        "components per layer",
         "Bold: the smallest error",
         " and above <span",
     ):
@@ -159,9 +160,9 @@ def test_a_skin_that_fails_keeps_its_row_and_the_note_says_who_saw_what() -> Non
     assert "its shapes have 82 vertices" in entries[2].reason
     assert entries[2].figures()["name"] == "other"
     note = seen_note([entry for entry in entries if entry.name != "quiet"])
-    assert note == "judged on 30 poses; of these seen saw 30 in its fit"
+    assert note == "evaluated on 30 poses; of these, seen saw 30 in its fit"
     assert seen_note([entries[0], entries[3]]).endswith("; quiet does not say what it was fitted on")
-    assert seen_note(compare({}, UNSEEN)) == "judged on 25 poses, none of them seen by a fit"
+    assert seen_note(compare({}, UNSEEN)) == "evaluated on 25 poses, none of them seen by a fit"
 
 
 def heights(plot: str) -> list[float]:
@@ -235,7 +236,7 @@ def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None
     write_report(tmp_path / "report.html", compare({"arm": skin}, UNSEEN), UNSEEN)
     text = (tmp_path / "report.html").read_text()
     assert "Signals of arm over time" in text
-    for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes a vertex"):
+    for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes per vertex"):
         assert words in text
     assert "Signals of" not in section_of(eigen(TRAIN))
 

@@ -107,7 +107,7 @@ def test_the_unit_of_the_mesh_does_not_matter_to_relative_figures(factor: float)
         assert getattr(score, name) == pytest.approx(factor * getattr(here, name), rel=1e-4), name
 
 
-def test_the_poses_of_each_joint_are_judged_apart() -> None:
+def test_the_poses_of_each_joint_are_scored_apart() -> None:
     skeleton = TRAIN.rig.skeleton
     bend = rotations.from_axis_angle((0.0, 0.0, 1.0), 1.0)
     twist = rotations.from_axis_angle((1.0, 0.0, 0.0), 1.0)
@@ -156,7 +156,7 @@ def test_what_a_skin_stores_is_counted_without_its_rig() -> None:
     assert stored_bytes(full) > stored_bytes(without) > stored_bytes(replace(full, layers=())) > 0
 
 
-def test_a_truncated_skin_keeps_the_first_coordinates() -> None:
+def test_a_truncated_skin_keeps_the_first_components() -> None:
     full = random_skin(np.random.default_rng(2))
     pose = random_pose(np.random.default_rng(3), full.rig)
     one = full.truncated(1)
@@ -193,7 +193,7 @@ def test_what_does_not_match_is_refused() -> None:
     renamed = Examples(replace(UNSEEN.rig, skeleton=skeleton), UNSEEN.motion, UNSEEN.shapes)
     with pytest.raises(InputError, match="joints have other names"):
         evaluate(Skin(TRAIN.rig), renamed)
-    both = "evaluate: expected a skin and the examples to judge it by, got"
+    both = "evaluate: expected a skin and the examples to evaluate it on, got"
     with pytest.raises(InputError, match=f"{both} Examples and Skin"):
         evaluate(UNSEEN, Skin(TRAIN.rig))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=f"{both} Skin and Motion"):

@@ -1,4 +1,4 @@
-"""The rivals: each meets its examples where it should, equals its known limits, and fails with a reason."""
+"""The rivals: each reproduces its examples where it should, equals its known limits, and fails with a reason."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from posespace.examples import Examples
 from posespace.interpolate.rbf import RBF
 from posespace.mesh import Mesh
 from posespace.motion import Motion
+from posespace.moving import whole_space
 from posespace.pose import Pose
 from posespace.report.score import evaluate
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -20,7 +21,6 @@ from posespace.rig import Rig
 from posespace.rivals import fit_all, rivals
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
 from posespace.rivals.cardinal import LinearRadial
-from posespace.rivals.corrections import moved_space
 from posespace.rivals.linear import LinearPoseShapes, rotation_features
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.rivals.shapes import ShapeInterpolation
@@ -39,7 +39,7 @@ def test_interpolating_rivals_meet_every_example(method: PlainPSD) -> None:
     assert score.seen == len(TRAIN)
 
 
-def test_every_rival_is_judged_by_one_call_and_says_what_it_saw() -> None:
+def test_every_rival_is_evaluated_by_one_call_and_says_what_it_saw() -> None:
     fitted = fit_all(rivals(), TRAIN)
     errors = {}
     for name, skin in fitted.items():
@@ -64,7 +64,7 @@ def test_bones_alone_are_the_rig_itself() -> None:
 
 
 def test_plain_psd_is_an_rbf_of_the_corrections() -> None:
-    pose, space = UNSEEN.motion[0], moved_space(TRAIN)
+    pose, space = UNSEEN.motion[0], whole_space(TRAIN.rig, TRAIN.motion)
     where = space.coordinates(TRAIN.motion, TRAIN.rig.skeleton)
     residuals = np.stack([TRAIN.residual(k)[0] for k in range(len(TRAIN))]).reshape(len(TRAIN), -1)
     direct = RBF("gaussian", 0.5).fit(where, residuals, space.metric)
@@ -163,15 +163,15 @@ def test_a_rival_that_cannot_be_fitted_gives_its_reason() -> None:
 
 
 def test_spaces_of_what_moves() -> None:
-    assert moved_space(TRAIN).names == ("forearm", "hand")
-    assert moved_space(TRAIN, "angles").names == ("forearm.z", "hand.x")
+    assert whole_space(TRAIN.rig, TRAIN.motion).names == ("forearm", "hand")
+    assert whole_space(TRAIN.rig, TRAIN.motion, "angles").names == ("forearm.z", "hand.x")
     smiling = Motion(TRAIN.motion.rotations, controls=np.ones((30, 1)), control_names=("smile",))
-    mixed = moved_space(Examples(TRAIN.rig, smiling, TRAIN.shapes))
+    mixed = whole_space(TRAIN.rig, smiling)
     assert (mixed.kind, mixed.names) == ("angles", ("forearm.z", "hand.x", "smile"))
     with pytest.raises(InputError, match="no pose differs from rest"):
-        moved_space(TRAIN.named("bend 0 twist 0 *"))
+        whole_space(TRAIN.rig, TRAIN.named("bend 0 twist 0 *").motion)
     with pytest.raises(InputError, match="at least one"):
-        moved_space(TRAIN.subset(np.zeros(0, dtype=int)))
+        whole_space(TRAIN.rig, TRAIN.subset(np.zeros(0, dtype=int)).motion)
 
 
 def test_settings_are_checked() -> None:

@@ -30,7 +30,8 @@ from posespace.simulate.cluster.batch import Job, run
 from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -238,7 +239,7 @@ def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path:
     with machines.cluster() as cluster:
         (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, machines.retries)
     assert not figures["converged"]
-    assert "its workers died, 2 in all; if for lack of memory, give each more by --memory" in figures["reason"]
+    assert "its workers died, 2 in all; if for lack of memory, give each more with --memory" in figures["reason"]
     assert store.failures() == {"rest": figures["reason"]}
     assert not store.finished().any()
 

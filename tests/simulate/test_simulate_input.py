@@ -23,7 +23,7 @@ from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Bone
 from posespace.simulate.cluster.machines import Machines
-from posespace.simulate.extras import require_extras
+from posespace.simulate.settings import require_extras
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -153,10 +153,10 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
         ("--elements", "10", "elements: expected 200 to 5000000"),
         ("--order", "3", "order: expected 1 or 2"),
         ("--poisson", "0.5", "poisson: expected 0 to 0.499"),
-        ("--poisson", "soft", "'--poisson': Input should be a valid number"),
+        ("--poisson", "soft", "'--poisson': 'soft' is not a valid float"),
         ("--workers", "0", "workers: expected 1 to 1024"),
         ("--retries", "-1", "retries: expected 0 to 100"),
-        ("--memory", "much", "memory: expected a size such as 2GB"),
+        ("--memory", "much", "memory: expected a size, e.g. 2GB"),
         ("--memory", "5MB", "memory: expected at least 400MB"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_pose_beyond_the_limits_is_solved_with_a_warning(tmp_path: Path) -> No
     words = ["arm", "--poses", "far.json", "--elements", "1000", "--order", "1", "-o", "out.examples", "--json"]
     done = run_alone(["simulate", *words], tmp_path)
     assert done.returncode == 0, done.stderr
-    note = f"pose 'far' turns {skeleton.names[joint]} beyond the limits; simulated all the same"
+    note = f"pose 'far' turns {skeleton.names[joint]} beyond the limits; simulated anyway"
     assert done.stderr == f"posespace: warning: {note}\n"
     found = json.loads(done.stdout)
     assert found["finished"] == 2

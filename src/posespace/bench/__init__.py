@@ -1,1 +1,1 @@
-"""Timings of this machine: what playing a skin costs, against plain skinning and against what people use today."""
+"""Timings on this machine: the cost of playing a skin, against plain skinning and against what people use today."""

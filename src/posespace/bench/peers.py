@@ -1,4 +1,4 @@
-"""Plain skinning and scattered interpolation as others offer them, each called as its own users call it."""
+"""Plain skinning and scattered interpolation as others offer them, each called the way its users call it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def igl(rig: Rig, pose: Pose) -> Call | None:
 
 
 def scipy_drive(skin: Skin, pose: Pose) -> Call:
-    """SciPy's `RBFInterpolator`, one a layer, on the joints' quaternions."""
+    """SciPy's `RBFInterpolator`, one per layer, on the joints' quaternions."""
     from scipy.interpolate import RBFInterpolator
 
     made = []
@@ -80,7 +80,7 @@ def scipy_drive(skin: Skin, pose: Pose) -> Call:
 
 
 def memory_copy(megabytes: int = 256) -> tuple[Call, int]:
-    """A copy of a large array on all cores, as fast as memory goes, and the bytes that it reads and writes."""
+    """A copy of a large array on all cores, as fast as memory allows, and the bytes that it reads and writes."""
     from posespace.bench.copying import copy
 
     source = np.ones(megabytes * 2**17, np.float64)

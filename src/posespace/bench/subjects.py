@@ -22,7 +22,7 @@ from posespace.spaces import PoseSpace
 
 @cache
 def fitted_hand(level: int = 2, normals: str = "none") -> tuple[Skin, Motion]:
-    """Return the hand's EigenSkin, ten entries a vertex at most, 16 bits, and 25 poses that it was not fitted to."""
+    """Return the hand's EigenSkin, at most ten entries per vertex, 16 bits, and 25 unseen poses."""
     single, random = datasets.hand(level)
     return EigenSkin(bits=16, budget=10, normals=normals).fit(single), random.motion
 
@@ -33,7 +33,7 @@ def plain(skin: Skin) -> Skin:
 
 
 def side_by_side(skin: Skin, copies: int) -> Skin:
-    """Return a skin of many copies of the mesh, each beside the last, all moved by the same joints, as one mesh."""
+    """Return a skin of many copies of the mesh, side by side as one mesh, all moved by the same joints."""
     rig, count = skin.rig, len(skin.rig.mesh.points)
     places = np.repeat(np.arange(copies), count)[:, None] * (rig.mesh.box[1] - rig.mesh.box[0]) * (1, 0, 0)
     shifts = np.repeat(np.arange(copies) * count, len(rig.mesh.triangles))[:, None]
@@ -81,7 +81,7 @@ def full(rig: Rig, columns: int, bits: int = 16) -> Skin:
 
 
 def chain(joints: int, columns: int, samples: int, vertices: int = 256) -> Skin:
-    """Return a skin of a chain of joints, a layer each, for what driving it costs."""
+    """Return a skin of a chain of joints with one layer each, to measure driving."""
     random = np.random.default_rng(0)
     points = np.column_stack([np.linspace(0, joints, vertices), random.random((vertices, 2))])
     triangles = np.arange(vertices - vertices % 3).reshape(-1, 3)

@@ -27,7 +27,7 @@ Row = dict[str, Any]
 _CORES: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 COPIES = 36
-"""Hands side by side: 27,954 vertices each, a million in all."""
+"""Hands side by side: 27,954 vertices each, a million altogether."""
 
 
 def skinning(copies: int = 1) -> list[Row]:
@@ -62,16 +62,16 @@ def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
     players = {name: CPUPlayer(skin, normals=False, threads=cores) for name, skin in skins.items()}
     rivals = {name: _frame(player, motion[3]) for name, player in players.items()}
     times = take_turns(rivals, rounds=9 if copies > 1 else 25, calls=2 if copies > 1 else 20)
-    base = players["plain skinning"].layout.nbytes
+    base = players["plain skinning"].blocks.nbytes
     rows = []
     for name, player in players.items():
         row = _row(f"{player.vertices:,} vertices, {name}", times, name, "plain skinning")
-        rows.append(row | {"bytes a frame, ratio": round(player.layout.nbytes / base, 2)})
+        rows.append(row | {"bytes per frame, ratio": round(player.blocks.nbytes / base, 2)})
     return rows
 
 
 def normals(cores: int = 1) -> list[Row]:
-    """The hand's EigenSkin with corrections of its normals, against plain skinning with normals."""
+    """The hand's EigenSkin with corrected normals, against plain skinning with normals."""
     corrected, motion = subjects.fitted_hand(normals="shared")
     uncorrected, _ = subjects.fitted_hand()
     skins = {
@@ -85,20 +85,20 @@ def normals(cores: int = 1) -> list[Row]:
 
 
 def memory() -> list[Row]:
-    """Bytes a second at a million vertices, against a copy of memory."""
+    """Bytes per second at a million vertices, against a copy of memory."""
     hand, motion = subjects.fitted_hand()
     copy, copied = peers.memory_copy()
     moved, rivals = {"memory copy": copied}, {"memory copy": copy}
     for name, skin in (("plain skinning", subjects.plain(hand)), ("EigenSkin, 16 bits", hand)):
         player = CPUPlayer(subjects.side_by_side(skin, COPIES), normals=False)
-        moved[name], rivals[name] = player.layout.nbytes, _frame(player, motion[3])
+        moved[name], rivals[name] = player.blocks.nbytes, _frame(player, motion[3])
     times = take_turns(rivals, rounds=9)
     speeds = {name: moved[name] / times[name].median / 1e9 for name in rivals}
     return [
         {
             "what": name,
             "megabytes": round(moved[name] / 1e6, 1),
-            "gigabytes a second": round(speed, 2),
+            "gigabytes per second": round(speed, 2),
             "of memory copy": round(speed / speeds["memory copy"], 2),
         }
         for name, speed in speeds.items()
@@ -125,7 +125,7 @@ def driving() -> list[Row]:
 
 
 def batches(poses: int = 1000) -> list[Row]:
-    """A batch of poses against single calls, in time a pose and in memory."""
+    """A batch of poses against single calls, in time per pose and in memory."""
     hand, motion = subjects.fitted_hand()
     player = CPUPlayer(hand, normals=False)
     out = np.empty((player.vertices, 3), np.float32)
@@ -184,21 +184,21 @@ def growth() -> list[Row]:
         {
             "what": name,
             "microseconds": round(1e6 * timing.median, 1),
-            "nanoseconds a vertex": round(1e9 * timing.median / players[name][0].vertices, 2),
+            "nanoseconds per vertex": round(1e9 * timing.median / players[name][0].vertices, 2),
         }
         for name, timing in times.items()
     ]
 
 
 def _frame(player: Player, pose: Pose) -> Callable[[], Any]:
-    """One frame into arrays that are there already."""
+    """One frame into existing arrays."""
     points = np.empty((player.vertices, 3), np.float32)
     normals = np.empty_like(points) if player.normals else None
     return lambda: player(pose, points, normals)[0]
 
 
 def _agree(rivals: dict[str, Callable[[], Any]], tolerance: float) -> None:
-    """Raise unless all rivals give the same points: a figure for another result would say nothing."""
+    """Raise unless all rivals give the same points: a time for a different result would mean nothing."""
     first, *others = rivals
     truth = np.asarray(rivals[first]())
     for name in others:

@@ -12,19 +12,19 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of each rival: the median over the rounds, and the quarter and three-quarter points."""
+    """Seconds of a rival: the median over the rounds, and the first and third quartiles."""
 
     median: float
     low: float
     high: float
 
     def of_one(self, count: int) -> Timing:
-        """Return the time of one of `count` things that a call did."""
+        """Return the time of one of the `count` things that a call did."""
         return Timing(self.median / count, self.low / count, self.high / count)
 
 
 def take_turns(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls: int = 1) -> dict[str, Timing]:
-    """Call each rival `calls` times a round, in turn, after one call to warm up; seconds are of one call."""
+    """Call each rival `calls` times per round, in turn, after one call to warm up; seconds are per call."""
     times: dict[str, list[float]] = {name: [] for name in rivals}
     for call in rivals.values():
         call()

@@ -1,30 +1,31 @@
-"""The command `bench`: what playing a skin costs on this machine."""
+"""`posespace bench`: what playing a skin costs on this machine."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
+from posespace.cli.options import Command, argument, json_option
+from posespace.cli.printing import markdown_table, print_json
 
-from posespace.cli.printing import AsJson, markdown_table, print_json
+WHICH = (
+    "Tables to measure: skinning, skinning-million, corrections, corrections-cores, corrections-million, "
+    "normals, normals-cores, memory, drive, batch, start, growth. Without any: all of them."
+)
 
 
-def bench(
-    tables: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Which tables: skinning, skinning-million, corrections, corrections-cores, corrections-million, "
-            "normals, normals-cores, memory, drive, batch, start, growth; all where none is named."
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Time the compiled player on this machine: against plain skinning, against its peers, against memory itself."""
+@click.command(cls=Command, epilog="Example: posespace bench skinning corrections")
+@argument("tables", WHICH, nargs=-1, type=str, metavar="[TABLE]...")
+@json_option
+def bench(tables: tuple[str, ...], as_json: bool) -> None:
+    """Time the compiled player on this machine.
+
+    Compares it with plain skinning, with its peers, and with copying memory.
+    """
     from posespace import check
     from posespace.bench.tables import TABLES
     from posespace.progress import track
 
-    chosen = [check.choice("table", name, tuple(TABLES)) for name in tables or list(TABLES)]
+    chosen = [check.choice("table", name, tuple(TABLES)) for name in tables or TABLES]
     found = {}
     for name in track(chosen, "measuring"):
         found[name] = TABLES[name]()

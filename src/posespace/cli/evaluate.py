@@ -1,50 +1,58 @@
-"""`posespace evaluate`: skins and rivals side by side on examples."""
+"""`posespace evaluate`: skins and rivals compared on examples."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from posespace.cli.fit import Poses, open_examples, require_folder
-from posespace.cli.printing import AsJson, complain, print_json
+from posespace.cli.checks import open_examples, require_page
+from posespace.cli.options import FILE, Command, argument, json_option, poses_option
+from posespace.cli.printing import complain, print_json
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
     from posespace.report.compare import Entry
     from posespace.rig import Rig
-    from posespace.skin import Posable, Skin
+    from posespace.skin import Skin
 
 
+@click.command(cls=Command, epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")
+@argument("files", "The skins, then the example store.", nargs=-1, required=True, metavar="SKIN... EXAMPLES")
+@click.option("--report", type=FILE, help="Also write a web page with plots and pictures.")
+@click.option("--rivals", type=FILE, help="Examples to fit rival methods on; each adds a row.")
+@poses_option
+@json_option
 def evaluate(
-    files: Annotated[list[Path], typer.Argument(metavar="SKIN... EXAMPLES", help="Skins, then the examples.")],
-    report: Annotated[Path | None, typer.Option(help="Also write a page with plots and pictures.")] = None,
-    rivals: Annotated[Path | None, typer.Option(help="Examples to fit the rivals on; each adds a row.")] = None,
-    poses: Poses = [],  # noqa: B006  # Typer copies it
-    as_json: AsJson = False,
+    files: tuple[Path, ...], report: Path | None, rivals: Path | None, poses: tuple[str, ...], as_json: bool
 ) -> None:
-    """Judge skins by examples, beside plain skinning. Use examples that the fit did not see."""
+    """Score skins on examples, next to plain skinning.
+
+    Use unseen examples: poses that the fit was not given.
+    """
     from posespace.progress import counter, status
     from posespace.report.compare import compare
 
     *skins, store = files
     if not store.is_dir():
-        problem = "is no example store" if store.exists() else "does not exist"
-        raise FileError(store, f"{problem}; the last argument is the store to judge by, the skins come first")
+        problem = "is not an example store" if store.exists() else "does not exist"
+        raise FileError(store, f"{problem}; the last argument is the example store, the skins come first")
     if report is not None:
-        _require_page(report)
+        require_page(report)
     examples = open_examples(store, poses)
     loaded, others = _load(skins), {}
     for file, skin in zip(skins, loaded.values(), strict=True):
         _require_same(file, len(skin.mesh.points), skin.rig, examples)
     if rivals is not None:
-        fitted = open_examples(rivals, [])
+        from posespace.rivals import fit_all
+
+        fitted = open_examples(rivals)
         _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
         with status("fitting the rivals"):
-            others = _rivals(fitted)
-    with counter("judging") as advance:
+            others = fit_all(_rivals(), fitted)
+    with counter("evaluating") as advance:
         entries = compare(loaded, examples, others, advance)
     for file, entry in zip(skins, entries[1:], strict=False):
         if entry.score is None:
@@ -62,12 +70,6 @@ def evaluate(
         print(f"written: {report}")
 
 
-def _require_page(report: Path) -> None:
-    if report.suffix.lower() != ".html":
-        raise FileError(report, "a report is a web page; give it the ending .html")
-    require_folder(report)
-
-
 def _load(files: list[Path]) -> dict[str, Skin]:
     from posespace.skin import Skin
 
@@ -79,7 +81,7 @@ def _load(files: list[Path]) -> dict[str, Skin]:
 
 
 def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
-    """Refuse a file of another mesh than the one to judge by, before the long work."""
+    """Raise where a file has another mesh than the examples, before the long work."""
     from posespace.formats.files import naming
     from posespace.report.score import check_same
 
@@ -87,12 +89,11 @@ def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
         check_same("its", vertices, rig, truth.rig)
 
 
-def _rivals(examples: Examples) -> dict[str, Posable | InputError]:
-    from posespace.rivals import fit_all, rivals
+def _rivals() -> Any:
+    from posespace.rivals import rivals
 
-    # Plain skinning is the first row as it is.
-    methods = {name: method for name, method in rivals().items() if name != "plain skinning"}
-    return fit_all(methods, examples)
+    # Plain skinning is the first row already.
+    return {name: method for name, method in rivals().items() if name != "plain skinning"}
 
 
 def _print_table(entries: list[Entry]) -> None:
@@ -108,7 +109,7 @@ def _print_table(entries: list[Entry]) -> None:
     for entry in entries:
         cells = [column.text(entry.score) for column in COLUMNS] if entry.score else ["fails"]
         table.add_row(entry.name, *cells)
-    # Rather lines that the terminal wraps than numbers cut short.
+    # Better lines that the terminal wraps than numbers cut short.
     console = Console(
         highlight=False, markup=False, width=max(Console().width, Console(width=999).measure(table).maximum)
     )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+import click
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -21,7 +19,7 @@ def print_one(figures: dict[str, Any], as_json: bool) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print JSON; what is no finite number becomes null, since JSON has no word for it."""
+    """Print JSON; numbers that are not finite become null, since JSON has no word for them."""
     print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
 
 
@@ -43,12 +41,9 @@ def _finite(value: Any) -> Any:
 
 def print_figures(title: str, figures: dict[str, Any]) -> None:
     """Print figures under a title, nested ones indented."""
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(title, style="bold", markup=False)
+    click.secho(title, bold=True)
     for line in _lines(_with_short_curve(figures), 1):
-        console.print(line, markup=False)
+        click.echo(line)
 
 
 def _lines(figures: dict[str, Any], depth: int) -> list[str]:
@@ -78,7 +73,7 @@ def _short(value: Any) -> str:
 
 
 def with_short_layers(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of a skin with each layer of its fit told in a line."""
+    """Return the figures of a skin with each layer of its fit in one line."""
     about = figures["about"]
     if "layers" not in about:
         return figures
@@ -86,14 +81,14 @@ def with_short_layers(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_short_curve(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a skin with its left-out error against signals told in a line: with one, as fitted, with most."""
+    """The figures of a skin with the errors of left-out frames in one line: with one signal, as fitted, with most."""
     about = figures.get("about")
     if not isinstance(about, dict) or not (rows := _dicts(about.get("left out"))):
         return figures
     fitted = [region.get("signals") for region in _dicts(about.get("regions"))]
     shown = [row for k, row in enumerate(rows) if k in (0, len(rows) - 1) or row.get("signals") in fitted]
-    told = ", ".join(f"{_short(row.get('rms'))} with {_short(row.get('signals'))}" for row in shown)
-    return figures | {"about": about | {"left out": told}}
+    curve = ", ".join(f"{_short(row.get('rms'))} with {_short(row.get('signals'))}" for row in shown)
+    return figures | {"about": about | {"left out": curve}}
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
@@ -101,12 +96,17 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _short_layer(layer: dict[str, Any]) -> str:
-    falloffs = {axis: _short(value) for axis, value in layer["falloff"].items()}
-    same = len(set(falloffs.values())) == 1
-    told = next(iter(falloffs.values())) if same else ", ".join(f"{axis} {value}" for axis, value in falloffs.items())
-    return f"sculpts {len(layer['sculpts'])}, falloff {told}"
+    radii = {axis: _short(value) for axis, value in layer["radius"].items()}
+    same = len(set(radii.values())) == 1
+    shown = next(iter(radii.values())) if same else ", ".join(f"{axis} {value}" for axis, value in radii.items())
+    return f"sculpts {len(layer['sculpts'])}, radius {shown}"
 
 
 def complain(message: str) -> None:
     """Print one line on standard error."""
     print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    """Print one line of warning on standard error."""
+    complain(f"warning: {message}")

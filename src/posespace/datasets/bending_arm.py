@@ -8,6 +8,7 @@ from posespace import rotations
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.weights.by_distance import distance_weights
+from posespace.geometry.smoothstep import smoothstep
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -19,7 +20,7 @@ _ELBOW = 0.42
 
 
 def bending_arm(rings: int = 72, sides: int = 40) -> tuple[Examples, Examples]:
-    """Return examples to fit on and examples to judge by: an arm in metres, shoulder at x = -1, fingertips at 1.2.
+    """Return examples to fit on and unseen ones to evaluate with: an arm in metres, shoulder at x = -1, fingers at 1.2.
 
     The fit set has 30 poses, six elbow angles by five wrist twists; the other set has 25 random ones in between.
     """
@@ -52,7 +53,7 @@ def _examples(rig: Rig, angles: Floats) -> Examples:
 def true_shape(points: Floats, bend: float, twist: float) -> Floats:
     """Return how the arm (N, 3) really looks: the twist spread over the forearm, the biceps up, the elbow round."""
     x, y, z = np.asarray(points, dtype=np.float64).T
-    share = _smooth(0.1, 0.85, x) * twist
+    share = smoothstep((x - 0.1) / (0.85 - 0.1)) * twist
     y, z = np.cos(share) * y - np.sin(share) * z, np.sin(share) * y + np.cos(share) * z
     effort = 0.5 - 0.5 * np.cos(bend)
     radius = np.hypot(y, z)
@@ -75,11 +76,6 @@ def _bent(x: Floats, y: Floats, z: Floats, bend: float) -> Floats:
     px = centre_x + before + after * np.cos(bend) - np.sin(turn) * y
     py = centre_y + after * np.sin(bend) + np.cos(turn) * y
     return np.stack([px, py, z], axis=1)
-
-
-def _smooth(low: float, high: float, x: Floats) -> Floats:
-    t: Floats = np.clip((x - low) / (high - low), 0, 1)
-    return np.asarray(t * t * (3 - 2 * t))
 
 
 def _arm_mesh(rings: int, sides: int) -> Mesh:

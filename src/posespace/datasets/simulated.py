@@ -17,7 +17,7 @@ HAND_FINE = Path(__file__).with_name("hand_fine.npz")
 
 
 def hand(level: int = 1) -> tuple[Examples, Examples]:
-    """Return examples to fit on and examples to judge by: a right hand in millimetres, 17 joints.
+    """Return examples to fit on and unseen ones to evaluate with: a right hand in millimetres, 17 joints.
 
     The first set moves one degree of freedom at a time through its range, the rest pose first; the second turns all
     joints at once. Both were made by nonlinear finite elements, so the truth and the tissue are known.
@@ -33,7 +33,7 @@ def hand(level: int = 1) -> tuple[Examples, Examples]:
 
 
 def hand_between(level: int = 1) -> Examples:
-    """Return 27 examples to judge by: one degree of freedom at a time, half-way between two angles of `hand`'s.
+    """Return 27 unseen examples: one degree of freedom at a time, half-way between two angles of `hand`.
 
     The carpo-metacarpal joint of the thumb has all such angles, any other degree of freedom one.
     """
@@ -41,22 +41,22 @@ def hand_between(level: int = 1) -> Examples:
 
 
 def hand_together(level: int = 1) -> Examples:
-    """Return 40 examples to fit on, beside those of `hand`: random poses of all joints, none of them in `hand`."""
+    """Return 40 examples to fit on, besides those of `hand`: random poses of all joints, none of them in `hand`."""
     return _named(_read(HAND_MORE, level), "train")
 
 
 def arm() -> tuple[Examples, Examples]:
-    """Return examples to fit on and examples to judge by: the frames of `arm_clip` in blocks of ten.
+    """Return examples to fit on and unseen ones to evaluate with: the frames of `arm_clip` in blocks of ten.
 
-    Every fifth block, frames 40 to 49 and 90 to 99, is for judging: 80 frames and 20.
+    Every fifth block, frames 40 to 49 and 90 to 99, is for evaluation: 80 frames and 20.
     """
     clip = arm_clip()
-    held = np.arange(len(clip)) // 10 % 5 == 4
-    return clip.subset(np.flatnonzero(~held)), clip.subset(np.flatnonzero(held))
+    unseen = np.arange(len(clip)) // 10 % 5 == 4
+    return clip.subset(np.flatnonzero(~unseen)), clip.subset(np.flatnonzero(unseen))
 
 
 def arm_clip() -> Examples:
-    """Return 100 frames in order, 24 a second: a right arm in millimetres, 3,234 vertices, 3 joints.
+    """Return 100 frames in order, 24 per second: a right arm in millimetres, 3,234 vertices, 3 joints.
 
     From rest in the first frame, the elbow bends to 80 degrees and back while the forearm twists by 70 degrees to
     either side, independently. Made by nonlinear finite elements, each frame from the rest shape.

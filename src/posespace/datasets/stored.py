@@ -75,11 +75,9 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
         raise FileError(path, f"cannot be read as stored examples ({error})") from error
     description = files.parse_json(path, arrays.pop("description", np.zeros(0, np.uint8)).tobytes())
     with files.naming(path):
-        head = records.Reader(description, arrays, "file")
-        if head.text("kind") != "stored examples" or head.number("version") != VERSION:
-            raise FileError(path, f"expected stored examples of version {VERSION}")
-        rig = records.read_rig(records.Reader(head.part("rig").json, arrays, "rig"))
-        motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
-        shapes = records.Reader({}, arrays, "shapes")
+        head = records.Record(description, arrays)
+        head.require("stored examples", VERSION)
+        rig, motion = records.read_rig(head.record("rig")), records.read_motion(head.record("motion"))
+        shapes = records.Record({}, arrays, "shapes")
         stored = StoredShapes(rig, motion, shapes.array("differences"), shapes.array("steps"))
-        return Examples(rig, motion, stored), head.part("about").json
+        return Examples(rig, motion, stored), head.part("about").values

@@ -1,1 +1,1 @@
-"""The whole story on the built-in hand, as `posespace demo` tells it."""
+"""What `posespace demo` does: everything once, on the built-in hand."""

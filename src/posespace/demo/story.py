@@ -17,11 +17,15 @@ from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.psd.psd import PSD
 from posespace.formats.export import export
 from posespace.formats.files import atomic_write
+from posespace.geometry.smoothstep import smoothstep
 from posespace.motion import Motion
 from posespace.progress import status
 from posespace.report.accuracy import write_report
+from posespace.report.colours import heat
 from posespace.report.compare import Entry, compare
-from posespace.report.render import heat, montage, render, save_png
+from posespace.report.montage import montage
+from posespace.report.png import save_png
+from posespace.report.render import render
 from posespace.report.views import looking_at
 from posespace.rig import Rig
 
@@ -29,12 +33,12 @@ ABOUT = "about.txt"
 WRITTEN = {
     ABOUT: "this list",
     "hand.png": "three unseen poses: the truth, plain skinning, both skins",
-    "report.html": "how good they are, in full: open it in a browser",
-    "hand.glb": "the EigenSkin hand moving: drop it on any glTF viewer",
+    "report.html": "the full report: open it in a browser",
+    "hand.glb": "the EigenSkin hand in motion: drop it on any glTF viewer",
     "hand-psd.skin": "pose space deformation",
     "hand-eigenskin.skin": "EigenSkin",
     "hand.examples": "the poses fitted on",
-    "unseen.examples": "the poses judged by",
+    "unseen.examples": "the poses evaluated on",
 }
 CLIP_SECONDS, CLIP_RATE, CLIP_POSES = 5.0, 24, 6
 
@@ -48,11 +52,11 @@ def run(folder: Path) -> dict[str, Any]:
             shutil.rmtree(folder / f"{name}.examples", ignore_errors=True)
             examples.save(folder / f"{name}.examples")
     with status("fitting"):
-        # Normals of its own, so that a program that plays the file shades it as it should be.
+        # With normals of its own, so that a program that plays the file shades it properly.
         skins = {"PSD": PSD().fit(train), "EigenSkin": EigenSkin(normals="shared").fit(train)}
         for name, skin in skins.items():
             skin.save(folder / f"hand-{name.lower()}.skin")
-    with status("judging by poses the fits did not see"):
+    with status("evaluating on unseen poses"):
         entries = compare(skins, unseen)
         between = datasets.hand_between()
         single = compare(skins, between)
@@ -64,7 +68,7 @@ def run(folder: Path) -> dict[str, Any]:
         "file": str(folder),
         "vertices": len(train.rig.mesh.points),
         "joints": len(train.rig.skeleton),
-        "poses to fit on, one joint at a time": len(train),
+        "poses fitted on, one joint at a time": len(train),
         f"{len(unseen)} unseen poses of all joints at once": {entry.name: _figures(entry) for entry in entries},
         f"{len(between)} unseen angles of single joints": {entry.name: _figures(entry) for entry in single},
         "written": WRITTEN,
@@ -74,20 +78,20 @@ def run(folder: Path) -> dict[str, Any]:
 
 def picture(entries: list[Entry], unseen: Examples) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Render the truth and each entry, with error heat, at plain skinning's worst pose and two others."""
-    judged = [(entry.name, entry.skin, entry.score) for entry in entries if entry.skin and entry.score]
-    worst = judged[0][2].per_vertex
+    scored = [(entry.name, entry.skin, entry.score) for entry in entries if entry.skin and entry.score]
+    worst = scored[0][2].per_vertex
     order = np.argsort(worst.max(axis=1))[::-1]
     top, triangles = float(np.percentile(worst[order[0]], 99)), unseen.rig.mesh.triangles
     rows, labels = [], []
     for index in order[[0, len(order) // 3, 2 * len(order) // 3]].tolist():
         pose, truth = unseen.motion[index], np.asarray(unseen.shapes[index])
         shapes: list[tuple[Floats, Floats]] = [(truth, np.zeros(len(truth)))]
-        shapes += [(skin.pose(pose)[0], score.per_vertex[index]) for _, skin, score in judged]
+        shapes += [(skin.pose(pose)[0], score.per_vertex[index]) for _, skin, score in scored]
         camera = looking_at(np.stack([points for points, _ in shapes]), triangles, worst[index])
         rows.append([render(points, triangles, camera, (230, 220), colors=heat(off, top)) for points, off in shapes])
-        errors = " → ".join(f"{score.per_pose[score.names[index]]:.2f}" for _, _, score in judged)
+        errors = ", ".join(f"{score.per_pose[score.names[index]]:.2f}" for _, _, score in scored)
         labels.append(f"RMS {errors} mm")
-    titles = ["truth", *(name for name, _, _ in judged)]
+    titles = ["truth", *(name for name, _, _ in scored)]
     return montage(rows, labels, titles, scale=("distance from the truth, millimetres", top))
 
 
@@ -98,16 +102,16 @@ def clip(rig: Rig, motion: Motion) -> Motion:
     along = times / CLIP_SECONDS * (len(keys) - 1)
     key = np.minimum(along.astype(int), len(keys) - 2)
     part = along - key
-    eased = np.broadcast_to((part * part * (3 - 2 * part))[:, None], (len(times), keys.shape[1]))
+    eased = np.broadcast_to(smoothstep(part)[:, None], (len(times), keys.shape[1]))
     return Motion(rotations.slerp(keys[key], keys[key + 1], eased), times=times)
 
 
 def _claim(folder: Path) -> None:
-    """Make the folder; one where the demo would overwrite what it did not write is refused."""
+    """Make the folder; raise where the demo would overwrite what it did not write."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(folder, f"cannot be made ({error.strerror})") from error
+        raise FileError(folder, f"cannot be created ({error.strerror})") from error
     taken = [name for name in WRITTEN if (folder / name).exists()]
     if taken and ABOUT not in taken:
         raise FileError(folder, f"holds a {taken[0]} that the demo did not write; give another folder with -o")
@@ -121,9 +125,9 @@ def _figures(entry: Entry) -> dict[str, float]:
     score = entry.score
     return {
         "relative error": round(score.rel_err, 4),
-        "RMS, largest box side 1": round(score.rms, 6),
+        "RMS, largest box side = 1": round(score.rms, 6),
         "largest error, mm": round(score.max_error, 2),
-        "bytes a vertex": round(score.bytes_per_vertex, 1),
+        "bytes per vertex": round(score.bytes_per_vertex, 1),
     }
 
 
@@ -134,6 +138,6 @@ def _next(folder: Path) -> dict[str, str]:
     )
     return {
         "fit your own": f"posespace fit psd {train} --kernel multiquadric -o {mine}",
-        "judge it": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
+        "evaluate it": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
         "play it elsewhere": f"posespace export {mine} -o {glb}",
     }

@@ -1,4 +1,4 @@
-"""Frames of one pose that show different shapes: no function of the pose can meet both."""
+"""Frames of one pose that show different shapes: no function of the pose can reproduce both."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from posespace.examples import Examples
 from posespace.motion import pose_digests
 
 DIFFERENT = 1e-3
-"""Part of the box's diagonal above which two shapes of one pose contradict each other."""
+"""Fraction of the box's diagonal above which two shapes of one pose contradict each other."""
 
 
 def warn_of_contradictions(examples: Examples) -> None:
-    """Warn of the two frames of one pose whose shapes differ most; shapes are read only where a pose comes twice."""
+    """Warn of the two frames of one pose whose shapes differ most; shapes are read only where a pose occurs twice."""
     digests = pose_digests(examples.motion)
     if len(set(digests)) == len(digests):
         return
@@ -28,13 +28,13 @@ def warn_of_contradictions(examples: Examples) -> None:
                 worst, pair = off, (first, frame)
     if pair != (0, 0):
         a, b = (repr(examples.motion.names[frame]) for frame in pair)
-        part = worst / examples.rig.mesh.diagonal
-        why = f"are of one pose, but their shapes differ by {part:.2g} of the box; leave one out"
+        fraction = worst / examples.rig.mesh.diagonal
+        why = f"show one pose, but their shapes differ by {fraction:.2g} of the box diagonal; leave one out"
         warnings.warn(f"examples: {a} and {b} {why}", stacklevel=3)
 
 
 def _repeated(digests: list[str]) -> dict[int, list[int]]:
-    """The first frame of each pose that comes more than once, and the later ones."""
+    """The first frame of each pose that occurs more than once, and the later ones."""
     first: dict[str, int] = {}
     found: dict[int, list[int]] = {}
     for frame, digest in enumerate(digests):
@@ -44,5 +44,5 @@ def _repeated(digests: list[str]) -> dict[int, list[int]]:
 
 
 def _beyond_bones(examples: Examples, frame: int) -> Floats:
-    """A shape (N, 3) less plain skinning: digests leave out shifts, which plain skinning has."""
+    """A shape (N, 3) less plain skinning: digests ignore joint shifts, plain skinning has them."""
     return np.asarray(examples.shapes[frame] - examples.rig.skin(examples.motion[frame]))

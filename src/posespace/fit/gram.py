@@ -1,4 +1,4 @@
-"""Products of the frames of a clip with each other: what signals are found from, however many vertices there are."""
+"""Products of the frames of a clip with each other: signals are found from them, however many vertices there are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace.check import Floats, Ints
 Array32 = NDArray[np.float32]
 
 RANK = 1e-6
-"""A direction counts where its singular value is above this part of the largest."""
+"""A direction counts where its singular value is above this fraction of the largest."""
 
 _BLOCK = 1 << 20
 
@@ -38,7 +38,7 @@ def combined(frames: Array32, vertices: Ints, mix: Floats) -> Array32:
 
 
 def _blocks(vertices: Ints, frames: int) -> Iterator[Ints]:
-    """Vertices in blocks whose displacements over all frames are few enough to be copied."""
+    """Vertices in blocks small enough that their displacements over all frames can be copied."""
     step = max(1, _BLOCK // (3 * frames))
     for start in range(0, len(vertices), step):
         yield vertices[start : start + step]

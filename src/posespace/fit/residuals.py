@@ -1,4 +1,4 @@
-"""What every example adds in the rest shape, for all examples at once: one compiled pass a pose."""
+"""What every example adds in the rest shape, for all examples at once: one compiled pass per pose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Residuals:
     Parameters
     ----------
     values : (P, N, 3) float32
-    damped : how many vertices, over all poses, have a blend so close to losing rank that theirs are damped
+    damped : how many vertices, over all poses, have a blend so close to losing rank that their displacement is damped
     """
 
     values: Floats32
@@ -30,7 +30,7 @@ class Residuals:
 
 
 def point_residuals(examples: Examples) -> Residuals:
-    """Return the displacements that plain skinning lacks at each example; seams get one common displacement."""
+    """Return the displacements that plain skinning lacks at each example; vertices at a seam share theirs."""
     rig, weld = examples.rig, examples.rig.mesh.weld
     values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
     shared = len(weld.first) < len(rig.mesh.points)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from posespace.check import Floats
+from posespace.geometry.spread import spread
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -32,12 +33,9 @@ class ThinPlate:
 
         0: all of them, but for those that coincide.
         """
-        gap = np.linalg.norm(where - rest, axis=1)
-        least = 1e-6 * float(gap.max(initial=0.0))
-        chosen: list[int] = []
-        while len(chosen) < (most or len(where)) and gap.max() > least:
-            chosen.append(int(gap.argmax()))
-            gap = np.minimum(gap, np.linalg.norm(where - where[chosen[-1]], axis=1))
+        gaps = np.linalg.norm(where - rest, axis=1)
+        least = 1e-6 * float(gaps.max(initial=0.0))
+        chosen = spread(gaps, lambda k: np.linalg.norm(where - where[k], axis=1), most or len(where), least)
         return cls(np.vstack([rest[None], where[chosen]]))
 
     @cached_property
@@ -49,7 +47,7 @@ class ThinPlate:
 
     @cached_property
     def _free(self) -> Floats:
-        """(M, F) the weights that leave linear functions to the tail: where they are so, the plate has an energy."""
+        """(M, F) a basis of the weights that leave linear functions to the tail: only they have a bending energy."""
         tail = np.column_stack([np.ones(len(self.centres)), self.centres - self.centres[0]])
         u, sizes, _ = np.linalg.svd(tail)
         return np.asarray(u[:, int((sizes > _FLAT * sizes[0]).sum()) :])
@@ -63,13 +61,13 @@ class ThinPlate:
     def fit(self, where: Floats, values: Floats, smoothing: float, at_rest: Floats | None = None) -> RBFInterpolant:
         """Return the plate nearest to `values` (P, C) at the places `where` (P, D), by a singular value decomposition.
 
-        Joints turn about few axes, so that quaternions do not span their space: of the tails that fit alike, the
+        Joints turn about few axes, so quaternions do not span their space: of the tails that fit equally well, the
         smallest is taken.
 
         Parameters
         ----------
-        smoothing : at least 0, what the plate's bending costs against the squares of what it misses
-        at_rest : (C,) the values at rest, which are met exactly; None: zero
+        smoothing : at least 0, what bending costs relative to the squared errors
+        at_rest : (C,) the values at rest, reproduced exactly; None: zero
         """
         held = np.zeros(values.shape[1]) if at_rest is None else at_rest
         rest, free = self.centres[0], self._free
@@ -80,7 +78,7 @@ class ThinPlate:
         target = np.vstack([values - held, np.zeros((len(bending), values.shape[1]))])
         found = np.linalg.lstsq(np.vstack([columns, bending]), target, rcond=1e-12)[0]
         weights = free @ found[: free.shape[1]]
-        # The constant makes up for what the kernels give at rest.
+        # The constant cancels what the kernels give at rest.
         weights = np.vstack([weights, held - still @ weights, found[free.shape[1] :]])
         centres = np.asarray(self.centres, dtype=np.float64)
         radius = np.full(centres.shape[1], self._radius)

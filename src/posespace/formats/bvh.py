@@ -26,7 +26,7 @@ _CHANNELS = {axis + kind: (kind, index) for axis, index in _AXES.items() for kin
 _END_SITE = -1
 _MOST_JOINTS = 100_000
 _MOST_TURNS = 1_000_000
-"""Joints times frames that any file may ask for; more than that must be borne out by its size."""
+"""Joints times frames that any file may ask for; a file that asks for more must be long enough for them."""
 
 _MOTION = re.compile(r"^[ \t]*motion[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _TIMING = re.compile(r"\s*frames\s*:?\s*(\S+)\s+frame\s*time\s*:?\s*(\S+)", re.IGNORECASE)
@@ -42,7 +42,7 @@ class _Joint:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Some of the file's channels, one entry a channel: its joint, its column in a frame and its axis, each (n,)."""
+    """Some of the file's channels, one entry per channel: its joint, its column in a frame and its axis, each (n,)."""
 
     joints: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -50,10 +50,10 @@ class _Columns:
 
 
 def read(path: Path) -> Contents:
-    """Read the skeleton and its motion; end sites are no joints, and a name that comes again gets #2, #3, ...
+    """Read the skeleton and its motion; end sites are not joints, and a repeated name gets #2, #3, ...
 
     A root's position channels replace its OFFSET. Those of other joints do so too in most files, while some exporters
-    (MakeHuman's poses) write them relative to it, as zeros: see `_replaces_offset` for how the two are told apart.
+    (MakeHuman's poses) write them relative to it, as zeros: `_replaces_offset` tells the two apart.
     """
     text = files.read_text(path).replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff \t\n")
     if text[:9].lower() != "hierarchy":
@@ -69,9 +69,9 @@ def read(path: Path) -> Contents:
     rest = np.tile(rotations.IDENTITY, (len(joints), 1))
     names = tuple(unique((joint.name for joint in joints), "joint"))
     renamed = sum(joint.name != name for joint, name in zip(joints, names, strict=True))
-    notes = [f"{renamed} joints renamed, since their names came again"] if renamed else []
+    notes = [f"{renamed} joints renamed, because their names are repeated"] if renamed else []
     motions: dict[str, Motion] = {}
-    # Numbers near the largest double overflow below; the nouns refuse what comes of it.
+    # Numbers near the largest double overflow below; Skeleton and Motion then raise.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         parents = np.array([joint.parent for joint in joints], dtype=np.int32)
         skeleton = Skeleton(names, parents, frames, rest)
@@ -125,14 +125,14 @@ class _Hierarchy:
             case "channels" if self.stack and self.stack[-1] != _END_SITE:
                 self._channels(rest)
             case "{" | "}":
-                raise FileError(self.path, f"its braces do not match: a {word!r} too many")
+                raise FileError(self.path, f"its braces do not match: one {word!r} too many")
             case _:
                 raise FileError(self.path, f"has a line that is not understood: {line[:60]!r}")
 
     def _open(self, name: str) -> None:
         parent = self.stack[-1] if self.stack else -1
         if self.opening is not None or (self.stack and parent == _END_SITE):
-            raise FileError(self.path, f"joint {name[:60]!r} stands where none can be")
+            raise FileError(self.path, f"joint {name[:60]!r} is where no joint can be")
         if len(self.joints) == _MOST_JOINTS:
             raise FileError(self.path, f"has more than {_MOST_JOINTS} joints")
         self.opening = len(self.joints)
@@ -163,7 +163,7 @@ class _Hierarchy:
 
 
 def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]:
-    """Return the seconds a frame and the values (P, channels) of the file's MOTION section."""
+    """Return the seconds per frame and the values (P, channels) of the file's MOTION section."""
     timing = _TIMING.match(text)
     if timing is None or not timing[1].isdecimal() or len(timing[1]) > 18:
         raise FileError(path, "expected 'Frames: <count>' and 'Frame Time: <seconds>' after MOTION")
@@ -175,7 +175,7 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
         raise FileError(path, f"expected a Frame Time in seconds, got {timing[2][:40]!r}")
     count, channels = int(timing[1]), sum(len(joint.channels) for joint in joints)
     numbers = text[timing.end() :]
-    # Each number takes two characters. Where joints lack channels, only the second bound holds the frames.
+    # Each number takes two characters. Where joints have no channels, only the second bound limits the frames.
     if 2 * count * channels > len(numbers) or count * len(joints) > max(_MOST_TURNS, len(numbers)):
         raise FileError(path, f"says it has {count} frames of {channels} channels, more than a file this long can hold")
     # Line by line, so that the words of a large file are never all in memory.
@@ -234,7 +234,7 @@ def _replaces_offset(roots: NDArray[np.bool_], offsets: Floats, positions: Float
     """Tell for each joint (J,) whether its positions (P, J, 3) replace its offset (J, 3) or are added to it.
 
     Roots: replace. A joint that stays at zero, against the length of its offset, keeps its offset: replacing would
-    put it onto its parent. The others follow one rule a file, as each exporter has one: they replace if they lie
+    put it onto its parent. The others follow one rule per file, as each exporter does: they replace if they lie
     nearer to the offsets than to zero.
     """
     size = np.linalg.norm(positions, axis=2)

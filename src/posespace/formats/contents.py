@@ -1,4 +1,4 @@
-"""Contents: what a reader found in a file, in the library's own nouns, under names that are distinct."""
+"""Contents: what a reader found in a file, as meshes, rigs, skeletons and motions with distinct names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Contents:
     format : its format, as people call it: glTF, OBJ, ...
     meshes : unrigged meshes by name
     rigs : rigs by name, the one with most vertices first
-    skeleton : the joints of a file of motion that has its own (BVH)
+    skeleton : the joints of a motion file that has its own (BVH)
     motions : clips by name; their joints are those of `skeleton`, or of the first rig
     morphs : (N, 3) displacements by name, of the first rig's mesh or else the first mesh
     notes : one line each about something repaired or left out
@@ -40,7 +40,7 @@ class Contents:
 
 
 def unique(names: Iterable[str], what: str) -> list[str]:
-    """Return the names made distinct: the second "arm" becomes "arm#2", a nameless one "`what` 5"."""
+    """Return the names made distinct: the second "arm" becomes "arm#2", one without a name "`what` 5"."""
     found: dict[str, None] = {}
     repeats: dict[str, int] = {}
     for k, name in enumerate(names):

@@ -1,7 +1,7 @@
-"""The example store: a Zarr v3 folder, one plain chunk a pose, written by many processes at once.
+"""The example store: a Zarr v3 folder, one plain chunk per pose, written by many processes at once.
 
 Chunks are uncompressed, so a shape is a file that is mapped, not read. A pose counts once its mark is there; the mark
-is written last and holds the shape's checksum, so a killed writer loses only the pose in its hands.
+is written last and holds the shape's checksum, so a killed writer loses only the pose it was writing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
-from posespace.formats.zarr_arrays import Layout, map_array, read_group, write_store
+from posespace.formats.zarr_arrays import ArrayForm, map_array, read_group, write_store
 from posespace.motion import Motion
 from posespace.rig import Rig
 
 VERSION = 1
 _MARKED = 1 << 32
-# A process may hold only so many maps (65,530 on Linux).
+# A process may only hold a limited number of maps (65,530 on Linux).
 _MOST_MAPS = 10_000
 
 
@@ -61,7 +61,7 @@ class ExampleStore:
     ) -> ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all.
 
-        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened to go on.
+        With `resume`, a store of the same rig, poses and settings `made` that exists already is opened and continued.
         """
         target = Path(path)
         if resume and target.exists():
@@ -82,7 +82,7 @@ class ExampleStore:
         count, points = len(motion), len(rig.mesh.points)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
-            empty: dict[str, Layout] = {
+            empty: dict[str, ArrayForm] = {
                 "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
                 "marks": ((count,), (1,), np.dtype("<u8")),
             }
@@ -100,19 +100,16 @@ class ExampleStore:
         folder = Path(path)
         about = read_group(folder).get("posespace")
         with files.naming(folder):
-            head = records.Reader(about, {}, "file")
-            if head.text("kind") != "examples" or head.number("version") != VERSION:
-                raise FileError(folder, f"expected examples of version {VERSION}, got version {head.number('version')}")
-            arrays = {
-                f"{part}/{array.name}": map_array(array)
-                for part in ("rig", "motion")
-                for array in _inside(folder / part)
-            }
-            rig = records.read_rig(records.Reader(head.part("rig").json, arrays, "rig"))
-            motion = records.read_motion(records.Reader(head.part("motion").json, arrays, "motion"))
+            arrays: records.Arrays = {}
+            head = records.Record(about, arrays)
+            head.require("examples", VERSION)
+            for group in ("rig", "motion"):
+                arrays |= {f"{group}/{array.name}": map_array(array) for array in _inside(folder / group)}
+            rig = records.read_rig(head.record("rig"))
+            motion = records.read_motion(head.record("motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):
-                raise FileError(folder, "is damaged (its poses and its rig differ in joints)")
-            made = head.part("made").json if "made" in head.json else {}
+                raise FileError(folder, "is damaged (its poses and its rig have different joints)")
+            made = head.part("made", {}).values
         return cls(folder, rig, motion, made)
 
     def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any]) -> ExampleStore:
@@ -135,15 +132,15 @@ class ExampleStore:
         return len(self.motion)
 
     def finished(self) -> NDArray[np.bool_]:
-        """Return (P,) which poses have their shape, as of now."""
+        """Return (P,) which poses have their shape by now."""
         return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
 
     def written_at(self, index: int) -> float:
-        """Return when the shape of pose `index` was finished, in seconds as file systems count; 0 if it is not."""
+        """Return when the shape of pose `index` was finished, in seconds since the epoch; 0 if it is not."""
         return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
 
     def write(self, index: int, points: ArrayLike) -> None:
-        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe beside writers of other poses."""
+        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe while others write other poses."""
         if not 0 <= index < len(self):
             raise InputError(f"pose {index}: expected 0 to {len(self) - 1}")
         name = f"shape of pose {self.motion.names[index]!r}"
@@ -155,7 +152,7 @@ class ExampleStore:
         self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
 
     def fail(self, index: int, reason: str) -> None:
-        """Note why the shape of pose `index` could not be made; storing it takes the note away."""
+        """Note why the shape of pose `index` could not be made; storing the shape removes the note."""
         self._replace(self._failure(index), reason.encode())
 
     def failures(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Skins written to the files of others, by their ending."""
+"""Skins written to files of other programs, chosen by their ending."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def export(
     skin : its rig becomes the file's, its layers morph targets
     path : `.glb` or `.gltf`
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
-    warn : called with a line about each thing that the format cannot hold; None: they become warnings
+    warn : called with one line about each thing the format cannot hold; None: these become warnings
     """
     if not isinstance(skin, Skin):
-        raise InputError(f"export: expected a Skin, got a {type(skin).__name__}, which no file can hold")
+        raise InputError(f"export: expected a Skin, got {type(skin).__name__}")
     if motion is not None and not isinstance(motion, Motion):
-        take = {"Examples": "; give its .motion", "Pose": "; give Motion.from_poses([pose])"}
+        take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
         kind = type(motion).__name__
         raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
     file = Path(path)

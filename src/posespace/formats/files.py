@@ -14,7 +14,7 @@ from typing import Any
 from posespace.errors import FileError, InputError
 
 MOST_BYTES = 2**31
-"""A text or JSON file larger than this is refused; arrays in binary files are mapped, not read."""
+"""A text or JSON file larger than this is not read; arrays in binary files are mapped, not read."""
 
 
 def size_of(path: Path) -> int:
@@ -30,7 +30,7 @@ def size_of(path: Path) -> int:
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Return the file's bytes; a file of more than `most` bytes is refused."""
+    """Return the file's bytes; raise if it has more than `most`."""
     size = size_of(path)
     if size > most:
         raise FileError(path, f"is {size} bytes; at most {most} are read")
@@ -56,17 +56,9 @@ def parse_json(path: Path, text: str | bytes) -> Any:
         raise FileError(path, f"is not valid JSON ({first})") from error
 
 
-def whole_numbers(values: Any) -> list[int] | None:
-    """Return a JSON list of at most eight whole numbers from 0 up, as shapes and offsets are; else None."""
-    if not isinstance(values, list) or len(values) > 8:
-        return None
-    fits = all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62 for value in values)
-    return values if fits else None
-
-
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; it takes the place of `path` if the block ends well, else it is removed."""
+    """Yield a temporary path next to `path`; it replaces `path` if the block succeeds, else it is removed."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield temporary

@@ -1,4 +1,4 @@
-"""Examples from files: a rig, a file of poses and one shape a pose, gathered into a store pose by pose."""
+"""Examples from files: a rig, a file of poses and one shape per pose, gathered into a store pose by pose."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
@@ -23,15 +24,15 @@ from posespace.rig import Rig
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape that waits to be read: where it comes from and how to get its points (N, 3)."""
+    """A shape still to be read: where it comes from and how to get its points (N, 3)."""
 
     name: str
     source: Path
     read: Callable[[], Floats]
 
 
-def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> list[str]:
-    """Write an example store; returns what a user should look at again, one line each.
+def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> list[str]:
+    """Write an example store; returns what a user should check again, one line each.
 
     Parameters
     ----------
@@ -40,16 +41,16 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
     shapes : a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in order; or a ``.npy`` (P, N, 3)
     out : the store
     rest : add the rest shape as an example where no pose is at rest
-    resume : go on with a store that exists: shapes that are missing there, or whose file is newer, are read
+    resume : continue a store that exists: shapes that are missing there, or whose file is newer, are read
     """
     if out.exists() and not resume:
-        raise FileError(out, "exists already; remove it, or go on with it by --resume")
+        raise FileError(out, "exists already; remove it, or continue it with --resume")
     rig = _rig(rig_file)
     motion = load.load_motion(poses_file, rig.skeleton)
     pairs = _matched(_shapes_in(shapes), motion, poses_file)
     used = {pose for pose, _ in pairs}
     notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
-    if rest and not rig.at_rest(motion[sorted(used)]).any():
+    if rest and not at_rest(rig, motion[sorted(used)]).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
     is_new = not out.exists()
@@ -60,7 +61,7 @@ def collect(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool
             store.write(index, points)
             notes += _doubts(pairs[index][1], points, rig, motion[index])
     except InputError:
-        # A wrong input is mended and tried again: a store for it must not stand in the way.
+        # The user will correct the input and try again: a store left over must not be in the way.
         if is_new:
             shutil.rmtree(out, ignore_errors=True)
         raise
@@ -76,7 +77,9 @@ def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
     gap = float(np.sqrt(((points - rig.skin(pose)) ** 2).sum(axis=1).mean())) / max(rig.mesh.diagonal, 1e-30)
     if gap < 0.25:
         return []
-    return [f"{shape.source} lies {gap:.0%} of the box from plain skinning: are its unit, pose and vertex order right?"]
+    return [
+        f"{shape.source} lies {gap:.0%} of the diagonal from plain skinning: are its unit, pose and vertex order right?"
+    ]
 
 
 def _rig(path: Path) -> Rig:

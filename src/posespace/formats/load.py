@@ -1,4 +1,4 @@
-"""Files by their ending: what reads which, and the nouns a caller asks for."""
+"""Files by their ending: which reader reads them, and the rig, mesh or motion a caller asks for."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def load_motion(
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
-    Pose files (JSON) name joints of a skeleton, so they need one. Of an example store all poses are taken.
-    Joints that the skeleton lacks are left out; with `whole` one that turns is an error that names it.
+    Pose files (JSON) name joints of a skeleton, so they need one. All poses of an example store are returned.
+    Joints that the skeleton lacks are left out; with `whole`, one that turns raises an error that names it.
     """
     file = Path(path)
     if skeleton is not None and not isinstance(skeleton, Skeleton):
@@ -84,7 +84,7 @@ def load_motion(
 
 
 def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skeleton) -> None:
-    """Refuse a motion in which a joint turns that the skeleton lacks."""
+    """Raise if a joint turns in the motion that the skeleton lacks."""
     turns = zip(own.names, turning(motion), strict=True)
     missing = [name for name, each in turns if each and name not in skeleton.names]
     if missing:

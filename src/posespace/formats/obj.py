@@ -38,7 +38,7 @@ def read(path: Path) -> Contents:
 
 
 def write(path: Path, mesh: Mesh, points: ArrayLike | None = None) -> None:
-    """Write the mesh, 9 significant digits a number; `points` (N, 3) is another shape of it."""
+    """Write the mesh, with 9 significant digits; `points` (N, 3) is another shape of it."""
     shape = mesh.points if points is None else check.floats("points", points, mesh.points.shape)
     corners, sizes = mesh.polygons()
     vertex_lines = ("v %.9g %.9g %.9g\n" * len(shape)) % tuple(shape.ravel().tolist())
@@ -108,7 +108,7 @@ def _faces(path: Path, lines: list[bytes], count: int) -> tuple[NDArray[np.int64
 
 
 def _vertices_before(lines: list[bytes]) -> NDArray[np.int64]:
-    """Return (F,) how many vertices stand before each face."""
+    """Return (F,) how many vertices come before each face."""
     kinds = np.array([1 if line[:2] in _VERTEX else 2 if line[:2] in _FACE else 0 for line in lines])
     before: NDArray[np.int64] = np.cumsum(kinds == 1)[kinds == 2]
     return before

@@ -1,6 +1,6 @@
 """PLY: read a mesh from the ascii and both binary forms, and write the little-endian one.
 
-Points and faces (or triangle strips) are read; whatever else a file holds is stepped over.
+Points and faces (or triangle strips) are read; whatever else a file holds is skipped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_HEADER_LINES = 10_000
 
 @dataclass(frozen=True)
 class _Property:
-    """One value a row, or a list of values with its length in front: `length` is the type of that length."""
+    """One value per row, or a list of values preceded by its length: `length` is the type of that length."""
 
     name: str
     type: np.dtype[Any]
@@ -69,7 +69,7 @@ class _Lists:
 
 @dataclass
 class _Columns:
-    """What was wanted of an element: scalars (rows,) and lists by the name of their property."""
+    """The wanted columns of an element: scalars (rows,) and lists by the name of their property."""
 
     scalars: dict[str, NDArray[Any]] = field(default_factory=dict)
     lists: dict[str, _Lists] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def read(path: Path) -> Contents:
         tables.setdefault(element.name, columns)
     left = len(body) - at
     if left and form == "ascii":
-        raise FileError(path, f"holds {left // 8} more numbers than its header tells")
+        raise FileError(path, f"holds {left // 8} more numbers than its header says")
     with np.errstate(over="ignore"):
         points: Floats = np.stack([tables["vertex"].scalars[axis] for axis in "xyz"], axis=1).astype(kind)
     mesh, notes = _mesh(path, points, tables)
@@ -188,7 +188,7 @@ def _table(path: Path, body: bytes | memoryview, at: int, element: _Element) -> 
     """Return the wanted columns of an element whose rows start at byte `at`, and where they end."""
     least = sum(entry.least for entry in element.properties)
     if element.count * least > len(body) - at:
-        raise FileError(path, f"is cut short: its header tells of {element.count} of {element.name[:40]!r}")
+        raise FileError(path, f"is cut short: its header promises {element.count} of {element.name[:40]!r}")
     if not element.properties or not element.count:
         return _Columns(), at
     rows = _uniform_rows(body, at, element)

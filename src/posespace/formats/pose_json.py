@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError, closest_name
 from posespace.formats import files
+from posespace.formats.checked_json import Fields, shown
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -34,7 +36,7 @@ class FilePose:
     translations : (3,) shifts of joints in their frames, from rest
     matrices : (4, 4) transforms of joints to the world; a pose has either these or rotations
     controls : named scalars
-    time : seconds, or None where the file tells none
+    time : seconds, or None where the file gives none
     """
 
     rotations: dict[str, Floats] = field(default_factory=dict)
@@ -121,17 +123,18 @@ def read(path: Path) -> PoseFile:
     """Read poses: posespace's own form, or pose → joint → quaternion, {"rotation": ...} or matrix, at any depth.
 
     A quaternion is x, y, z, w. A matrix is 16 numbers, column by column, from the joint to the world. Words and single
-    numbers beside poses or joints are left out.
+    numbers next to poses or joints are left out.
     """
     content = files.parse_json(path, files.read_text(path).lstrip("\ufeff"))
     if not isinstance(content, dict):
         raise FileError(path, "expected a JSON object with poses by name")
-    reader = _Reader(path)
     if "posespace" not in content and _looks_own(content.get("poses")):
         raise FileError(
             path, 'looks like posespace\'s own form without its first line: "posespace": "poses", "version": 1'
         )
-    poses = reader.own(content) if content.get("posespace") == "poses" else reader.foreign(content)
+    with files.naming(path):
+        is_own = content.get("posespace") == "poses"
+        poses = _own(Fields(content, "the file")) if is_own else _foreign(content, path.stem)
     if not poses:
         raise FileError(path, "holds no poses: expected pose → joint → [x, y, z, w] or a matrix of 16 numbers")
     return PoseFile(path, poses)
@@ -171,92 +174,68 @@ def _world(skeleton: Skeleton, pose: FilePose) -> Floats:
     return world
 
 
-class _Reader:
-    """Turns parsed JSON into poses; every method raises a FileError that names the pose and the joint."""
+def _own(content: Fields) -> dict[str, FilePose]:
+    """Return the poses of posespace's own form."""
+    if (version := content.values.get("version")) != VERSION:
+        raise InputError(f"has version {shown(version)} of the form; expected {VERSION}")
+    poses, found = content.part("poses"), {}
+    for name in poses:
+        where = f"pose {name[:60]!r}"
+        pose = poses.part(name, where=where)
+        for key in pose:
+            if key not in _PARTS:
+                raise InputError(f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
+        turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
+        found[name] = FilePose(
+            rotations={joint: _quaternion(turn, joint) for joint in turn},
+            translations={joint: np.array(shift.numbers(joint, 3)) for joint in shift},
+            controls={control: controls.number(control) for control in controls},
+            time=pose.number("time") if pose.values.get("time") is not None else None,
+        )
+    return found
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def own(self, content: dict[str, Any]) -> dict[str, FilePose]:
-        """Return the poses of posespace's own form."""
-        if content.get("version") != VERSION:
-            raise FileError(
-                self.path, f"has version {str(content.get('version'))[:20]!r} of the form; expected {VERSION}"
-            )
-        poses = {}
-        for name, entry in self._object(content.get("poses"), "poses").items():
-            where = f"pose {name[:60]!r}"
-            parts = self._object(entry, where)
-            for key in parts:
-                if key not in _PARTS:
-                    raise FileError(self.path, f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
-            turn, shift, controls = (
-                self._object(parts.get(part, {}), f"{where}, {part}")
-                for part in ("rotations", "translations", "controls")
-            )
-            time = parts.get("time")
-            poses[name] = FilePose(
-                rotations={joint: self._quaternion(value, where, joint) for joint, value in turn.items()},
-                translations={joint: self._numbers(value, 3, where, joint) for joint, value in shift.items()},
-                controls={key: float(self._numbers([value], 1, where, key)[0]) for key, value in controls.items()},
-                time=None if time is None else float(self._numbers([time], 1, where, "time")[0]),
-            )
-        return poses
+def _foreign(content: dict[str, Any], stem: str) -> dict[str, FilePose]:
+    """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
+    found = [
+        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry))
+        for names, entry in _poses_within(content)
+    ]
+    last = [names[-1] if names else stem for names, _ in found]
+    # Outer levels, such as left and right, go into the name only where it would be given twice without them.
+    short = len(set(last)) == len(last)
+    return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, found, strict=True)}
 
-    def foreign(self, content: dict[str, Any]) -> dict[str, FilePose]:
-        """Return the poses of other tools: objects, at any depth, that hold joints."""
-        found = [(names, self._pose(names, entry)) for names, entry in _poses_within(content)]
-        last = [names[-1] if names else self.path.stem for names, _ in found]
-        # Outer levels, such as left and right, go into the name only where it would be given twice without them.
-        short = len(set(last)) == len(last)
-        return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, found, strict=True)}
 
-    def _pose(self, names: tuple[str, ...], entry: dict[str, Any]) -> FilePose:
-        where = f"pose {('/'.join(names) or self.path.stem)[:60]!r}"
-        pose = FilePose()
-        for joint, value in entry.items():
-            if not isinstance(value, list | dict):
-                continue
-            numbers = _joint_numbers(value)
-            if numbers is None:
-                raise FileError(self.path, f"{where}, joint {joint[:60]!r}: expected 4 or 16 numbers")
-            if len(numbers) == 16:
-                pose.matrices[joint] = self._matrix(numbers, where, joint)
-            else:
-                pose.rotations[joint] = self._quaternion(numbers, where, joint)
-        if pose.matrices and pose.rotations:
-            raise FileError(self.path, f"{where}: expected rotations or matrices, got both")
-        return pose
+def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
+    found = {joint: _joint_numbers(value) for joint, value in entry.items() if isinstance(value, list | dict)}
+    fields, pose = Fields(found, where), FilePose()
+    for joint, numbers in found.items():
+        if numbers is None:
+            raise InputError(f"{where}: joint {joint[:60]!r}: expected 4 or 16 numbers")
+        if len(numbers) == 16:
+            pose.matrices[joint] = _matrix(fields, joint)
+        else:
+            pose.rotations[joint] = _quaternion(fields, joint)
+    if pose.matrices and pose.rotations:
+        raise InputError(f"{where}: expected rotations or matrices, got both")
+    return pose
 
-    def _object(self, value: Any, where: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise FileError(self.path, f"{where}: expected a JSON object")
-        return value
 
-    def _numbers(self, value: Any, count: int, where: str, name: str) -> Floats:
-        if isinstance(value, list) and len(value) == count and all(type(entry) in (int, float) for entry in value):
-            try:
-                numbers = np.array([float(entry) for entry in value])
-            except OverflowError:
-                numbers = np.array([np.inf])
-            if np.isfinite(numbers).all():
-                return numbers
-        raise FileError(self.path, f"{where}, {name[:60]!r}: expected finite numbers, {count} of them")
+def _quaternion(fields: Fields, joint: str) -> Floats:
+    numbers = np.array(fields.numbers(joint, 4))
+    if not numbers.any():
+        raise InputError(f"{fields.where}: joint {joint[:60]!r}: expected a quaternion of nonzero length")
+    return numbers
 
-    def _quaternion(self, value: Any, where: str, joint: str) -> Floats:
-        numbers = self._numbers(value, 4, where, joint)
-        if not numbers.any():
-            raise FileError(self.path, f"{where}, joint {joint[:60]!r}: expected a quaternion of nonzero length")
-        return numbers
 
-    def _matrix(self, value: Any, where: str, joint: str) -> Floats:
-        matrix = self._numbers(value, 16, where, joint).reshape(4, 4).T
-        scale = float(np.abs(matrix[:3, :3]).max())
-        if not np.allclose(matrix[3], (0, 0, 0, 1), atol=1e-6):
-            raise FileError(self.path, f"{where}, joint {joint[:60]!r}: expected a matrix stored column by column")
-        if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:
-            raise FileError(self.path, f"{where}, joint {joint[:60]!r}: expected an invertible matrix, got a flat one")
-        return matrix
+def _matrix(fields: Fields, joint: str) -> Floats:
+    what = f"{fields.where}: joint {joint[:60]!r}"
+    matrix = check.affine(what, np.array(fields.numbers(joint, 16)).reshape(4, 4).T, (4, 4))
+    scale = float(np.abs(matrix[:3, :3]).max())
+    if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:
+        raise InputError(f"{what}: expected an invertible matrix, got a flat one")
+    return matrix
 
 
 def _looks_own(poses: Any) -> bool:
@@ -278,7 +257,7 @@ def _poses_within(content: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], di
 
 
 def _joint_numbers(value: Any) -> list[Any] | None:
-    """Return the 4 numbers of a joint's rotation or the 16 of its matrix, or None if it is no joint."""
+    """Return the 4 numbers of a joint's rotation or the 16 of its matrix, or None if it is not a joint."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("rotation", *_MATRIX_KEYS) if key in value), None)
     if isinstance(value, list) and len(value) in (4, 16) and all(type(entry) in (int, float) for entry in value):

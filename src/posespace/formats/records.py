@@ -1,4 +1,4 @@
-"""Nouns as records: a JSON object and named arrays, and back. What both of the library's own files are made of."""
+"""Rigs, motions and skins as records (a JSON object and named arrays) and back: what the library's own files hold."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from posespace.basis import PackedBasis
 from posespace.errors import InputError
+from posespace.formats.checked_json import Fields
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
 from posespace.mesh import Mesh
@@ -23,57 +24,48 @@ Arrays = dict[str, NDArray[Any]]
 Json = dict[str, Any]
 
 
-class Reader:
-    """Takes checked entries out of a record; whatever is missing or of the wrong type is named in the error."""
+class Record(Fields):
+    """A JSON object and the named arrays that belong to it.
 
-    def __init__(self, json: Any, arrays: Mapping[str, NDArray[Any]], where: str) -> None:
-        if not isinstance(json, dict):
-            raise InputError(f"{where}: expected an object, got {type(json).__name__}")
-        self.json, self.arrays, self.where = json, arrays, where
+    Parameters
+    ----------
+    json : what the JSON holds, of any type
+    arrays : those of the whole file; this record's are called `place`/name
+    place : where the record is in the file, "" for the outermost
+    """
+
+    def __init__(self, json: object, arrays: Mapping[str, NDArray[Any]], place: str = "") -> None:
+        super().__init__(json, place or "the file")
+        self.arrays, self.place = arrays, place
 
     def array(self, name: str) -> NDArray[Any]:
         """Return the array `name` of this record."""
         found = self.optional(name)
         if found is None:
-            raise InputError(f"array {self.where}/{name}: missing")
+            raise InputError(f"array {self._inside(name)} is missing")
         return found
 
     def optional(self, name: str) -> NDArray[Any] | None:
         """Return the array `name` of this record, or None."""
-        return self.arrays.get(f"{self.where}/{name}")
+        return self.arrays.get(self._inside(name))
 
-    def text(self, name: str) -> str:
-        """Return the string `name`."""
-        return self._typed(name, str, "a string")  # type: ignore[no-any-return]
-
-    def number(self, name: str) -> int | float:
-        """Return the number `name`."""
-        found = self._typed(name, int | float, "a number")
-        if isinstance(found, bool):
-            raise InputError(f"{self.where}.{name}: expected a number, got {found}")
-        return found  # type: ignore[no-any-return]
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return the list of strings `name`."""
-        found = self._typed(name, list, "a list of strings")
-        if not all(isinstance(entry, str) for entry in found):
-            raise InputError(f"{self.where}.{name}: expected a list of strings")
-        return tuple(found)
-
-    def part(self, name: str) -> Reader:
+    def record(self, name: str) -> Record:
         """Return the record `name` inside this one."""
-        return Reader(self._typed(name, dict, "an object"), self.arrays, f"{self.where}/{name}")
+        return Record(self.part(name).values, self.arrays, self._inside(name))
 
-    def parts(self, name: str) -> list[Reader]:
+    def records(self, name: str) -> list[Record]:
         """Return the list of records `name` inside this one."""
-        found = self._typed(name, list, "a list")
-        return [Reader(entry, self.arrays, f"{self.where}/{name}/{k}") for k, entry in enumerate(found)]
+        found = self.parts(name, self._inside(name))
+        return [Record(entry.values, self.arrays, f"{self._inside(name)}/{k}") for k, entry in enumerate(found)]
 
-    def _typed(self, name: str, kind: Any, expected: str) -> Any:
-        found = self.json.get(name)
-        if not isinstance(found, kind):
-            raise InputError(f"{self.where}.{name}: expected {expected}, got {type(found).__name__}")
-        return found
+    def require(self, kind: str, version: int) -> None:
+        """Raise unless this is the outermost record of a file of that kind and version."""
+        have = self.text("kind"), self.integer("version")
+        if have != (kind, version):
+            raise InputError(f"expected {kind} of version {version}, got {have[0][:40]!r} of version {have[1]}")
+
+    def _inside(self, name: str) -> str:
+        return f"{self.place}/{name}" if self.place else name
 
 
 class Writer:
@@ -99,11 +91,11 @@ def write_rig(rig: Rig, writer: Writer, where: str) -> Json:
     return {"joints": list(bones.names), "blending": rig.blending}
 
 
-def read_rig(record: Reader) -> Rig:
+def read_rig(record: Record) -> Rig:
     """Return the rig of a record."""
     mesh = Mesh(record.array("points"), record.array("triangles"), record.optional("face_sizes"))
     skeleton = Skeleton(
-        record.texts("joints"),
+        tuple(record.texts("joints")),
         record.array("parents"),
         record.array("frames"),
         record.array("rest_rotations"),
@@ -122,15 +114,15 @@ def write_motion(motion: Motion, writer: Writer, where: str) -> Json:
     return {"names": list(motion.names), "controls": list(motion.control_names)}
 
 
-def read_motion(record: Reader) -> Motion:
+def read_motion(record: Record) -> Motion:
     """Return the motion of a record."""
     return Motion(
         record.array("rotations"),
         record.array("translations"),
         record.array("times"),
-        record.texts("names"),
+        tuple(record.texts("names")),
         record.array("controls"),
-        record.texts("controls"),
+        tuple(record.texts("controls")),
     )
 
 
@@ -148,17 +140,15 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
     return json
 
 
-def read_skin(record: Reader) -> Skin:
+def read_skin(record: Record) -> Skin:
     """Return the skin of a record."""
-    about = record.json.get("about", {})
-    if not isinstance(about, dict):
-        raise InputError("skin.about: expected an object")
+    about = record.part("about", {}).values
     detail = None
-    if "detail" in record.json:
-        part = record.part("detail")
-        detail = Detail(int(part.number("levels")), _read_driver(part.part("driver")), part.array("heights"))
-    layers = tuple(_read_layer(part) for part in record.parts("layers"))
-    return Skin(read_rig(record.part("rig")), layers, detail, about)
+    if "detail" in record:
+        relief = record.record("detail")
+        detail = Detail(relief.integer("levels"), _read_driver(relief.record("driver")), relief.array("heights"))
+    layers = tuple(_read_layer(layer) for layer in record.records("layers"))
+    return Skin(read_rig(record.record("rig")), layers, detail, about)
 
 
 def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:
@@ -172,14 +162,14 @@ def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:
     return json
 
 
-def _read_layer(record: Reader) -> Layer:
-    own = _read_driver(record.part("normal_driver")) if "normal_driver" in record.json else None
+def _read_layer(record: Record) -> Layer:
+    own = _read_driver(record.record("normal_driver")) if "normal_driver" in record else None
     support = record.array("support")
     basis = _read_basis(record, "basis", len(support))
     if basis is None:
-        raise InputError(f"array {record.where}/basis: missing")
+        raise InputError(f"array {record.place}/basis is missing")
     normal = _read_basis(record, "normal_basis", len(support))
-    return Layer(record.text("name"), _read_driver(record.part("driver")), support, basis, normal, own)
+    return Layer(record.text("name"), _read_driver(record.record("driver")), support, basis, normal, own)
 
 
 def _write_basis(basis: Basis, writer: Writer, where: str) -> None:
@@ -189,7 +179,7 @@ def _write_basis(basis: Basis, writer: Writer, where: str) -> None:
         writer.arrays[where] = np.ascontiguousarray(basis)
 
 
-def _read_basis(record: Reader, name: str, size: int) -> Basis | None:
+def _read_basis(record: Record, name: str, size: int) -> Basis | None:
     """A basis in full is one array; a packed one has four under its name."""
     if record.optional(f"{name}/starts") is None:
         return record.optional(name)
@@ -207,22 +197,22 @@ def _write_driver(driver: Driver, writer: Writer, where: str) -> Json:
     return json | {"interpolator": "shepard", "power": made.power, "reach": made.reach}
 
 
-def _read_driver(record: Reader) -> Driver:
-    space = PoseSpace(record.text("space"), record.texts("names"))
+def _read_driver(record: Record) -> Driver:
+    space = PoseSpace(record.text("space"), tuple(record.texts("names")))
     kind = record.text("interpolator")
     if kind not in _INTERPOLANTS:
-        raise InputError(f"{record.where}.interpolator: expected one of {', '.join(_INTERPOLANTS)}, got {kind!r}")
+        raise InputError(f"{record.where}: interpolator: expected one of {', '.join(_INTERPOLANTS)}, got {kind[:40]!r}")
     return Driver(space, _INTERPOLANTS[kind](record, space.metric))
 
 
-def _read_rbf(record: Reader, metric: str) -> Interpolant:
+def _read_rbf(record: Record, metric: str) -> Interpolant:
     radius, centres, weights = (record.array(name) for name in ("radius", "centres", "weights"))
     return RBFInterpolant(record.text("kernel"), metric, record.text("tail"), radius, centres, weights)
 
 
-def _read_shepard(record: Reader, metric: str) -> Interpolant:
-    power, reach = float(record.number("power")), float(record.number("reach"))
+def _read_shepard(record: Record, metric: str) -> Interpolant:
+    power, reach = record.number("power"), record.number("reach")
     return ShepardInterpolant(metric, power, reach, record.array("centres"), record.array("values"))
 
 
-_INTERPOLANTS: dict[str, Callable[[Reader, str], Interpolant]] = {"rbf": _read_rbf, "shepard": _read_shepard}
+_INTERPOLANTS: dict[str, Callable[[Record, str], Interpolant]] = {"rbf": _read_rbf, "shepard": _read_shepard}

@@ -1,4 +1,4 @@
-"""The skin file: one safetensors file, arrays beside a versioned JSON description. Loading maps it and runs no code."""
+"""The skin file: one safetensors file of arrays and a versioned JSON description. Loading maps it and runs no code."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.errors import FileError
+from posespace.errors import FileError, InputError
 from posespace.formats import files, records
+from posespace.formats.checked_json import Fields, shown
 from posespace.skin import Skin
 
 VERSION = 1
@@ -49,11 +50,9 @@ def read(path: Path) -> Skin:
         raise FileError(path, "is a safetensors file, but not a posespace skin")
     description = files.parse_json(path, metadata[_KEY])
     with files.naming(path):
-        record = records.Reader(description, arrays, "file")
-        if record.text("kind") != "skin" or record.number("version") != VERSION:
-            kind, version = description.get("kind"), description.get("version")
-            raise FileError(path, f"expected a skin of version {VERSION}, got {kind!r} of version {version!r}")
-        return records.read_skin(records.Reader(description.get("skin"), arrays, "skin"))
+        record = records.Record(description, arrays)
+        record.require("skin", VERSION)
+        return records.read_skin(record.record("skin"))
 
 
 def map_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
@@ -69,24 +68,20 @@ def map_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     length = int.from_bytes(view[:8], "little")
     if length > min(size - 8, _MOST_HEADER):
         raise FileError(path, f"is not a skin or is cut short (a header of {length} bytes in a file of {size})")
-    header = files.parse_json(path, bytes(view[8 : 8 + length]))
-    if not isinstance(header, dict):
-        raise FileError(path, "is not a skin (its header is not a JSON object)")
-    metadata = header.pop("__metadata__", {})
-    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise FileError(path, "has a damaged header (metadata)")
-    data = view[8 + length :]
-    return {name: _tensor(path, name, entry, data) for name, entry in header.items()}, metadata
+    with files.naming(path):
+        header = Fields(files.parse_json(path, bytes(view[8 : 8 + length])), "its header")
+        metadata = header.part("__metadata__", {})
+        data = view[8 + length :]
+        arrays = {name: _tensor(header.part(name), data) for name in header if name != "__metadata__"}
+        return arrays, {name: metadata.text(name) for name in metadata}
 
 
-def _tensor(path: Path, name: str, entry: Any, data: memoryview) -> NDArray[Any]:
-    fields = entry if isinstance(entry, dict) else {}
-    dtype = _TYPES.get(str(fields.get("dtype")))
-    shape, span = files.whole_numbers(fields.get("shape")), files.whole_numbers(fields.get("data_offsets"))
-    if dtype is None or shape is None or span is None or len(span) != 2:
-        raise FileError(path, f"has a damaged header (array {name!r})")
-    start, end = span
-    if not start <= end <= len(data) or math.prod(shape) * dtype.itemsize != end - start:
-        raise FileError(path, f"is damaged or cut short (array {name!r} does not fit its place)")
+def _tensor(fields: Fields, data: memoryview) -> NDArray[Any]:
+    kind, shape, span = fields.text("dtype"), fields.shape("shape"), fields.integers("data_offsets", len(data) + 1)
+    if kind not in _TYPES:
+        raise InputError(f"{fields.where}: dtype: expected one of {', '.join(_TYPES)}, got {shown(kind)}")
+    dtype, (start, end) = _TYPES[kind], (*span, -1, -1)[:2]
+    if len(span) != 2 or math.prod(shape) * dtype.itemsize != end - start:
+        raise InputError(f"{fields.where}: is damaged or cut short (its shape does not fit its place)")
     array: NDArray[Any] = np.frombuffer(data[start:end], dtype)
     return array.reshape(shape)

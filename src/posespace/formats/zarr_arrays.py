@@ -1,7 +1,8 @@
-"""Plain Zarr v3 arrays: written by the Zarr library, mapped from disk after their description is checked."""
+"""Plain Zarr v3 arrays: written as any Zarr library reads them, mapped from disk once their description is checked."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.errors import FileError
+from posespace.errors import FileError, InputError
 from posespace.formats import files
+from posespace.formats.checked_json import Fields, shown
 
 _TYPES: dict[str, np.dtype[Any]] = {
     "float64": np.dtype("<f8"),
@@ -21,11 +23,12 @@ _TYPES: dict[str, np.dtype[Any]] = {
 }
 _MOST_DESCRIPTION = 100_000_000
 
-Layout = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]
+ArrayForm = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]
+"""Shape, chunk shape and dtype."""
 
 
 def write_store(
-    path: Path, attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], empty: Mapping[str, Layout]
+    path: Path, attributes: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], empty: Mapping[str, ArrayForm]
 ) -> None:
     """Write a new Zarr folder.
 
@@ -36,63 +39,89 @@ def write_store(
     arrays : "group/name" to array, each stored as one plain chunk
     empty : name to (shape, chunk shape, dtype) of arrays whose chunks come later
     """
-    import zarr
-
-    root = zarr.create_group(path, zarr_format=3, attributes=dict(attributes))
-    plain: dict[str, Any] = {"compressors": None, "filters": None, "config": {"write_empty_chunks": True}}
+    _describe(path, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
+    for group in sorted({name.rpartition("/")[0] for name in arrays} - {""}):
+        _describe(path / group, {"attributes": {}, "zarr_format": 3, "node_type": "group"})
     for name, array in arrays.items():
-        made = root.create_array(name, shape=array.shape, chunks=_whole(array.shape), dtype=array.dtype, **plain)
-        made[...] = array
-    for name, (shape, chunks, dtype) in empty.items():
-        root.create_array(name, shape=shape, chunks=_whole(chunks), dtype=dtype, **plain)
+        _describe(path / name, _array_description((array.shape, array.shape, array.dtype)))
+        if array.size:
+            chunk = _only_chunk(path / name, array.ndim)
+            chunk.parent.mkdir(parents=True)
+            chunk.write_bytes(array.astype(array.dtype.newbyteorder("<")).tobytes())
+    for name, form in empty.items():
+        _describe(path / name, _array_description(form))
 
 
 def read_group(path: Path) -> dict[str, Any]:
     """Return the attributes of a Zarr group."""
     if not (path / "zarr.json").is_file():
         if path.is_dir():
-            raise FileError(path, "is a folder, but not an example store (no zarr.json in it)")
+            raise FileError(path, "is a folder, but not an example store (it has no zarr.json)")
         raise FileError(path, "is a file, not an example store" if path.exists() else "does not exist")
-    found = _description(path, "group").get("attributes")
-    return found if isinstance(found, dict) else {}
+    with files.naming(path / "zarr.json"):
+        return _description(path, "group").part("attributes", {}).values
 
 
 def map_array(path: Path) -> NDArray[Any]:
     """Map a one-chunk array as a read-only view; its description must agree with the size of its file."""
-    description = _description(path, "array")
-    shape, dtype = files.whole_numbers(description.get("shape")), _TYPES.get(str(description.get("data_type")))
-    if not shape or dtype is None:
-        raise FileError(path, "has a damaged description (shape or data type)")
-    if not _is_one_plain_chunk(description, shape):
-        raise FileError(path, "is not stored as one plain chunk; write the store again with posespace")
+    with files.naming(path / "zarr.json"):
+        description = _description(path, "array")
+        shape, kind = description.shape("shape"), description.text("data_type")
+        if not shape or kind not in _TYPES:
+            raise InputError(f"expected an array of {', '.join(_TYPES)} with axes, got {shown(kind)} {shape}")
+        if not _is_one_plain_chunk(description, shape):
+            raise InputError("is not stored as one plain chunk; write the store again with posespace")
+    dtype = _TYPES[kind]
     if math.prod(shape) == 0:
         return np.zeros(shape, dtype)
-    chunk = path.joinpath("c", *["0"] * len(shape))
+    chunk = _only_chunk(path, len(shape))
     if files.size_of(chunk) != math.prod(shape) * dtype.itemsize:
-        raise FileError(chunk, f"is cut short or damaged (expected an array of shape {tuple(shape)})")
-    mapped: NDArray[Any] = np.memmap(chunk, dtype=dtype, mode="r", shape=tuple(shape))
+        raise FileError(chunk, f"is cut short or damaged (expected an array of shape {shape})")
+    mapped: NDArray[Any] = np.memmap(chunk, dtype=dtype, mode="r", shape=shape)
     return mapped
 
 
-def _is_one_plain_chunk(description: dict[str, Any], shape: list[int]) -> bool:
-    grid, codecs = description.get("chunk_grid"), description.get("codecs")
-    settings = grid.get("configuration") if isinstance(grid, dict) else None
-    chunks = settings.get("chunk_shape") if isinstance(settings, dict) else None
-    if chunks != list(_whole(shape)) or not isinstance(codecs, list) or len(codecs) != 1:
+def _array_description(form: ArrayForm) -> dict[str, Any]:
+    shape, chunks, dtype = form
+    return {
+        "shape": list(shape),
+        "data_type": dtype.name,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(_whole(chunks))}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": dtype.type(0).item(),
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {},
+        "zarr_format": 3,
+        "node_type": "array",
+        "storage_transformers": [],
+    }
+
+
+def _describe(path: Path, description: Mapping[str, Any]) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "zarr.json").write_text(json.dumps(description, indent=2), encoding="ascii")
+
+
+def _is_one_plain_chunk(description: Fields, shape: tuple[int, ...]) -> bool:
+    chunks = description.part("chunk_grid").part("configuration").shape("chunk_shape")
+    codecs = description.parts("codecs", "codec")
+    if chunks != _whole(shape) or [codec.text("name") for codec in codecs] != ["bytes"]:
         return False
-    codec = codecs[0] if isinstance(codecs[0], dict) else {}
-    order = codec.get("configuration") or {"endian": "little"}
-    return codec.get("name") == "bytes" and isinstance(order, dict) and order.get("endian") == "little"
+    return codecs[0].part("configuration", {}).text("endian", "little") == "little"
 
 
-def _description(path: Path, kind: str) -> dict[str, Any]:
+def _description(path: Path, node: str) -> Fields:
     file = path / "zarr.json"
-    found = files.parse_json(file, files.read_bytes(file, _MOST_DESCRIPTION))
-    if not isinstance(found, dict) or found.get("zarr_format") != 3 or found.get("node_type") != kind:
-        raise FileError(file, f"is not the description of a Zarr v3 {kind}")
+    found = Fields(files.parse_json(file, files.read_bytes(file, _MOST_DESCRIPTION)), "the file")
+    if found.integer("zarr_format") != 3 or found.text("node_type") != node:
+        raise FileError(file, f"is not the description of a Zarr v3 {node}")
     return found
 
 
-def _whole(shape: tuple[int, ...] | list[int]) -> tuple[int, ...]:
-    """One chunk for the whole array; Zarr takes no empty chunks."""
+def _only_chunk(path: Path, axes: int) -> Path:
+    return path.joinpath("c", *["0"] * axes)
+
+
+def _whole(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of one chunk for the whole array; Zarr allows no empty chunks."""
     return tuple(max(1, extent) for extent in shape)

@@ -1,1 +1,1 @@
-"""Triangles as plain arrays: edges, normals, closest points, remeshing, subdivision. One of each, used by all rooms."""
+"""Triangles and tetrahedra as plain arrays: edges, normals, closest points, remeshing. One of each."""

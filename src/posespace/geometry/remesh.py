@@ -1,4 +1,4 @@
-"""A closed surface drawn again with triangles of a wanted size: split, collapse, flip, relax, return to the surface.
+"""A closed surface remeshed with triangles of a given size: split, collapse, flip, relax, project back onto it.
 
 The rounds are those of Botsch and Kobbelt (2004). A last step moves the vertices along their normals so that the flat
 triangles lie half inside and half outside the round surface: it keeps the volume.
@@ -6,23 +6,29 @@ triangles lie half inside and half outside the round surface: it keeps the volum
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
 from posespace.check import Floats, Ints
-from posespace.geometry.surface import Surface, vertex_normals
+from posespace.geometry.edges import edges_of
+from posespace.geometry.fans import fans_of, flip, merge, sides_of, third, would_pinch
+from posespace.geometry.normals import area_vectors, vertex_normals
+from posespace.geometry.relax import relaxed
+from posespace.geometry.surface import Surface
+from posespace.geometry.vectors import agree, dot, minus, normal
 
 _ROUNDS = 8
 _PASSES = 12
-"""Collapse passes in the first round at most: each about halves the number of triangles."""
+"""Most collapse passes in the first round: each about halves the number of triangles."""
+
+_MOST_AROUND = 16
+"""Triangles around a vertex beyond which no edge is collapsed into it."""
 
 
 def remesh(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
-    """Draw a closed surface again.
+    """Remesh a closed surface.
 
     Parameters
     ----------
@@ -32,7 +38,7 @@ def remesh(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
     Returns
     -------
     points : (M, 3)
-    triangles : (K, 3) int32, again closed with two triangles an edge
+    triangles : (K, 3) int32, again closed, with two triangles per edge
     """
     points: Floats = surface.points
     wanted: Floats = np.asarray(size, dtype=np.float64)
@@ -44,19 +50,10 @@ def remesh(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
     return _straddle(surface, points, triangles), triangles
 
 
-def edges_of(triangles: Ints) -> tuple[Ints, Ints]:
-    """Return the edges (E, 2), lower end first, and the edge (T, 3) of each triangle's sides 01, 12 and 20."""
-    sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
-    count = int(triangles.max(initial=0)) + 1
-    code, inverse = np.unique(sides[:, 0].astype(np.int64) * count + sides[:, 1], return_inverse=True)
-    edges = np.stack([code // count, code % count], axis=1).astype(np.int32)
-    return edges, inverse.reshape(-1, 3).astype(np.int32)
-
-
 def _split(points: Floats, triangles: Ints, size: Floats) -> tuple[Floats, Ints, Floats]:
     """Halve edges until none is longer than 4/3 of the wanted size."""
     for _ in range(24):
-        edges, sides = edges_of(triangles)
+        edges, sides, _ = edges_of(triangles)
         ends = points[edges]
         longest = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > 4 / 3 * size[edges].min(axis=1)
         if not longest.any():
@@ -89,48 +86,29 @@ def _divide(triangles: Ints, middle: Ints) -> Ints:
 
 
 def _edit(points: Floats, triangles: Ints, size: Floats, passes: int) -> tuple[Floats, Ints, Floats]:
-    """Collapse short edges, shortest first, then flip edges towards six neighbours a vertex."""
+    """Collapse short edges, shortest first, then flip edges towards six neighbours per vertex."""
     points, triangles = points.copy(), triangles.copy()
     for _ in range(passes):
-        edges, _ = edges_of(triangles)
+        edges = edges_of(triangles).ends
         relative = np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1) / size[edges].mean(axis=1)
         short = np.flatnonzero(relative < 0.8)
         short = short[np.argsort(relative[short], kind="stable")]
-        ring, degree = _rings(triangles, len(points))
-        if not _collapse(edges[short], points, size, triangles, ring, degree):
+        if not _collapse(edges[short], points, size, triangles):
             break
         triangles = triangles[triangles[:, 0] >= 0]
     for _ in range(3):
-        ring, degree = _rings(triangles, len(points))
-        if not _flip(edges_of(triangles)[0], points, triangles, ring, degree):
+        if not _flip(edges_of(triangles).ends, points, triangles):
             break
     used, renumbered = np.unique(triangles, return_inverse=True)
     return points[used], renumbered.reshape(-1, 3).astype(np.int32), size[used]
 
 
-def _rings(triangles: Ints, count: int) -> tuple[Ints, Ints]:
-    """The triangles round each vertex (N, W), with room to grow, and how many there are (N,)."""
-    corners = triangles.ravel()
-    order = np.argsort(corners, kind="stable")
-    degree = np.bincount(corners, minlength=count)
-    slot = np.arange(len(corners)) - np.repeat(np.cumsum(degree) - degree, degree)
-    ring = np.full((count, int(degree.max()) + 12), -1, dtype=np.int32)
-    ring[corners[order], slot] = order // 3
-    return ring, degree.astype(np.int32)
-
-
 def _relax(surface: Surface, points: Floats, triangles: Ints) -> Floats:
-    """Move each vertex along the surface towards the centre of the triangles round it."""
+    """Even out the triangles and bring the vertices back to the surface."""
     for _ in range(2):
-        corners = points[triangles]
-        area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-        weight = np.bincount(triangles.ravel(), np.repeat(area, 3), len(points))
-        pull = corners.mean(axis=1) * area[:, None]
-        centre = np.stack([np.bincount(triangles.ravel(), np.repeat(pull[:, k], 3)) for k in range(3)], axis=1)
+        areas = np.linalg.norm(area_vectors(points, triangles), axis=1)
         normals = vertex_normals(points, triangles)
-        step = centre / np.where(weight > 0, weight, 1)[:, None] - points
-        step -= (step * normals).sum(axis=1, keepdims=True) * normals
-        points = surface.closest(points + 0.7 * step, normals)[0]
+        points = surface.closest(relaxed(points, triangles, normals, areas), normals).points
     return points
 
 
@@ -139,167 +117,83 @@ def _straddle(surface: Surface, points: Floats, triangles: Ints) -> Floats:
     spots = np.array([(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 2)]) / 6
     for _ in range(2):
         normals = vertex_normals(points, triangles)
-        corners = points[triangles]
-        facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        facing = area_vectors(points, triangles)
         area = np.linalg.norm(facing, axis=1, keepdims=True)
         facing = facing / np.where(area > 0, area, 1)
-        places = np.einsum("sk,tki->tsi", spots, corners).reshape(-1, 3)
+        places = np.einsum("sk,tki->tsi", spots, points[triangles]).reshape(-1, 3)
         toward = np.repeat(facing, len(spots), axis=0)
-        gap = ((surface.closest(places, toward)[0] - places) * toward).sum(axis=1)
+        gap = ((surface.closest(places, toward).points - places) * toward).sum(axis=1)
         lever = np.einsum("tki,ti->tk", normals[triangles], facing)
         entries = (spots[None] * lever[:, None]).reshape(-1)
         rows = np.repeat(np.arange(len(places)), 3)
         columns = np.repeat(triangles, len(spots), axis=0).ravel()
         matrix = sparse.csr_array((entries, (rows, columns)), shape=(len(places), len(points)))
         # Held back a little: where triangles fold, the offset would be free to run away.
-        normal = (matrix.T @ matrix + 0.05 * sparse.eye_array(len(points))).tocsc()
-        points = points + spsolve(normal, matrix.T @ gap)[:, None] * normals
+        system = (matrix.T @ matrix + 0.05 * sparse.eye_array(len(points))).tocsc()
+        points = points + spsolve(system, matrix.T @ gap)[:, None] * normals
     return points
 
 
 @njit(cache=True)
-def _normal(points: Floats, a: int, b: int, c: int) -> Any:
-    u0, u1, u2 = points[b, 0] - points[a, 0], points[b, 1] - points[a, 1], points[b, 2] - points[a, 2]
-    v0, v1, v2 = points[c, 0] - points[a, 0], points[c, 1] - points[a, 1], points[c, 2] - points[a, 2]
-    return (u1 * v2 - u2 * v1, u2 * v0 - u0 * v2, u0 * v1 - u1 * v0)
-
-
-@njit(cache=True)
-def _agree(m: Any, n: Any, cosine: float) -> bool:
-    """Whether two normals, not unit, are closer than an angle."""
-    dot = m[0] * n[0] + m[1] * n[1] + m[2] * n[2]
-    square = (m[0] ** 2 + m[1] ** 2 + m[2] ** 2) * (n[0] ** 2 + n[1] ** 2 + n[2] ** 2)
-    return bool(dot > cosine * np.sqrt(square) and square > 0)
-
-
-@njit(cache=True)
-def _has(triangles: Ints, t: int, vertex: int) -> bool:
-    return bool(triangles[t, 0] == vertex or triangles[t, 1] == vertex or triangles[t, 2] == vertex)
-
-
-@njit(cache=True)
-def _common(a: int, b: int, triangles: Ints, ring: Ints, degree: Ints) -> int:
-    """How many vertices are neighbours of both a and b."""
-    count = 0
-    for i in range(degree[a]):
-        # On a closed surface each neighbour follows a in exactly one triangle round it.
-        for k in range(3):
-            if triangles[ring[a, i], k] == a:
-                neighbour = triangles[ring[a, i], (k + 1) % 3]
-                for j in range(degree[b]):
-                    if neighbour != b and _has(triangles, ring[b, j], neighbour):
-                        count += 1
-                        break
-    return count
-
-
-@njit(cache=True)
-def _may_move(b: int, a: int, points: Floats, size: Floats, triangles: Ints, ring: Ints, degree: Ints) -> bool:
-    """Whether b can be put on a without turning a triangle over or stretching an edge beyond its size."""
-    for i in range(degree[b]):
-        t = ring[b, i]
-        if _has(triangles, t, a):
-            continue
+def _may_move(b: int, a: int, points: Floats, size: Floats, triangles: Ints, fan: Ints) -> bool:
+    """Whether b can be put on a without turning a triangle of its fan over or stretching an edge beyond its size."""
+    for t in fan:
         x, y, z = triangles[t]
-        before = _normal(points, x, y, z)
-        after = _normal(points, a if x == b else x, a if y == b else y, a if z == b else z)
+        if a in (x, y, z):
+            continue
+        before = normal(points[x], points[y], points[z])
+        after = normal(points[a if x == b else x], points[a if y == b else y], points[a if z == b else z])
         # Slivers of the source have no trustworthy normal and may go anywhere.
-        if not _agree(before, after, 0.3) and before[0] ** 2 + before[1] ** 2 + before[2] ** 2 > 1e-8 * size[a] ** 4:
+        if not agree(before, after, 0.3) and dot(before, before) > 1e-8 * size[a] ** 4:
             return False
-        for k in range(3):
-            far = triangles[t, k]
-            gap2 = ((points[far] - points[a]) ** 2).sum()
-            if far != b and gap2 > (4 / 3 * min(size[a], size[far])) ** 2:
+        for far in (x, y, z):
+            gap = minus(points[far], points[a])
+            if far != b and dot(gap, gap) > (4 / 3 * min(size[a], size[far])) ** 2:
                 return False
     return True
 
 
 @njit(cache=True)
-def _drop(ring: Ints, degree: Ints, vertex: int, t: int) -> None:
-    for i in range(degree[vertex]):
-        if ring[vertex, i] == t:
-            degree[vertex] -= 1
-            ring[vertex, i] = ring[vertex, degree[vertex]]
-            return
-
-
-@njit(cache=True)
-def _merge(a: int, b: int, triangles: Ints, ring: Ints, degree: Ints) -> None:
-    """Put b on a; the two triangles between them die."""
-    for i in range(degree[b]):
-        t = ring[b, i]
-        if _has(triangles, t, a):
-            for k in range(3):
-                if triangles[t, k] != b:
-                    _drop(ring, degree, triangles[t, k], t)
-            triangles[t] = -1
-        else:
-            for k in range(3):
-                if triangles[t, k] == b:
-                    triangles[t, k] = a
-            ring[a, degree[a]] = t
-            degree[a] += 1
-    degree[b] = 0
-
-
-@njit(cache=True)
-def _collapse(edges: Ints, points: Floats, size: Floats, triangles: Ints, ring: Ints, degree: Ints) -> int:
-    """Collapse `edges` where the surface stays a surface; dead triangles get corners -1. Returns how many."""
+def _collapse(edges: Ints, points: Floats, size: Floats, triangles: Ints) -> int:
+    """Collapse `edges` to an end of theirs where it can be done and return how many; triangles that go become -1."""
+    fans, degrees = fans_of(triangles, len(points))
     done = 0
-    room = ring.shape[1]
     for e in range(len(edges)):
         for a, b in ((edges[e, 0], edges[e, 1]), (edges[e, 1], edges[e, 0])):
-            if degree[a] + degree[b] - 4 > min(room, 16) or degree[a] < 3 or degree[b] < 3:
+            if degrees[a] + degrees[b] - 4 > _MOST_AROUND or degrees[a] < 3 or degrees[b] < 3:
                 continue
-            shared = 0
-            for i in range(degree[b]):
-                shared += _has(triangles, ring[b, i], a)
-            # Two triangles and two common neighbours: else the surface would be pinched.
-            if shared != 2 or _common(a, b, triangles, ring, degree) != 2:
+            forward, backward = sides_of(a, b, triangles, fans, degrees)
+            if forward < 0 or backward < 0 or would_pinch(a, b, triangles, fans, degrees):
                 continue
-            if not _may_move(b, a, points, size, triangles, ring, degree):
+            if not _may_move(b, a, points, size, triangles, fans[b, : degrees[b]]):
                 continue
-            _merge(a, b, triangles, ring, degree)
+            merge(a, b, triangles, fans, degrees)
             done += 1
             break
     return done
 
 
 @njit(cache=True)
-def _flip(edges: Ints, points: Floats, triangles: Ints, ring: Ints, degree: Ints) -> int:
-    """Flip the edges whose flip brings the vertices round them nearer to six neighbours. Returns how many."""
+def _flip(edges: Ints, points: Floats, triangles: Ints) -> int:
+    """Flip the edges whose flip brings the vertices around them nearer to six neighbours. Returns how many."""
+    fans, degrees = fans_of(triangles, len(points))
     done = 0
     for e in range(len(edges)):
         a, b = edges[e]
-        first, second = -1, -1
-        for i in range(degree[a]):
-            t = ring[a, i]
-            for k in range(3):
-                if triangles[t, k] == a and triangles[t, (k + 1) % 3] == b:
-                    first = t
-                elif triangles[t, k] == b and triangles[t, (k + 1) % 3] == a:
-                    second = t
-        if first < 0 or second < 0:
+        forward, backward = sides_of(a, b, triangles, fans, degrees)
+        if forward < 0 or backward < 0:
             continue
-        c, d = triangles[first].sum() - a - b, triangles[second].sum() - a - b
-        gain = abs(degree[a] - 6) + abs(degree[b] - 6) + abs(degree[c] - 6) + abs(degree[d] - 6)
-        gain -= abs(degree[a] - 7) + abs(degree[b] - 7) + abs(degree[c] - 5) + abs(degree[d] - 5)
-        if gain <= 0 or c == d or min(degree[a], degree[b]) <= 4 or max(degree[c], degree[d]) + 1 > ring.shape[1]:
+        c, d = third(triangles, forward, a, b), third(triangles, backward, a, b)
+        gain = abs(degrees[a] - 6) + abs(degrees[b] - 6) + abs(degrees[c] - 6) + abs(degrees[d] - 6)
+        gain -= abs(degrees[a] - 7) + abs(degrees[b] - 7) + abs(degrees[c] - 5) + abs(degrees[d] - 5)
+        if gain <= 0 or c == d or min(degrees[a], degrees[b]) <= 4 or max(degrees[c], degrees[d]) >= fans.shape[1]:
             continue
-        joined = False
-        for i in range(degree[c]):
-            joined = joined or _has(triangles, ring[c, i], d)
-        old, other = _normal(points, a, b, c), _normal(points, b, a, d)
+        old, other = normal(points[a], points[b], points[c]), normal(points[b], points[a], points[d])
         mean = (old[0] + other[0], old[1] + other[1], old[2] + other[2])
-        flat = _agree(_normal(points, a, d, c), mean, 0.6) and _agree(_normal(points, d, b, c), mean, 0.6)
-        if joined or not flat:
+        flat = agree(normal(points[a], points[d], points[c]), mean, 0.6)
+        flat = flat and agree(normal(points[d], points[b], points[c]), mean, 0.6)
+        if not flat or sides_of(c, d, triangles, fans, degrees)[0] >= 0:
             continue
-        triangles[first, 0], triangles[first, 1], triangles[first, 2] = a, d, c
-        triangles[second, 0], triangles[second, 1], triangles[second, 2] = d, b, c
-        _drop(ring, degree, a, second)
-        _drop(ring, degree, b, first)
-        ring[c, degree[c]], ring[d, degree[d]] = second, first
-        degree[c] += 1
-        degree[d] += 1
+        flip(a, b, triangles, fans, degrees)
         done += 1
     return done

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace.check import Floats, Ints
+from posespace.geometry.edges import edges_of
 
 
 @dataclass(frozen=True, eq=False)
 class Subdivision:
-    """One level: fine vertices are the coarse ones, then one a coarse edge.
+    """One level: the fine vertices are the coarse ones, then one per coarse edge.
 
     Parameters
     ----------
@@ -30,20 +31,16 @@ class Subdivision:
 
 def subdivide(triangles: Ints, vertex_count: int) -> Subdivision:
     """Split triangles (T, 3) of a mesh of `vertex_count` vertices."""
-    corners = np.asarray(triangles, dtype=np.int64)
-    sides = np.stack([corners, np.roll(corners, -1, axis=1)], axis=-1).reshape(-1, 2)
-    low, high = sides.min(axis=1), sides.max(axis=1)
-    keys, inverse = np.unique(low * vertex_count + high, return_inverse=True)
-    edges = np.stack([keys // max(1, vertex_count), keys % max(1, vertex_count)], axis=1).astype(np.int32)
-    middle = (vertex_count + inverse.ravel()).reshape(-1, 3)
-    a, b, c = corners.T
+    ends, sides, _ = edges_of(triangles)
+    middle = vertex_count + sides.astype(np.int64)
+    a, b, c = triangles.T
     ab, bc, ca = middle.T
     fine = np.stack([a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca], axis=1).reshape(-1, 3)
-    return Subdivision(edges, fine.astype(np.int32))
+    return Subdivision(ends, fine.astype(np.int32))
 
 
 def levels_of(triangles: Ints, vertices: int, count: int) -> tuple[Subdivision, ...]:
-    """Return `count` levels of a mesh of some `vertices`, each a subdivision of the one before."""
+    """Return `count` levels of a mesh of `vertices` vertices, each a subdivision of the one before."""
     levels: list[Subdivision] = []
     for _ in range(count):
         level = subdivide(triangles, vertices)
@@ -53,7 +50,7 @@ def levels_of(triangles: Ints, vertices: int, count: int) -> tuple[Subdivision, 
 
 
 def fine_vertex_count(triangles: Ints, vertices: int, levels: int) -> int:
-    """Return how many vertices `levels` subdivisions of a mesh give, without making them."""
+    """Return how many vertices a mesh has after `levels` subdivisions, without making them."""
     faces = len(triangles)
     edges = len(subdivide(triangles, vertices).edges) if levels else 0
     for _ in range(levels):

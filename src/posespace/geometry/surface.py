@@ -1,4 +1,4 @@
-"""Questions asked of a closed triangle surface: the nearest point, inside or outside, and does it cross itself.
+"""Questions to a triangle surface: its closest point, whether a place is inside, whether it crosses itself.
 
 A tree of boxes over the triangles answers them; it also holds what far triangles add to a winding number.
 """
@@ -6,19 +6,40 @@ A tree of boxes over the triangles answers them; it also holds what far triangle
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
+from posespace.geometry.morton import curve_order
+from posespace.geometry.normals import area_vectors
+from posespace.geometry.vectors import cross, dot, minus
 
 _LEAF = 4
 """Triangles in a leaf of the tree."""
 
+_CURVE_BITS = 10
+"""How finely the triangles are sorted for the tree."""
+
 _FAR = 2.2
 """A box this many radii away adds to a winding number as one dipole."""
+
+
+class Closest(NamedTuple):
+    """Points of a surface.
+
+    Parameters
+    ----------
+    points : (Q, 3)
+    triangles : (Q,) int32, the triangle each lies on
+    shares : (Q, 3) of that triangle's corners in it, which sum to one
+    """
+
+    points: Floats
+    triangles: Ints
+    shares: Floats
 
 
 class Surface:
@@ -35,7 +56,7 @@ class Surface:
         self.triangles = np.ascontiguousarray(triangles, dtype=np.int32)
         corners = self.points[self.triangles]
         self.corners = corners
-        self.area_normals: Floats = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        self.area_normals: Floats = 0.5 * area_vectors(self.points, self.triangles)
         length = np.linalg.norm(self.area_normals, axis=1, keepdims=True)
         self.normals: Floats = self.area_normals / np.where(length > 0, length, 1.0)
         self._order, self._boxes, self._moments = _tree(corners, self.area_normals)
@@ -51,27 +72,20 @@ class Surface:
         """The sum of the triangles' areas."""
         return float(np.linalg.norm(self.area_normals, axis=1).sum())
 
-    def closest(self, queries: Floats, facing: Floats | None = None) -> tuple[Floats, Ints]:
-        """Find the nearest point of the surface.
+    def closest(self, queries: Floats, facing: Floats | None = None) -> Closest:
+        """Return the points of the surface closest to `queries` (Q, 3).
 
-        Parameters
-        ----------
-        queries : (Q, 3)
-        facing : (Q, 3) unit vectors or None; only triangles that face within about 80 degrees of it count,
-            so that a point on one finger never lands on the next. Where there is none, all count
-
-        Returns
-        -------
-        nearest : (Q, 3)
-        triangle : (Q,) int32, the triangle it lies on
+        `facing` (Q, 3) are unit vectors or None: only triangles that face within about 80 degrees of them count, so
+        that a point on one finger never lands on the next. Where there are none, all count.
         """
         places = np.ascontiguousarray(queries, dtype=np.float64)
         toward = np.zeros_like(places) if facing is None else np.ascontiguousarray(facing, dtype=np.float64)
-        nearest, triangle = _closest(places, toward, self.corners, self.normals, self._order, self._boxes)
-        lost = np.flatnonzero(triangle < 0)
+        found = Closest(*_closest(places, toward, self.corners, self.normals, self._order, self._boxes))
+        lost = np.flatnonzero(found.triangles < 0)
         if len(lost):
-            nearest[lost], triangle[lost] = self.closest(places[lost])
-        return nearest, triangle
+            for part, again in zip(found, self.closest(places[lost]), strict=True):
+                part[lost] = again
+        return found
 
     def signed_distance(self, queries: Floats) -> Floats:
         """Return the distance (Q,) of `queries` (Q, 3) to the surface, negative inside."""
@@ -97,16 +111,6 @@ def spot(place: Floats) -> str:
     return "(" + ", ".join(f"{x if abs(x) > dust else 0:.4g}" for x in place.tolist()) + ")"
 
 
-def vertex_normals(points: Floats, triangles: Ints) -> Floats:
-    """Return unit normals (N, 3) of a welded surface, weighted by area."""
-    a, b, c = (points[triangles[:, k]] for k in range(3))
-    area = np.cross(b - a, c - a)
-    total = np.stack([np.bincount(triangles.ravel(), np.repeat(area[:, k], 3), len(points)) for k in range(3)], axis=1)
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    unit: Floats = total / np.where(length > 0, length, 1.0)
-    return unit
-
-
 def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
     """Sort the triangles along a space-filling curve and put a complete binary tree of boxes over them.
 
@@ -114,15 +118,9 @@ def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
     (M, 7) of the nodes: summed area normal, area-weighted centre, squared radius about it.
     """
     centre = corners.mean(axis=1)
-    low = centre.min(axis=0)
-    cells = ((centre - low) / max(float(np.ptp(centre, axis=0).max()), 1e-300) * 1023).astype(np.int64)
-    code = np.zeros(len(cells), dtype=np.int64)
-    for bit in range(10):
-        for axis in range(3):
-            code |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
     leaves = 1 << max(0, math.ceil(math.log2(max(1, len(corners) / _LEAF))))
     order = np.full(leaves * _LEAF, -1, dtype=np.int32)
-    order[: len(corners)] = np.argsort(code, kind="stable")
+    order[: len(corners)] = curve_order(centre, _CURVE_BITS)
     filled = order >= 0
     low_corner, high_corner = np.full((len(order), 3), np.inf), np.full((len(order), 3), -np.inf)
     low_corner[filled], high_corner[filled] = corners.min(axis=1)[order[filled]], corners.max(axis=1)[order[filled]]
@@ -153,49 +151,28 @@ def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
 
 
 @njit(cache=True)
-def _minus(a: Any, b: Any) -> Any:
-    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
-
-
-@njit(cache=True)
-def _dot(a: Any, b: Any) -> float:
-    return float(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
-
-
-@njit(cache=True)
-def _cross(a: Any, b: Any) -> Any:
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-@njit(cache=True)
-def _mix(a: Any, u: float, b: Any, v: float, c: Any) -> Any:
-    """a + u·b + v·c."""
-    return (a[0] + u * b[0] + v * c[0], a[1] + u * b[1] + v * c[1], a[2] + u * b[2] + v * c[2])
-
-
-@njit(cache=True)
-def _nearest_on_triangle(p: Any, a: Any, b: Any, c: Any) -> Any:  # noqa: PLR0911, one return for each part
-    """The point of a triangle nearest to p (Ericson, Real-Time Collision Detection, 5.1.5)."""
-    ab, ac, ap, bp, cp = _minus(b, a), _minus(c, a), _minus(p, a), _minus(p, b), _minus(p, c)
-    d1, d2, d3, d4, d5, d6 = _dot(ab, ap), _dot(ac, ap), _dot(ab, bp), _dot(ac, bp), _dot(ab, cp), _dot(ac, cp)
+def _closest_shares(p: Any, a: Any, b: Any, c: Any) -> tuple[float, float]:  # noqa: PLR0911, one return for each part
+    """The shares of b and c in the point of a triangle closest to p (Ericson, Real-Time Collision Detection, 5.1.5)."""
+    ab, ac, ap, bp, cp = minus(b, a), minus(c, a), minus(p, a), minus(p, b), minus(p, c)
+    d1, d2, d3, d4, d5, d6 = dot(ab, ap), dot(ac, ap), dot(ab, bp), dot(ac, bp), dot(ab, cp), dot(ac, cp)
     if d1 <= 0 and d2 <= 0:
-        return _mix(a, 0.0, ab, 0.0, ac)
+        return 0.0, 0.0
     if d3 >= 0 and d4 <= d3:
-        return _mix(a, 1.0, ab, 0.0, ac)
+        return 1.0, 0.0
     if d6 >= 0 and d5 <= d6:
-        return _mix(a, 0.0, ab, 1.0, ac)
+        return 0.0, 1.0
     va, vb, vc = d3 * d6 - d5 * d4, d5 * d2 - d1 * d6, d1 * d4 - d3 * d2
     if vc <= 0 and d1 >= 0 and d3 <= 0 and d1 - d3 > 0:
-        return _mix(a, d1 / (d1 - d3), ab, 0.0, ac)
+        return d1 / (d1 - d3), 0.0
     if vb <= 0 and d2 >= 0 and d6 <= 0 and d2 - d6 > 0:
-        return _mix(a, 0.0, ab, d2 / (d2 - d6), ac)
+        return 0.0, d2 / (d2 - d6)
     if va <= 0 and d4 - d3 >= 0 and d5 - d6 >= 0 and (d4 - d3) + (d5 - d6) > 0:
         share = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        return _mix(a, 1 - share, ab, share, ac)
+        return 1 - share, share
     total = va + vb + vc
     if total == 0:
-        return _mix(a, 0.0, ab, 0.0, ac)
-    return _mix(a, vb / total, ab, vc / total, ac)
+        return 0.0, 0.0
+    return vb / total, vc / total
 
 
 @njit(cache=True)
@@ -210,14 +187,14 @@ def _box_gap2(p: Any, box: Any) -> float:
 
 @njit(cache=True)
 def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, order: Ints, boxes: Floats) -> Any:
-    nearest = np.zeros_like(queries)
+    nearest, shares = np.zeros_like(queries), np.zeros_like(queries)
     triangle = np.full(len(queries), -1, dtype=np.int32)
     first_leaf = len(boxes) // 2
     stack = np.empty(64, dtype=np.int64)
     for q in range(len(queries)):
         p, face, best = queries[q], facing[q], np.inf
         stack[0], top = 0, 1
-        anywhere = _dot(face, face) == 0
+        anywhere = dot(face, face) == 0
         while top:
             top -= 1
             node = stack[top]
@@ -231,23 +208,27 @@ def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, 
                 continue
             for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
                 t = order[slot]
-                if t < 0 or not (anywhere or _dot(normals[t], face) > 0.17):
+                if t < 0 or not (anywhere or dot(normals[t], face) > 0.17):
                     continue
-                place = _nearest_on_triangle(p, corners[t, 0], corners[t, 1], corners[t, 2])
-                away = _minus(p, place)
-                if _dot(away, away) < best:
-                    best, triangle[q] = _dot(away, away), t
+                a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
+                v, w = _closest_shares(p, a, b, c)
+                ab, ac = minus(b, a), minus(c, a)
+                place = (a[0] + v * ab[0] + w * ac[0], a[1] + v * ab[1] + w * ac[1], a[2] + v * ab[2] + w * ac[2])
+                away = minus(p, place)
+                if dot(away, away) < best:
+                    best, triangle[q] = dot(away, away), t
                     nearest[q, 0], nearest[q, 1], nearest[q, 2] = place
-    return nearest, triangle
+                    shares[q, 0], shares[q, 1], shares[q, 2] = 1 - v - w, v, w
+    return nearest, triangle, shares
 
 
 @njit(cache=True)
 def _solid_angle(p: Any, corners: Any) -> float:
     """The solid angle of a triangle seen from p (van Oosterom and Strackee 1983)."""
-    a, b, c = _minus(corners[0], p), _minus(corners[1], p), _minus(corners[2], p)
-    la, lb, lc = math.sqrt(_dot(a, a)), math.sqrt(_dot(b, b)), math.sqrt(_dot(c, c))
-    below = la * lb * lc + _dot(a, b) * lc + _dot(b, c) * la + _dot(c, a) * lb
-    return 2 * math.atan2(_dot(a, _cross(b, c)), below)
+    a, b, c = minus(corners[0], p), minus(corners[1], p), minus(corners[2], p)
+    la, lb, lc = math.sqrt(dot(a, a)), math.sqrt(dot(b, b)), math.sqrt(dot(c, c))
+    below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb
+    return 2 * math.atan2(dot(a, cross(b, c)), below)
 
 
 @njit(cache=True)
@@ -263,10 +244,10 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
             node = stack[top]
             if boxes[node, 0, 0] > boxes[node, 1, 0]:
                 continue
-            away = _minus(moments[node, 3:6], p)
-            gap2 = _dot(away, away)
+            away = minus(moments[node, 3:6], p)
+            gap2 = dot(away, away)
             if gap2 > _FAR * _FAR * moments[node, 6]:
-                angle += _dot(moments[node, :3], away) / (gap2 * math.sqrt(gap2))
+                angle += dot(moments[node, :3], away) / (gap2 * math.sqrt(gap2))
             elif node < first_leaf:
                 stack[top], stack[top + 1], top = 2 * node + 1, 2 * node + 2, top + 2
             else:
@@ -280,15 +261,15 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
 @njit(cache=True)
 def _pierces(p: Any, q: Any, corners: Any) -> bool:
     """Whether the segment from p to q passes through a triangle (Möller and Trumbore 1997)."""
-    e1, e2, d = _minus(corners[1], corners[0]), _minus(corners[2], corners[0]), _minus(q, p)
-    h = _cross(d, e2)
-    det = _dot(e1, h)
+    e1, e2, d = minus(corners[1], corners[0]), minus(corners[2], corners[0]), minus(q, p)
+    h = cross(d, e2)
+    det = dot(e1, h)
     if det == 0:
         return False
-    s = _minus(p, corners[0])
-    u = _dot(s, h) / det
-    g = _cross(s, e1)
-    v, t = _dot(d, g) / det, _dot(e2, g) / det
+    s = minus(p, corners[0])
+    u = dot(s, h) / det
+    g = cross(s, e1)
+    v, t = dot(d, g) / det, dot(e2, g) / det
     return u >= 0 and v >= 0 and u + v <= 1 and t >= 0 and t <= 1
 
 

@@ -1,6 +1,6 @@
 """Distances in a pose space: Euclidean, or by the angles between the rotations of joints.
 
-Which controls of a pose make up the space is chosen in `spaces.py`; `interpolate.py` uses the distances.
+Which controls of a pose make up the space is chosen in `spaces.py`; the interpolators use the distances.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def distances(a: ArrayLike, b: ArrayLike, metric: str = "euclidean", radius: Rad
     ----------
     a : (Q, D) points of a pose space
     b : (M, D) points of the same pose space
-    metric : "euclidean", or "rotation": rows are D/4 unit quaternions x y z w, one a joint, and the distance is the
+    metric : "euclidean", or "rotation": rows are D/4 unit quaternions x y z w, one per joint, and the distance is the
         root of the sum of the squared angles (radians, each in [0, π]) of the relative rotations; q and -q are one
-    radius : a number above 0, or one an axis (D for "euclidean", D/4 for "rotation"); divides each axis
+    radius : a number above 0, or one per axis (D for "euclidean", D/4 for "rotation"); divides each axis
 
     Returns
     -------
@@ -61,22 +61,22 @@ def axis_count(columns: int, metric: str) -> int:
     if choice("metric", metric, METRICS) == "euclidean":
         return columns
     if columns % 4 or not columns:
-        raise InputError(f"metric 'rotation': expected 4 columns a joint (quaternions x y z w), got {columns} columns")
+        raise InputError(f"metric 'rotation': expected 4 columns per joint (unit quaternions), got {columns} columns")
     return columns // 4
 
 
 def radius_per_axis(radius: Radius, axes: int) -> Array:
-    """One radius for each axis, (axes,) float64, from a number or one number an axis."""
+    """One radius for each axis, (axes,) float64, from one number or one per axis."""
     radii = np.asarray(radius, dtype=np.float64)
     if radii.shape not in ((), (axes,)):
-        raise InputError(f"radius: expected one number or one an axis ({axes} here), got shape {radii.shape}")
+        raise InputError(f"radius: expected one number or one per axis ({axes} here), got shape {radii.shape}")
     if not (np.isfinite(radii).all() and (radii > 0.0).all()):
         raise InputError(f"radius: expected finite and above 0, got {radius}")
     return np.broadcast_to(radii, (axes,)).copy()
 
 
 def blocks(rows: int, width: int) -> Iterator[slice]:
-    """Slices that cover `rows`, each so short that a temporary of `width` numbers a row stays small."""
+    """Slices that cover `rows`, each so short that a temporary of `width` numbers per row stays small."""
     step = max(1, _BLOCK // max(1, width))
     for start in range(0, rows, step):
         yield slice(start, start + step)

@@ -1,4 +1,4 @@
-"""Fitted interpolators: plain arrays and strings, ready for a file, that are called at points of a pose space.
+"""Fitted interpolators: plain arrays and strings, ready for a file, to be called at points of a pose space.
 
 They are made by `rbf.py` and `shepard.py`, which a program that only plays a skin never loads.
 """
@@ -79,7 +79,7 @@ class RBFInterpolant:
     ----------
     kernel, metric : as given
     tail : "none", "constant" or "linear"
-    radius : (A,) float64, one an axis: A = D, or the D/4 joints of the metric "rotation"
+    radius : (A,) float64, one per axis: A = D, or the D/4 joints of the metric "rotation"
     centres : (M, D) float64, the samples
     weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])

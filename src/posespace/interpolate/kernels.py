@@ -1,4 +1,4 @@
-"""Radial functions: what an RBF may be made of, and the polynomials that may stand beside them."""
+"""Radial functions: what an RBF may be made of, and the polynomials that may be added to them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from posespace.interpolate.distances import (
-    Array,
-)
+from posespace.interpolate.distances import Array
 
 TAILS = ("none", "constant", "linear")
 

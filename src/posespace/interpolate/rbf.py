@@ -34,16 +34,16 @@ class RBF:
     ----------
     kernel : "gaussian" exp(-r²/2), "exponential" exp(-r), "multiquadric" √(1+r²), "thin_plate" r² log r, "linear" r
         or "cubic" r³
-    radius : a number above 0; one an axis (axis-stretched falloff); or None: chosen. Gaussian, exponential and
+    radius : how far a sample reaches: a number above 0; one per axis; or None: chosen. Gaussian, exponential and
         multiquadric then get the radius of least leave-one-out error, from half the spacing of the samples to four
         times their largest distance, as far as the system stays well conditioned; fewer than 3 samples say nothing
-        about it and get their spacing. One radius for all axes does not change linear, cubic or (Euclidean, with its
-        linear tail) thin_plate, only what a given `smoothing` does: None is then the largest distance between samples,
+        about it and get their spacing. A radius common to all axes does not change linear, cubic or (Euclidean, with
+        its linear tail) thin_plate, only the effect of `smoothing`: None is then the largest distance between samples,
         or 100 times it for thin_plate without a linear tail, whose system is sound only for r far below 1
     tail : polynomial added to the kernels: None, "constant", "linear", or "auto": none for gaussian and exponential,
         so that they go to zero far away; constant for linear and multiquadric; linear for thin_plate and cubic, but
         constant where the samples are too few or too flat for it
-    smoothing : at least 0, strengthens the diagonal of the system; 0 passes through the samples, more passes by them
+    smoothing : at least 0, strengthens the diagonal of the system; 0 passes through the samples, more passes near them
     """
 
     kernel: str = "gaussian"
@@ -103,7 +103,7 @@ class _System(NamedTuple):
         """From distances over radius (M, M) and the columns of the tail (M, T); `unit` divides the kernels' weights."""
         block = KERNELS[kernel].value(gaps)
         block.flat[:: len(gaps) + 1] += KERNELS[kernel].sign * smoothing
-        # Cubes of distances in degrees beside a column of ones would look singular without this.
+        # Cubes of distances in degrees next to a column of ones would look singular without this.
         unit = float(np.abs(block).max()) or 1.0
         matrix = np.block([[block / unit, tail], [tail.T, np.zeros((tail.shape[1], tail.shape[1]))]])
         try:
@@ -140,7 +140,7 @@ def _system(settings: RBF, data: Samples) -> tuple[_System, Array, str, Array]:
     radius = radius_per_axis(1.0 if settings.radius is None else settings.radius, axes)
     gaps = distances(data.points, data.points, data.metric, radius)
     if settings.smoothing == 0.0:
-        data.refuse_coincident(gaps)
+        data.check_apart(gaps)
     tail = _choose_tail(settings, data)
     columns, extents = _scaled_tail(data, tail)
     if settings.radius is None:

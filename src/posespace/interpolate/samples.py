@@ -1,4 +1,4 @@
-"""Samples: checked points of a pose space and the values there, as a fit of an interpolator takes them."""
+"""Samples: checked points of a pose space and the values there, ready for an interpolator to fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace.check import floats
 from posespace.errors import InputError
 from posespace.interpolate.distances import Array, axis_count, closest
 
-# Samples nearer than this part of the largest distance between samples count as one place.
+# Samples nearer than this fraction of the largest distance between samples count as one place.
 COINCIDENT = 1e-9
 
 
@@ -39,7 +39,7 @@ class Samples(NamedTuple):
         flat = np.ndim(values) == 1
         given = floats("values", values, (len(points),) if flat else (len(points), "C"))
         if names is not None and len(names) != len(points):
-            raise InputError(f"names: expected {len(points)}, one a sample, got {len(names)}")
+            raise InputError(f"names: expected {len(points)}, one per sample, got {len(names)}")
         return cls(points, np.array(given, dtype=np.float64).reshape(len(points), -1), metric, names, flat)
 
     def as_given(self, columns: Array) -> Array:
@@ -50,11 +50,11 @@ class Samples(NamedTuple):
         """Return what a sample is called in a message."""
         return str(index) if self.names is None else repr(self.names[index])
 
-    def refuse_coincident(self, gaps: Array) -> None:
-        """Raise where two samples, by the distances (M, M) between them, lie at one place."""
+    def check_apart(self, gaps: Array) -> None:
+        """Raise where two samples lie at the same place, by the distances `gaps` (M, M) between them."""
         first, second = closest(gaps)
         if first != second and gaps[first, second] <= COINCIDENT * gaps.max():
             raise SingularError(
-                f"samples {self.name(first)} and {self.name(second)} lie at the same place of the pose space; "
+                f"samples {self.name(first)} and {self.name(second)} lie at the same place in the pose space; "
                 "move or remove one"
             )

@@ -21,7 +21,7 @@ class Shepard:
     Attributes
     ----------
     power : above 0; high powers make plateaus around the samples
-    epsilon : at least 0 and below 1; a query nearer to a sample than this part of the largest distance between
+    epsilon : at least 0 and below 1; a query nearer to a sample than this fraction of the largest distance between
         samples takes its value exactly
     """
 
@@ -40,6 +40,6 @@ class Shepard:
         """Return the interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
         data = Samples.check(samples, values, metric, names)
         gaps = distances(data.points, data.points, metric)
-        data.refuse_coincident(gaps)
+        data.check_apart(gaps)
         reach = float(self.epsilon * gaps.max())
         return ShepardInterpolant(metric, float(self.power), reach, data.points, data.as_given(data.values))

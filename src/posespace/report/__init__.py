@@ -1,2 +1,1 @@
-"""Pictures, plots and the accuracy report of a Skin.
-Nothing here is needed to fit, play or export one."""
+"""Scores, pictures and the accuracy report of a skin, and what is in a file. Fitting and playing need none of it."""

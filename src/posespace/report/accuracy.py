@@ -8,41 +8,28 @@ from pathlib import Path
 
 import numpy as np
 
-from posespace.check import Floats
 from posespace.edit import edit_words
 from posespace.examples import Examples
-from posespace.layer import Layer
-from posespace.mesh import Mesh
+from posespace.report.colours import heat
 from posespace.report.compare import COLUMNS, Entry, seen_note
+from posespace.report.layers import layers
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.render import heat
 from posespace.report.score import SEVERAL, Score, evaluate
 from posespace.report.signals import signals
-from posespace.report.views import (
-    displacement_colours,
-    energies,
-    facing,
-    looking_at,
-    picture,
-    reach,
-    short_name,
-    support_colours,
-    worst_poses,
-)
+from posespace.report.views import looking_at, picture, worst_poses
 from posespace.skin import Skin
 
 WORST = 3
-MOST_LAYERS = 24
 MOST_LEVELS = 12
 CURVE_POSES = 10
 ORDERED = ("eigenskin",)
-"""Methods whose layers have their coordinates ordered by importance, so that trailing ones may be dropped."""
+"""Methods whose layers have their components ordered by importance, so that trailing ones may be dropped."""
 
 
 def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> None:
-    """Write the report of entries, the first of them plain skinning, that were judged on `examples`."""
-    judged = [(entry, entry.score) for entry in entries if entry.score is not None]
+    """Write the report of entries, the first of them plain skinning, that were evaluated on `examples`."""
+    scored = [(entry, entry.score) for entry in entries if entry.score is not None]
     rig = examples.rig
     note = f"{len(rig.mesh.points):,} vertices, {len(rig.skeleton)} joints; {seen_note(list(entries))}."
     parts = [
@@ -50,12 +37,12 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         f'<p class="soft">{escape(note)}</p>',
         _error_table(entries),
         *(_edits(entry) for entry in entries),
-        _per_pose(judged),
-        _per_joint(judged),
-        _curves(judged, examples),
+        _per_pose(scored),
+        _per_joint(scored),
+        _curves(scored, examples),
         *(signals(entry, examples.motion) for entry in entries if not entry.rival),
-        _worst(judged, examples),
-        *(_layers(entry) for entry in entries if not entry.rival),
+        _worst(scored, examples),
+        *(layers(entry) for entry in entries if not entry.rival),
     ]
     write_page(path, "posespace: accuracy report", parts)
 
@@ -70,8 +57,9 @@ def _error_table(entries: Sequence[Entry]) -> str:
         values = [getattr(entry.score, column.key) if entry.score else np.inf for entry in entries]
         best.append(int(np.argmin(values)))
     about = (
-        "Relative error: over that of plain skinning, which is 1. E_RMS: times 1000, half the box diagonal being 1. "
-        "Errors without a scale are in the mesh's unit. Bytes and numbers are what is stored beside the rig. "
+        "Relative error: the error divided by that of plain skinning. "
+        "E_RMS: times 1000, half the box diagonal being 1. "
+        "Largest error and 95th percentile: in the unit of the mesh. Bytes and numbers: excluding the rig. "
         "Bold: the smallest error of a column."
     )
     heads = ["", *(column.title for column in COLUMNS)]
@@ -79,15 +67,15 @@ def _error_table(entries: Sequence[Entry]) -> str:
 
 
 def _edits(entry: Entry) -> str:
-    """What an edited skin was made from, in a line; nothing for others."""
+    """What an edited skin was made from, in one line; nothing for others."""
     words = edit_words(entry.skin) if isinstance(entry.skin, Skin) else ""
     return f"<p>{escape(entry.name)} is edited: {escape(words)}.</p>" if words else ""
 
 
-def _per_pose(judged: list[tuple[Entry, Score]]) -> str:
-    names = judged[0][1].names
+def _per_pose(scored: list[tuple[Entry, Score]]) -> str:
+    names = scored[0][1].names
     count = range(1, len(names) + 1)
-    each = [(entry.name, list(score.per_pose.values())) for entry, score in judged]
+    each = [(entry.name, list(score.per_pose.values())) for entry, score in scored]
     lines = [Line(name, list(count), values, names, look) for look, (name, values) in enumerate(each)]
     plot = line_plot(lines, "pose", "RMS error, mesh unit", log_y=True)
     rows = [[pose, *(f"{values[k]:.4g}" for _, values in each)] for k, pose in enumerate(names)]
@@ -95,21 +83,21 @@ def _per_pose(judged: list[tuple[Entry, Score]]) -> str:
     return f"<h2>Error of each pose</h2>{plot}<details><summary>The same as a table</summary>{listed}</details>"
 
 
-def _per_joint(judged: list[tuple[Entry, Score]]) -> str:
-    each = [(entry.name, score.per_joint) for entry, score in judged]
+def _per_joint(scored: list[tuple[Entry, Score]]) -> str:
+    each = [(entry.name, score.per_joint) for entry, score in scored]
     joints = list(each[0][1])
     if set(joints) <= {SEVERAL}:
         return ""
     rows = [[joint, *(f"{errors[joint]:.4f}" for _, errors in each)] for joint in joints]
     listed = table(["moved alone", *(name for name, _ in each)], rows)
-    return f"<h2>Relative error of each joint</h2><p>Over the poses that move this joint or control alone.</p>{listed}"
+    return f"<h2>Relative error of each joint</h2><p>Over the poses that move only this joint or control.</p>{listed}"
 
 
-def _curves(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
+def _curves(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     """Error against components, for skins that can drop trailing ones, and against bytes, for all."""
     some = examples.subset(np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int))
     against_count, against_bytes = [], []
-    for look, (entry, score) in enumerate(judged[1:], start=1):
+    for look, (entry, score) in enumerate(scored[1:], start=1):
         skin = entry.skin
         if isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED:
             most = max(layer.driver.components for layer in skin.layers)
@@ -127,64 +115,29 @@ def _curves(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
     parts = ["<h2>Error against what it costs</h2>"]
     if against_count:
         parts.append(f"<p>On {len(some)} of the poses, keeping the first components of each layer.</p>")
-        parts.append(line_plot(against_count, "components a layer", "relative error", log_y=True))
-    parts.append(line_plot(against_bytes, "bytes a vertex beside the rig", "relative error", log_y=True))
+        parts.append(line_plot(against_count, "components per layer", "relative error", log_y=True))
+    parts.append(line_plot(against_bytes, "bytes per vertex excluding the rig", "relative error", log_y=True))
     return "".join(parts)
 
 
-def _worst(judged: list[tuple[Entry, Score]], examples: Examples) -> str:
+def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     """Truth, plain skinning and each skin at the poses where the first skin is worst."""
-    plain, first = judged[0][1], judged[min(1, len(judged) - 1)][1]
+    plain, first = scored[0][1], scored[min(1, len(scored) - 1)][1]
     chosen = worst_poses(list(first.per_pose.values()), WORST)
     triangles, size = examples.rig.mesh.triangles, (360, 310)
     top = max(float(np.percentile(plain.per_vertex[chosen], 99)), 1e-12)
     colours = [f"rgb({', '.join(str(round(255 * c)) for c in row)})" for row in heat(np.linspace(0, 1, 12), 1)]
-    beyond = " and above" if max(score.per_vertex[chosen].max() for _, score in judged) > top else ""
+    beyond = " and above" if max(score.per_vertex[chosen].max() for _, score in scored) > top else ""
     key = scale_bar(colours, "distance from the truth, mesh unit", f"{top:.3g}{beyond}")
     parts = ["<h2>Worst poses</h2>", key]
     for index in chosen:
         pose, truth = examples.motion[index], np.asarray(examples.shapes[index], dtype=np.float64)
-        shapes = np.stack([truth, *(entry.skin.pose(pose)[0] for entry, _ in judged if entry.skin is not None)])
+        shapes = np.stack([truth, *(entry.skin.pose(pose)[0] for entry, _ in scored if entry.skin is not None)])
         view = looking_at(shapes, triangles, plain.per_vertex[index] + first.per_vertex[index])
         shown = [(picture(truth, triangles, view, size), "truth")]
-        for points, (entry, score) in zip(shapes[1:], judged, strict=True):
+        for points, (entry, score) in zip(shapes[1:], scored, strict=True):
             colors = heat(score.per_vertex[index], top)
-            worst = f"{entry.name}: largest {score.per_vertex[index].max():.3g}"
+            worst = f"{entry.name}: up to {score.per_vertex[index].max():.3g}"
             shown.append((picture(points, triangles, view, size, colors), worst))
         parts.append(f"<h3>{escape(examples.motion.names[index])}</h3>{pictures(shown)}")
     return "".join(parts)
-
-
-def _layers(entry: Entry) -> str:
-    """The supports of a skin's layers, and the largest displacements of the layers that move most."""
-    skin = entry.skin
-    if not isinstance(skin, Skin) or not skin.layers:
-        return ""
-    mesh, count = skin.rig.mesh, len(skin.rig.mesh.points)
-    energy = [energies(layer) for layer in skin.layers]
-    order = np.argsort([-each.sum() for each in energy])
-    shown = []
-    for number in sorted(order[:MOST_LAYERS].tolist()):
-        layer = skin.layers[number]
-        view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
-        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.components} coordinates"
-        shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
-    moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
-    return (
-        f"<h2>Layers of {escape(entry.name)}</h2><p>Supports: the bluer, the further the layer may move it.</p>"
-        f"{pictures(shown, 150)}<h3>Displacements in the rest shape</h3>"
-        "<p>x, y and z as red, green and blue; grey does not move. The layers and coordinates that move most.</p>"
-        f"{''.join(moves)}"
-    )
-
-
-def _displacements(mesh: Mesh, layer: Layer, energy: Floats) -> str:
-    """The four coordinates of a layer that move most."""
-    count, shown = len(mesh.points), []
-    view = facing(mesh, reach(layer, count))
-    for column in np.argsort(-energy)[:4].tolist():
-        colors = displacement_colours(layer, column, count)
-        part = 100 * energy[column] / max(float(energy.sum()), 1e-300)
-        caption = f"{short_name(layer.name)}, coordinate {column + 1}: {part:.1f} % of the layer's energy"
-        shown.append((picture(mesh.points, mesh.triangles, view, (300, 260), colors), caption))
-    return f"<div>{pictures(shown)}</div>"

@@ -1,4 +1,4 @@
-"""Several skins judged on the same examples, plain skinning first, and how their metrics read in a table."""
+"""Several skins evaluated on the same examples, plain skinning first, and how their metrics read in a table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Column:
-    """A metric: its key in `Score`, how the terminal and the page head it, and how its numbers are written."""
+    """A metric: its key in `Score`, its heading in the terminal and on the page, and how its numbers are written."""
 
     key: str
     short: str
@@ -54,13 +54,13 @@ class Column:
 
 COLUMNS = (
     Column("rel_err", "rel_err", "relative error", ".4f"),
-    Column("rms", "rms", "RMS, largest box side 1"),
+    Column("rms", "rms", "RMS, largest box side = 1"),
     Column("e_rms", "e_rms", "E_RMS"),
     Column("max_error", "largest", "largest error"),
-    Column("p95_error", "95 %", "95 % below"),
-    Column("normal_degrees", "normals°", "normals, mean °", ".2f"),
-    Column("p95_normal_degrees", "95 %°", "normals, 95 % below °", ".2f"),
-    Column("bytes_per_vertex", "bytes/vertex", "bytes a vertex", ".1f"),
+    Column("p95_error", "95 %", "95th percentile"),
+    Column("normal_degrees", "normals°", "normals: mean °", ".2f"),
+    Column("p95_normal_degrees", "95 %°", "normals: 95th percentile °", ".2f"),
+    Column("bytes_per_vertex", "bytes/vertex", "bytes per vertex", ".1f"),
     Column("numbers", "numbers", "numbers stored", ",d"),
     Column("seen", "seen", "poses seen by the fit"),
 )
@@ -72,23 +72,23 @@ def compare(
     rivals: Mapping[str, Posable | InputError] | None = None,
     advance: Callable[[int, int], None] | None = None,
 ) -> list[Entry]:
-    """Judge plain skinning, then the skins, then the rivals.
+    """Evaluate plain skinning, then the skins, then the rivals.
 
-    One that cannot be fitted or judged keeps its row and its reason: rivals may be given as the error of their fit.
+    What cannot be fitted or evaluated keeps its row, with the reason: a rival may be given as the error of its fit.
     """
-    # A list, for a skin may be called as a rival is.
+    # A list, since a skin may have the name of a rival.
     every: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
     every += [(name, skin, False) for name, skin in skins.items()]
     every += [(name, skin, True) for name, skin in (rivals or {}).items()]
     entries = []
     for done, (name, skin, rival) in enumerate(every):
-        entries.append(_judged(name, skin, examples, rival))
+        entries.append(_scored(name, skin, examples, rival))
         if advance is not None:
             advance(done + 1, len(every))
     return entries
 
 
-def _judged(name: str, skin: Posable | InputError, examples: Examples, rival: bool) -> Entry:
+def _scored(name: str, skin: Posable | InputError, examples: Examples, rival: bool) -> Entry:
     if isinstance(skin, InputError):
         return Entry(name, reason=str(skin), rival=rival)
     try:
@@ -98,11 +98,11 @@ def _judged(name: str, skin: Posable | InputError, examples: Examples, rival: bo
 
 
 def seen_note(entries: list[Entry]) -> str:
-    """Return a line that says on which poses the entries were judged, and which of them a fit had seen."""
+    """Return a line that says on which poses the entries were evaluated, and which of them a fit had seen."""
     scores = {entry.name: entry.score for entry in entries if entry.score is not None}
     count = len(next(iter(scores.values())).names)
-    note = f"judged on {count} poses"
+    note = f"evaluated on {count} poses"
     seen = [f"{name} saw {score.seen}" for name, score in scores.items() if score.seen]
     unknown = [name for name, score in scores.items() if score.seen is None]
-    note += f"; of these {', '.join(seen)} in its fit" if seen else ", none of them seen by a fit"
+    note += f"; of these, {', '.join(seen)} in its fit" if seen else ", none of them seen by a fit"
     return note + (f"; {', '.join(unknown)} does not say what it was fitted on" if unknown else "")

@@ -1,4 +1,4 @@
-"""What is in a file, as plain figures: the same for people and for --json."""
+"""What is in a file, as plain figures: the same for people and for JSON."""
 
 from __future__ import annotations
 
@@ -35,6 +35,16 @@ def describe(path: str | Path) -> Figures:
         known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
         raise FileError(file, f"is of no known kind; known endings are {known}")
     return {"file": str(file), **_contents(file)}
+
+
+def describe_fit(skin: Skin, poses: int) -> Figures:
+    """Return what a fit on so many poses made."""
+    return {
+        "poses fitted on": poses,
+        "layers": len(skin.layers),
+        **_cost(skin),
+        "about": {key: value for key, value in skin.about.items() if key != "poses"},
+    }
 
 
 def _contents(file: Path) -> Figures:
@@ -141,7 +151,7 @@ def _skin(skin: Skin, size: int) -> Figures:
             "name": layer.name,
             "space": f"{layer.driver.space.kind}({', '.join(layer.driver.space.names)})",
             "samples": len(layer.driver.interpolant.centres),
-            "columns": layer.driver.components,
+            "components": layer.driver.components,
             "vertices": len(layer.support),
         }
         for layer in skin.layers
@@ -152,11 +162,18 @@ def _skin(skin: Skin, size: int) -> Figures:
         "format": "skin",
         "bytes": size,
         "bytes per vertex": round(size / count, 1),
-        "bytes per vertex beside the rig": round(stored_bytes(skin) / count, 1),
-        "numbers beside the rig": stored_numbers(skin),
+        **_cost(skin),
         "rig": _rig(skin.rig),
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
         **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
         "about": about,
+    }
+
+
+def _cost(skin: Skin) -> Figures:
+    count = max(1, len(skin.rig.mesh.points))
+    return {
+        "bytes per vertex excluding the rig": round(stored_bytes(skin) / count, 1),
+        "numbers excluding the rig": stored_numbers(skin),
     }

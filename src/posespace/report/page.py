@@ -1,17 +1,17 @@
-"""The shell of a report: one HTML page that asks nothing of the network, light or dark as the reader's system is."""
+"""The shell of a report: one HTML page that needs no network, light or dark like the reader's system."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from posespace.formats.files import atomic_write
+from posespace.report.png import png_bytes
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1d2125; --soft: #5b646d; --rule: #d9dee3; --card: #f4f6f8;
@@ -64,7 +64,10 @@ def write_page(path: Path, title: str, parts: Sequence[str]) -> None:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], best: Sequence[int | None] = ()) -> str:
-    """Return a table; of column k the cell in row `best[k]` stands out. A row of two cells says why it is so short."""
+    """Return a table; the cell of column k in row `best[k]` stands out.
+
+    A row of two cells holds a name and, in place of figures, the reason why there are none.
+    """
     marks = {(row, column) for column, row in enumerate(best) if row is not None}
     lines = []
     for number, row in enumerate(rows):
@@ -97,8 +100,4 @@ def scale_bar(colours: Sequence[str], caption: str, top: str) -> str:
 
 
 def _data_uri(image: NDArray[Any]) -> str:
-    from matplotlib.image import imsave
-
-    buffer = BytesIO()
-    imsave(buffer, image, format="png")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return "data:image/png;base64," + base64.b64encode(png_bytes(image)).decode("ascii")

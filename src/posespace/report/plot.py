@@ -112,7 +112,7 @@ class _Axis:
     def around(cls, values: Sequence[float], log: bool, start: float, end: float) -> _Axis:
         low, high = (min(values), max(values)) if values else (1.0, 10.0)
         if log:
-            # What is met exactly would squeeze all else: it lies on the bottom line instead.
+            # An error of almost nothing would squeeze all others: it lies on the bottom line instead.
             low = max(low, 1e-5 * high)
             grown = max((high / low) ** 0.04, 1.05)
             return cls(low / grown, high * grown, True, start, end)

@@ -13,8 +13,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.motion import Motion, pose_digests
+from posespace.moving import moved, names_of
 from posespace.report.stored import stored_bytes, stored_numbers
-from posespace.rig import DIALLED, Rig
+from posespace.rig import Rig
 from posespace.skin import Posable, Skin
 
 SEVERAL = "several"
@@ -32,7 +33,7 @@ class Score:
     degrees : (P, N) float32 angle between the skin's normals and those of the true shape
     moved : P entries: the one joint or control that the pose moves, "several", or "" for the rest pose
     size, diagonal : the largest side and the diagonal of the rest shape's box
-    stored, numbers : the bytes and the numbers that the skin stores beside the rig
+    stored, numbers : the bytes and the numbers that the skin stores, excluding the rig
     seen : how many of these poses the fit was given; None where the skin does not say
     """
 
@@ -53,7 +54,7 @@ class Score:
 
     @property
     def rel_err(self) -> float:
-        """The error over that of plain skinning: 1 is no better, 0 is the truth."""
+        """The error divided by that of plain skinning: 1 is no better, 0 is the truth."""
         return _ratio(_squares(self.per_vertex).sum(), _squares(self.base).sum())
 
     @property
@@ -89,7 +90,7 @@ class Score:
 
     @property
     def bytes_per_vertex(self) -> float:
-        """What the skin stores beside the rig, over the vertices."""
+        """Bytes that the skin stores per vertex, excluding the rig."""
         return self.stored / int(self.per_vertex.shape[1])
 
     @property
@@ -125,7 +126,7 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
 
     Parameters
     ----------
-    skin : a `Skin`, or anything with a `rig` and a `pose` like its
+    skin : a `Skin`, or anything with the same `rig` and `pose`
     examples : the truth; its rig's plain skinning is what `rel_err` is relative to
     advance : called with how many of how many poses are done
     """
@@ -158,12 +159,12 @@ def _check_kinds(skin: object, examples: object) -> None:
     posable = isinstance(getattr(skin, "rig", None), Rig) and callable(getattr(skin, "pose", None))
     if not posable or not isinstance(examples, Examples):
         got = f"{type(skin).__name__} and {type(examples).__name__}"
-        raise InputError(f"evaluate: expected a skin and the examples to judge it by, got {got}")
+        raise InputError(f"evaluate: expected a skin and the examples to evaluate it on, got {got}")
 
 
 def _check_match(skin: Posable, examples: Examples) -> None:
     if not len(examples):
-        raise InputError("examples: expected at least one pose to judge by, got none")
+        raise InputError("examples: expected at least one pose to evaluate on, got none")
     rig = examples.rig
     if rig.mesh.diagonal <= 0:
         raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
@@ -172,7 +173,7 @@ def _check_match(skin: Posable, examples: Examples) -> None:
 
 
 def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
-    """Refuse what has another number of vertices, or other joints, than the rig of the examples to judge by."""
+    """Raise unless a rig has as many vertices, and the same joints, as that of the examples."""
     want = len(truth.mesh.points)
     if vertices != want:
         raise InputError(f"{whose} shapes have {vertices} vertices, the examples {want}; use one mesh")
@@ -188,10 +189,8 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
     """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
-    moved = np.hstack([rig.turned(motion), np.abs(motion.controls) > DIALLED])
-    names = (*rig.skeleton.names, *motion.control_names)
-    alone = np.where(moved.sum(axis=1) > 1, len(names), np.where(moved.any(axis=1), moved.argmax(axis=1), -1))
-    return tuple((*names, SEVERAL, "")[index] for index in alone)
+    found = (names_of(movers, rig.skeleton) for movers in moved(rig, motion))
+    return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in found)
 
 
 def _seen(skin: Posable, motion: Motion) -> int | None:

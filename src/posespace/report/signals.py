@@ -1,4 +1,4 @@
-"""Signals of a skin over time beside the angles of the joints that drive them, and what more of them would give."""
+"""Signals of a skin over time, the angles of the joints that drive them, and what more of them would gain."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from posespace.edit import edit_factors
 from posespace.layer import Layer
 from posespace.motion import Motion
 from posespace.report.compare import Entry
+from posespace.report.layers import energies
 from posespace.report.plot import Line, line_plot
 from posespace.report.stored import stored_bytes
-from posespace.report.views import energies
 from posespace.skin import Skin
 
 METHODS = ("muscles", "retarget")
@@ -25,7 +25,7 @@ METHODS = ("muscles", "retarget")
 MOST_LAYERS, MOST_LINES = 3, 8
 
 MISSING = 1.5
-"""Lines break where the time between two frames is more than this of the median: frames are missing there."""
+"""Lines break where the time between two frames is more than this times the median: frames are missing there."""
 
 
 def signals(entry: Entry, motion: Motion) -> str:
@@ -36,8 +36,8 @@ def signals(entry: Entry, motion: Motion) -> str:
     order = np.argsort([-energies(layer).sum() for layer in skin.layers], kind="stable")[:MOST_LAYERS]
     factors = edit_factors(skin)
     plots = [_over_time(skin, skin.layers[number], factors[number], motion) for number in sorted(order.tolist())]
-    told = skin.about.get("left out")
-    return f"<h2>Signals of {escape(entry.name)} over time</h2>{''.join(plots)}{_left_out(skin, told)}"
+    curve = _left_out(skin, skin.about.get("left out"))
+    return f"<h2>Signals of {escape(entry.name)} over time</h2>{''.join(plots)}{curve}"
 
 
 def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str:
@@ -48,8 +48,8 @@ def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str
     values = factors * driver.interpolant(driver.space.coordinates(motion, rig.skeleton))
     shown = np.argsort(-energies(layer), kind="stable")[:MOST_LINES]
     lines = [
-        Line(f"signal {column + 1}", times, values[:, column].tolist(), motion.names, look, gap)
-        for look, column in enumerate(sorted(shown.tolist()))
+        Line(f"signal {signal + 1}", times, values[:, signal].tolist(), motion.names, look, gap)
+        for look, signal in enumerate(sorted(shown.tolist()))
     ]
     parts = [f"<h3>{escape(layer.name)}</h3>", line_plot(lines, "seconds", "signal")]
     joints = list(driver.space.joints(rig.skeleton))[:MOST_LINES]
@@ -82,21 +82,22 @@ def _angles(motion: Motion, rest: Floats, joints: Sequence[int]) -> Floats:
     return np.asarray(sign * np.degrees(2 * np.arctan2(size, turn[..., 3])))
 
 
-def _left_out(skin: Skin, told: Sequence[Mapping[str, Any]] | None) -> str:
-    """Error of frames that the fit left out in turn, against signals and bytes."""
-    if not told:
+def _left_out(skin: Skin, rows: Sequence[Mapping[str, Any]] | None) -> str:
+    """Error on frames left out of the fit in turn, against signals and bytes."""
+    if not rows:
         return ""
-    counts, errors = [float(row["signals"]) for row in told], [float(row["rms"]) for row in told]
+    counts, errors = [float(row["signals"]) for row in rows], [float(row["rms"]) for row in rows]
     vertices = len(skin.rig.mesh.points)
     bases = sum(layer.basis.nbytes for layer in skin.layers)
-    columns = max(layer.driver.components for layer in skin.layers)
+    most = max(layer.driver.components for layer in skin.layers)
     fixed = stored_bytes(skin) - bases
-    sizes = [(fixed + count * bases / columns) / vertices for count in counts]
+    sizes = [(fixed + count * bases / most) / vertices for count in counts]
     notes = [f"{count:.0f} signals" for count in counts]
     return (
-        "<h3>How many signals</h3><p>The error of runs of frames that the fit left out in turn, of a typical run.</p>"
+        "<h3>How many signals</h3>"
+        "<p>The error on runs of frames that were left out of the fit in turn, for a typical run.</p>"
         + line_plot([Line("left-out frames", counts, errors, notes, 1)], "signals", "RMS error, mesh unit", log_y=True)
         + line_plot(
-            [Line("left-out frames", sizes, errors, notes, 1)], "bytes a vertex", "RMS error, mesh unit", log_y=True
+            [Line("left-out frames", sizes, errors, notes, 1)], "bytes per vertex", "RMS error, mesh unit", log_y=True
         )
     )

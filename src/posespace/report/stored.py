@@ -1,4 +1,4 @@
-"""What a skin stores beside its rig: the one place that counts bytes and numbers."""
+"""What a skin stores, excluding its rig: the one place that counts bytes and numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from posespace.skin import Posable, Skin
 
 
 class Stored(Protocol):
-    """An array, or what stands for one in fewer bytes."""
+    """An array, or a packed one."""
 
     @property
     def nbytes(self) -> int:
@@ -25,12 +25,12 @@ class Stored(Protocol):
 
 
 def stored_bytes(skin: Posable) -> int:
-    """Return the bytes of the bases, their supports and the tables that drive them; the rig does not count."""
+    """Return the bytes of the bases, their supports and the tables that drive them, excluding the rig."""
     return sum(int(array.nbytes) for array in _stored(skin))
 
 
 def stored_numbers(skin: Posable) -> int:
-    """Return how many numbers `stored_bytes` is about."""
+    """Return how many numbers these bytes hold."""
     return sum(int(array.size) for array in _stored(skin))
 
 

@@ -1,19 +1,18 @@
-"""Pictures for the report: cameras that look at the error, shapes with error heat, supports and displacement bases."""
+"""Pictures of meshes on the page: which poses to show, from which side, on a clear background."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
-from posespace.layer import Layer
 from posespace.mesh import Mesh
-from posespace.report.render import CLAY, Camera, heat, render
+from posespace.report.camera import Camera
+from posespace.report.colours import heat
+from posespace.report.render import GAMMA, render
 
-SUPPORT = (0.16, 0.47, 0.74)
 _DIRECTIONS = 40
 
 
@@ -25,8 +24,8 @@ def picture(
         render(points, triangles, camera, size, colors=colors, background=(grey,) * 3).astype(np.float64) / 255
         for grey in (1.0, 0.0)
     )
-    cover = 1 - (on_white**2.2 - on_black**2.2).max(axis=2)
-    colour = (on_black**2.2 / np.maximum(cover, 1e-6)[..., None]) ** (1 / 2.2)
+    cover = 1 - (on_white**GAMMA - on_black**GAMMA).max(axis=2)
+    colour = (on_black**GAMMA / np.maximum(cover, 1e-6)[..., None]) ** (1 / GAMMA)
     both = np.concatenate([np.clip(colour, 0, 1), np.clip(cover, 0, 1)[..., None]], axis=2)
     return np.asarray(both * 255 + 0.5).astype(np.uint8)
 
@@ -34,7 +33,7 @@ def picture(
 def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
     """Return the camera that frames all `shapes` (S, N, 3), from the side that shows most of the large errors (N,).
 
-    The first shape is the one that has the errors. Small trial pictures tell what other parts of its surface hide.
+    The first shape is the one that has the errors. Small trial pictures show what other parts of its surface hide.
     """
     top, points = float(errors.max(initial=0.0)), shapes[0]
     if top <= 0:
@@ -72,53 +71,10 @@ def facing(mesh: Mesh, weights: Floats) -> Camera:
     return Camera.fit(mesh.points, _sphere()[int(np.argmax(seen))])
 
 
-def reach(layer: Layer, count: int) -> Floats:
-    """Return (N,) how far a unit of the layer's strongest coordinate moves each vertex; 0 outside its support."""
-    moves = np.zeros(count)
-    moves[layer.support] = np.linalg.norm(np.asarray(layer.basis, dtype=np.float64), axis=2).max(axis=0, initial=0.0)
-    return moves
-
-
 def worst_poses(errors: Sequence[float], count: int) -> list[int]:
-    """Return up to `count` poses of large error, the worst first, not two that follow on each other."""
+    """Return up to `count` poses of large error, the worst first, no two of them close together in the sequence."""
     apart, found = max(1, len(errors) // 12), list[int]()
     for index in np.argsort(-np.asarray(errors)).tolist():
         if len(found) < count and all(abs(index - other) >= apart for other in found):
             found.append(index)
     return found
-
-
-def short_name(name: str) -> str:
-    """Return a layer's name, of more than two joints only the first, as "hand + 18 more"."""
-    joined, on, region = name.partition(" on ")
-    first, *others = joined.split(" + ")
-    if len(others) < 2:
-        return name
-    more = re.fullmatch(r"(\d+) more", others[-1])
-    count = len(others) - 1 + int(more[1]) if more else len(others)
-    return f"{first} + {count} more{on}{region}"
-
-
-def energies(layer: Layer) -> Floats:
-    """Return (C,) how much each coordinate of a layer moves over its own samples, the mean of the squares."""
-    coordinates = layer.driver.interpolant(layer.driver.interpolant.centres)
-    columns = coordinates.reshape(len(coordinates), -1)
-    basis = np.asarray(layer.basis, dtype=np.float64)
-    return np.asarray((columns**2).mean(axis=0) * (basis**2).sum(axis=(1, 2)))
-
-
-def support_colours(layer: Layer, count: int) -> Floats:
-    """Return colours (N, 3): clay, and the support the bluer the more the layer may move it."""
-    colors = np.tile(np.array(CLAY), (count, 1))
-    moves = reach(layer, count)[layer.support]
-    share = 0.35 + 0.65 * np.sqrt(moves / max(float(moves.max(initial=0.0)), 1e-300))
-    colors[layer.support] += share[:, None] * (np.array(SUPPORT) - colors[layer.support])
-    return colors
-
-
-def displacement_colours(layer: Layer, column: int, count: int) -> Floats:
-    """Return colours (N, 3) of one displacement: its x, y and z as red, green and blue, grey where it is zero."""
-    colors = np.full((count, 3), 0.6)
-    moves = np.asarray(layer.basis, dtype=np.float64)[column]
-    colors[layer.support] += 0.4 * moves / max(float(np.abs(moves).max(initial=0.0)), 1e-300)
-    return colors

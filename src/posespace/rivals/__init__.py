@@ -27,7 +27,7 @@ class Method(Protocol):
 
 
 def rivals(smoothing: float = 0.0) -> dict[str, Method]:
-    """Return every rival by name; `smoothing` above 0 is for examples that lie close together, as frames do."""
+    """Return every rival by name; `smoothing` above 0 is for examples that lie close together, e.g. frames."""
     return {
         "plain skinning": PlainSkinning(),
         "dual quaternions": DualQuaternions(),

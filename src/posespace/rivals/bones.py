@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from posespace.about import about_fit
 from posespace.examples import Examples
 from posespace.skin import Skin
 
@@ -14,7 +15,7 @@ class PlainSkinning:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the rig alone."""
-        return Skin(replace(examples.rig, blending="linear"), about={"method": "plain skinning"})
+        return Skin(replace(examples.rig, blending="linear"), about=about_fit("plain skinning", self, None))
 
 
 @dataclass(frozen=True)
@@ -22,5 +23,5 @@ class DualQuaternions:
     """Blending of the bones as dual quaternions (Kavan et al. 2008)."""
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the rig alone, blended otherwise."""
-        return Skin(replace(examples.rig, blending="dual_quaternion"), about={"method": "dual quaternions"})
+        """Return the rig alone, blended as dual quaternions."""
+        return Skin(replace(examples.rig, blending="dual_quaternion"), about=about_fit("dual quaternions", self, None))

@@ -39,4 +39,4 @@ class LinearRadial:
         radial = RBF("gaussian", float(chosen.radius[0]), smoothing=self.smoothing).fit(where, left, names=given.names)
         weights = np.vstack([radial.weights, linear])
         cardinal = RBFInterpolant("gaussian", "euclidean", "linear", radial.radius, where, weights)
-        return given.skin(cardinal, "linear + radial")
+        return given.skin(cardinal, "linear + radial", self)

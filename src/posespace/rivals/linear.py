@@ -11,9 +11,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.motion import Motion, pose_digests
+from posespace.moving import turned_joints
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.rivals.corrections import moved_joints
 from posespace.rivals.unsaved import Unsaved
 
 
@@ -24,7 +24,7 @@ class LinearPoseSkin(Unsaved):
     Parameters
     ----------
     rig : the rig
-    joints : K joints that are listened to
+    joints : the K joints that drive it
     basis : (9K, N, 3) float32, the displacement for each entry of R - I, R being the rotation from rest
     poses : digests of the poses it was fitted on
     """
@@ -36,7 +36,7 @@ class LinearPoseSkin(Unsaved):
 
     @property
     def tables(self) -> tuple[Floats, ...]:
-        """What it stores beside the rig."""
+        """What it stores, excluding the rig."""
         return (self.basis,)
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
@@ -52,7 +52,7 @@ class LinearPoseShapes:
 
     Parameters
     ----------
-    ridge : at least 0, how strongly large shapes are held back, relative to the mean square of the features
+    ridge : at least 0, how strongly large shapes are penalised, relative to the mean square of the features
     """
 
     ridge: float = 1e-3
@@ -64,7 +64,8 @@ class LinearPoseShapes:
     def fit(self, examples: Examples) -> LinearPoseSkin:
         """Return the regression of the examples' corrections."""
         rig, motion = examples.rig, examples.motion
-        joints = tuple(joint for joint in moved_joints(examples) if rig.skeleton.parents[joint] >= 0)
+        turns = turned_joints(rig, motion).any(axis=0) & (rig.skeleton.parents >= 0)
+        joints = tuple(np.flatnonzero(turns).tolist())
         if not joints:
             raise InputError("linear pose shapes: no joint but a root turns in the examples; they need one that does")
         features = rotation_features(rig, motion, joints)

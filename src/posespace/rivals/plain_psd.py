@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,21 +19,24 @@ class PlainPSD:
     Parameters
     ----------
     kernel : of the RBF, see `posespace.interpolate.RBF`
-    radius : the falloff, above 0; None: chosen by leave-one-out
+    radius : how far an example reaches, above 0; None: chosen by leave-one-out
     smoothing : at least 0; above 0 contradictory examples are averaged
-    method : what the layer is called
     """
 
     kernel: str = "gaussian"
     radius: float | None = None
     smoothing: float = 0.0
-    method: str = "plain PSD"
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
-        given = Corrections.of(examples)
-        settings, metric = RBF(self.kernel, self.radius, smoothing=self.smoothing), given.space.metric
-        if self.radius is None and given.values.size:
-            chosen = settings.fit(given.where, given.columns, metric, given.names)
-            settings = RBF(self.kernel, float(chosen.radius[0]), smoothing=self.smoothing)
-        return given.skin(settings.fit(given.where, np.eye(len(given.names)), metric, given.names), self.method)
+        return one_layer(examples, RBF(self.kernel, self.radius, smoothing=self.smoothing), "plain PSD", self)
+
+
+def one_layer(examples: Examples, rbf: RBF, method: str, settings: object) -> Skin:
+    """Return the skin of all corrections in one layer; `method` and `settings` are what it says about itself."""
+    given = Corrections.of(examples)
+    metric = given.space.metric
+    if rbf.radius is None and given.values.size:
+        chosen = rbf.fit(given.where, given.columns, metric, given.names)
+        rbf = replace(rbf, radius=float(chosen.radius[0]))
+    return given.skin(rbf.fit(given.where, np.eye(len(given.names)), metric, given.names), method, settings)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.rivals.plain_psd import PlainPSD
+from posespace.interpolate.rbf import RBF
+from posespace.rivals.plain_psd import one_layer
 from posespace.skin import Skin
 
 
 @dataclass(frozen=True)
 class ShapeInterpolation:
-    """Blend shapes over the pose space. The root still carries the whole, so that a body may walk about.
+    """Blend shapes over the pose space. The root still carries the whole body, so that it can walk.
 
     Parameters
     ----------
@@ -25,9 +26,9 @@ class ShapeInterpolation:
     smoothing: float = 0.0
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin of the examples on a rig whose vertices all hang on the root."""
+        """Return the skin of the examples on a rig whose vertices all follow the root."""
         rig, count = examples.rig, len(examples.rig.mesh.points)
         root = int(np.flatnonzero(rig.skeleton.parents < 0)[0])
         boneless = replace(rig, influences=np.full((count, 1), root), weights=np.ones((count, 1)), blending="linear")
         moved = Examples(boneless, examples.motion, examples.shapes)
-        return PlainPSD(self.kernel, smoothing=self.smoothing, method="shape interpolation").fit(moved)
+        return one_layer(moved, RBF(self.kernel, smoothing=self.smoothing), "shape interpolation", self)

@@ -1,4 +1,4 @@
-"""Shepard's inverse-distance weighting of the corrections, as Lewis et al. discuss before they choose RBFs."""
+"""Shepard's inverse-distance weighting of the corrections, which Lewis et al. discuss before they choose RBFs."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ class ShepardCorrections:
         """Return the skin that reproduces every example."""
         given = Corrections.of(examples)
         cardinal = Shepard(self.power).fit(given.where, np.eye(len(given.names)), given.space.metric, given.names)
-        return given.skin(cardinal, "Shepard")
+        return given.skin(cardinal, "Shepard", self)

@@ -11,5 +11,5 @@ class Unsaved:
     """Poses like a skin but has no file."""
 
     def save(self, path: str | Path) -> None:
-        """Refuse: only a `Skin` has a file."""
-        raise InputError(f"{path}: a {type(self).__name__} is there to compare with and has no file; only a Skin has")
+        """Raise: only a `Skin` has a file."""
+        raise InputError(f"{path}: a {type(self).__name__} is only for comparison and has no file; only a Skin has one")

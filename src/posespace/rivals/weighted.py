@@ -11,15 +11,15 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate.distances import blocks, distances
 from posespace.motion import pose_digests
+from posespace.moving import at_rest, turned_joints
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.rivals.corrections import moved_joints
 from posespace.rivals.unsaved import Unsaved
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedSkin(Unsaved):
-    """A rig whose every vertex has its own distance between poses.
+    """A rig in which every vertex has its own distance between poses.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class WeightedSkin(Unsaved):
 
     @property
     def tables(self) -> tuple[Floats, ...]:
-        """What it stores beside the rig."""
+        """What it stores, excluding the rig."""
         return (self.centres, self.shares, self.weights)
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
@@ -59,7 +59,7 @@ class WeightedPSD:
 
     A vertex's squared distance between two poses is the sum of the joints' squared angles, each times the vertex's
     skinning weight for that joint's bone. Poses that differ in other joints only are one pose to it: their
-    corrections are averaged, which is what `smoothing` is for.
+    corrections are averaged, and `smoothing` allows for that.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ class WeightedPSD:
     def fit(self, examples: Examples) -> WeightedSkin:
         """Return the skin that comes close to every example."""
         rig, motion = examples.rig, examples.motion
-        joints = tuple(moved_joints(examples))
+        joints = tuple(np.flatnonzero(turned_joints(rig, motion).any(axis=0)).tolist())
         if not joints:
             raise InputError("weighted PSD: no joint turns in the examples; it needs one that does")
-        if not rig.at_rest(motion).any():
+        if not at_rest(rig, motion).any():
             examples = _with_rest(examples)
         centres = examples.motion.rotations[:, list(joints)]
         squares = squared_angles(centres, centres)

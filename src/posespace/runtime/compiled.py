@@ -1,4 +1,4 @@
-"""How the loops are compiled: without Python's lock or checks, and kept on disk, so that a second start is quick."""
+"""How the loops are compiled: without Python's lock or checks, and cached on disk, so that a second start is quick."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import njit
 from numba.core.errors import NumbaPedanticWarning
+from numpy.typing import NDArray
 
-# Numba's check of its own code, where loops of one function are put into another.
+# Numba warns about its own code where it inlines one function's loops into another.
 warnings.filterwarnings("ignore", category=NumbaPedanticWarning)
+
+Ints32 = NDArray[np.int32]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,11 +25,10 @@ def compiled(function: Function) -> Function:
     return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
 
 
-def uncounted(function: Function) -> Function:
-    """Compile a function that makes no arrays: it counts no references, which costs a short loop more than its work."""
-    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-    options["fastmath"] = {"contract", "reassoc"}
-    return njit(**options)(function)  # type: ignore[no-any-return]
+def relaxed(function: Function) -> Function:
+    """Compile a function whose sums may be regrouped and fused, so that they can be vectorised."""
+    fast = {"contract", "reassoc"}
+    return njit(cache=True, nogil=True, error_model="numpy", fastmath=fast)(function)  # type: ignore[return-value]
 
 
 def inlined(function: Function) -> Function:
@@ -36,7 +39,7 @@ def inlined(function: Function) -> Function:
 def on_all_cores(function: Function) -> Function:
     """Compile a function whose `prange` loops run on all cores.
 
-    The same function may be compiled for one core too, and what is kept on disk goes by name: so it gets another.
+    The same function may be compiled for one core too, and the cache on disk goes by name: so it gets another name.
     """
     name = f"{function.__name__}_on_all_cores"
     other = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)

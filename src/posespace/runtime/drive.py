@@ -6,11 +6,45 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import inlined, uncounted
-from posespace.runtime.drive_tables import KERNEL_NUMBERS, Tables
+from posespace.runtime.compiled import inlined, relaxed
+from posespace.runtime.drive_tables import (
+    ALL_ANGLES,
+    ANGLED,
+    ANGLES,
+    AXES,
+    BIND,
+    CENTRES,
+    COLUMNS,
+    DIMENSIONS,
+    FEATURES,
+    FIRST_COLUMN,
+    FRAME,
+    HEAD,
+    JOINT,
+    KERNEL,
+    KERNEL_NUMBERS,
+    LINK,
+    ORDER,
+    PARENT,
+    POSE_NUMBERS,
+    RADII,
+    REST,
+    ROTATIONS,
+    SAMPLES,
+    SHEPARD,
+    SHIFT,
+    SIGNED_TURNS,
+    SLOTS,
+    STRETCH,
+    TAIL,
+    TRANSFORM,
+    TURN,
+    WEIGHTS,
+    DriveTables,
+)
+from posespace.runtime.pointers import Pointer, after, pointer
 
 _GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _SHEPARD = (
     KERNEL_NUMBERS[name] for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "shepard")
@@ -26,7 +60,7 @@ def _polynomial(function: Callable[[Floats], Floats], low: float, high: float, d
     return found
 
 
-# Both to eleven digits: a root and an arc function less, and many at once. Each number has a name, for a list would be
+# Both to eleven digits: they save a root and an arc function, and vectorise. Each number has a name, as a list would be
 # read from memory at every step.
 # The squared angle between two rotations is (4·asin(√s/2))², s the squared distance of their quaternions, 0 to 2.
 _A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = _polynomial(
@@ -38,72 +72,75 @@ _B14, _B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 =
 )
 
 
-@uncounted
+@relaxed
 def drive(
-    tables: Tables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
+    tables: DriveTables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
 ) -> None:  # pragma: no cover - compiled
     """Write the transforms (12 J,) and the coordinates (C,) of a pose; see `Drive` for the sizes of the others."""
-    links, joints, heads, slots, numbers = tables
-    count = len(links)
-    world, features, terms = scratch[: 12 * count], scratch[12 * count :], scratch[16 * count + len(pose) :]
-    for k in range(count):
-        joint = links[k, 0]
-        _place(joints[joint], joint, links[joint, 1], pose, pose[4 * count :], world)
-        _bind(world[12 * joint :], joints[joint, 21:33], palette[12 * joint :])
-    if not len(heads):
+    joints, interpolants = len(tables.links), len(tables.heads)
+    controls = len(pose) - POSE_NUMBERS * joints
+    links, rows, turns, out = pointer(tables.links), pointer(tables.joints), pointer(pose), pointer(palette)
+    world, shifts = pointer(scratch), after(turns, TURN * joints)
+    for k in range(joints):
+        joint = links[LINK * k + ORDER]
+        own, place = after(rows, JOINT * joint), TRANSFORM * joint
+        _place(own, joint, links[LINK * joint + PARENT], turns, shifts, world)
+        _bind(after(world, place), after(own, BIND), after(out, place))
+    if interpolants == 0:
         return
-    for joint in range(count):
-        _features(joints[joint], joint, count, links[joint, 2], pose, features)
-    for k in range(7 * count, len(pose)):
-        features[4 * count + k] = pose[k]
-    for which in range(len(heads)):
-        head = heads[which]
-        if head[0] == _SHEPARD:
-            _squares(head, slots, numbers, features, terms)
-            _shares(head[3], numbers[head[11]], numbers[head[11] + 1], terms)
-        else:
-            _squares(head, slots, numbers, features, terms)
-            _radial(head[0], head[3], terms)
-            _tail(head, slots, numbers, features, terms)
-        _weigh(head, numbers, terms, coordinates)
+    features = after(world, TRANSFORM * joints)
+    for joint in range(joints):
+        _features(after(rows, JOINT * joint), joint, joints, links[LINK * joint + ANGLED], turns, features)
+    for k in range(controls):
+        features[FEATURES * joints + k] = turns[POSE_NUMBERS * joints + k]
+    heads, slots, numbers = pointer(tables.heads), pointer(tables.slots), pointer(tables.numbers)
+    terms, found = after(features, FEATURES * joints + controls), pointer(coordinates)
+    for which in range(interpolants):
+        _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
 
 
-@uncounted
+@relaxed
 def drive_again(
-    tables: Tables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats, times: int
+    tables: DriveTables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats, times: int
 ) -> None:  # pragma: no cover - compiled
-    """Drive a pose so many times: what it costs within a frame, where no call from Python comes before it."""
+    """Drive a pose `times` times: what it costs within a frame, without a call from Python each time."""
     for _ in range(times):
         drive(tables, pose, scratch, palette, coordinates)
 
 
-@uncounted
+@inlined
+def _quaternion(turns: Pointer, joint: int) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
+    at = TURN * joint
+    return turns[at], turns[at + 1], turns[at + 2], turns[at + 3]
+
+
+@relaxed
 def _place(
-    own: Floats, joint: int, parent: int, turns: Floats, shifts: Floats, world: Floats
+    own: Pointer, joint: int, parent: int, turns: Pointer, shifts: Pointer, world: Pointer
 ) -> None:  # pragma: no cover - compiled
-    """Write a joint's transform to the world, 3 rows of 4, its parent's being there."""
-    x, y, z, w = turns[4 * joint], turns[4 * joint + 1], turns[4 * joint + 2], turns[4 * joint + 3]
+    """Write a joint's transform to the world, 3 rows of 4; its parent's is there already."""
+    x, y, z, w = _quaternion(turns, joint)
     r = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
-    at = 12 * joint
+    at, frame, stretch = TRANSFORM * joint, after(own, FRAME), after(own, STRETCH)
     for column in range(4):
         if column < 3:
-            p, q, s = own[12 + column], own[15 + column], own[18 + column]
+            p, q, s = stretch[column], stretch[3 + column], stretch[6 + column]
             a = r[0][0] * p + r[0][1] * q + r[0][2] * s
             b = r[1][0] * p + r[1][1] * q + r[1][2] * s
             c = r[2][0] * p + r[2][1] * q + r[2][2] * s
         else:
-            a, b, c = shifts[3 * joint], shifts[3 * joint + 1], shifts[3 * joint + 2]
-        d = own[0] * a + own[1] * b + own[2] * c
-        e = own[4] * a + own[5] * b + own[6] * c
-        f = own[8] * a + own[9] * b + own[10] * c
+            a, b, c = shifts[SHIFT * joint], shifts[SHIFT * joint + 1], shifts[SHIFT * joint + 2]
+        d = frame[0] * a + frame[1] * b + frame[2] * c
+        e = frame[4] * a + frame[5] * b + frame[6] * c
+        f = frame[8] * a + frame[9] * b + frame[10] * c
         if column == 3:
-            d, e, f = d + own[3], e + own[7], f + own[11]
+            d, e, f = d + frame[3], e + frame[7], f + frame[11]
         if parent >= 0:
-            up = 12 * parent
+            up = TRANSFORM * parent
             a = world[up] * d + world[up + 1] * e + world[up + 2] * f
             b = world[up + 4] * d + world[up + 5] * e + world[up + 6] * f
             c = world[up + 8] * d + world[up + 9] * e + world[up + 10] * f
@@ -113,8 +150,8 @@ def _place(
         world[at + column], world[at + 4 + column], world[at + 8 + column] = d, e, f
 
 
-@uncounted
-def _bind(world: Floats, bind: Floats, out: Floats32) -> None:  # pragma: no cover - compiled
+@relaxed
+def _bind(world: Pointer, bind: Pointer, out: Pointer) -> None:  # pragma: no cover - compiled
     """Write the transform from rest to posed space, row by row."""
     for row in range(0, 12, 4):
         a, b, c = world[row], world[row + 1], world[row + 2]
@@ -123,18 +160,19 @@ def _bind(world: Floats, bind: Floats, out: Floats32) -> None:  # pragma: no cov
         out[row + 3] = a * bind[3] + b * bind[7] + c * bind[11] + world[row + 3]
 
 
-@uncounted
+@relaxed
 def _features(
-    own: Floats, joint: int, count: int, bends: int, turns: Floats, features: Floats
+    own: Pointer, joint: int, joints: int, angled: int, turns: Pointer, features: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write what pose spaces see of a joint: its rotation, the same signed as at rest, and its angles."""
-    x, y, z, w = turns[4 * joint], turns[4 * joint + 1], turns[4 * joint + 2], turns[4 * joint + 3]
-    p, q, r, s = own[33], own[34], own[35], own[36]
+    x, y, z, w = _quaternion(turns, joint)
+    p, q, r, s = _quaternion(after(own, REST), 0)
     side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
-    for k in range(4):
-        features[4 * joint + k] = turns[4 * joint + k]
-        features[4 * count + 4 * joint + k] = side * turns[4 * joint + k]
-    if not bends:
+    signed = after(features, SIGNED_TURNS * joints)
+    for at in range(TURN * joint, TURN * joint + TURN):
+        features[at] = turns[at]
+        signed[at] = side * turns[at]
+    if not angled:
         return
     i = s * x - p * w - q * z + r * y
     j = s * y + p * z - q * w - r * x
@@ -142,9 +180,9 @@ def _features(
     real = s * w + p * x + q * y + r * z
     sign = -1.0 if real < 0 else 1.0
     scale = sign * _bend(min(sign * real, 1.0))
-    for axis in range(3):
-        row = 37 + 3 * axis
-        features[8 * count + 3 * joint + axis] = scale * (own[row] * i + own[row + 1] * j + own[row + 2] * k)
+    axes, angles = after(own, AXES), after(features, ALL_ANGLES * joints + ANGLES * joint)
+    for axis in range(ANGLES):
+        angles[axis] = scale * (axes[3 * axis] * i + axes[3 * axis + 1] * j + axes[3 * axis + 2] * k)
 
 
 @inlined
@@ -155,30 +193,48 @@ def _bend(w: float) -> float:  # pragma: no cover - compiled
     return ((((((high * t + _B6) * t + _B5) * t + _B4) * t + _B3) * t + _B2) * t + _B1) * t + _B0
 
 
-@uncounted
+@relaxed
+def _interpolate(
+    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer, coordinates: Pointer
+) -> None:  # pragma: no cover - compiled
+    """Write an interpolant's columns."""
+    own, samples = after(slots, head[SLOTS]), head[SAMPLES]
+    _squares(head, own, numbers, features, terms)
+    if head[KERNEL] == _SHEPARD:
+        powers = after(numbers, head[SHEPARD])
+        _shares(samples, powers[0], powers[1], terms)
+    else:
+        _radial(head[KERNEL], samples, terms)
+        _tail(head, own, numbers, features, terms)
+    _weigh(
+        samples + head[TAIL],
+        head[COLUMNS],
+        after(numbers, head[WEIGHTS]),
+        terms,
+        after(coordinates, head[FIRST_COLUMN]),
+    )
+
+
+@relaxed
 def _squares(
-    head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
+    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write the squared distances of the features from an interpolant's samples."""
-    count, dimensions, slot, radius = head[3], head[4], head[7], head[8]
-    centres = numbers[head[9] : head[9] + dimensions * count]
-    terms[:count] = 0.0
-    if not head[1]:
+    count, dimensions = head[SAMPLES], head[DIMENSIONS]
+    radii, centres = after(numbers, head[RADII]), after(numbers, head[CENTRES])
+    for m in range(count):
+        terms[m] = 0.0
+    if not head[ROTATIONS]:
         for k in range(dimensions):
-            here, scale, own = features[slots[slot + k]], numbers[radius + k], centres[k * count : (k + 1) * count]
+            here, scale, own = features[slots[k]], radii[k], after(centres, k * count)
             for m in range(count):
                 gap = (here - own[m]) * scale
                 terms[m] += gap * gap
         return
-    for joint in range(dimensions // 4):
-        first, scale = slot + 4 * joint, numbers[radius + joint] ** 2
-        x, y, z, w = (
-            features[slots[first]],
-            features[slots[first + 1]],
-            features[slots[first + 2]],
-            features[slots[first + 3]],
-        )
-        own = centres[4 * joint * count : 4 * (joint + 1) * count]
+    for joint in range(dimensions // TURN):
+        place, scale = after(slots, TURN * joint), radii[joint] ** 2
+        x, y, z, w = features[place[0]], features[place[1]], features[place[2]], features[place[3]]
+        own = after(centres, TURN * joint * count)
         for m in range(count):
             dot = x * own[m] + y * own[count + m] + z * own[2 * count + m] + w * own[3 * count + m]
             terms[m] += scale * _square_angle(max(0.0, 2.0 - 2.0 * abs(dot)))
@@ -193,9 +249,9 @@ def _square_angle(chord: float) -> float:  # pragma: no cover - compiled
     return chord * low
 
 
-@uncounted
-def _radial(kernel: int, count: int, terms: Floats) -> None:  # pragma: no cover - compiled
-    """Put a radial function in the place of each squared distance; a loop for each function is by far the fastest."""
+@relaxed
+def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cover - compiled
+    """Replace each squared distance by the radial function of it; one loop per function is by far the fastest."""
     if kernel == _THIN_PLATE:
         for m in range(count):
             terms[m] = 0.5 * terms[m] * math.log(terms[m]) if terms[m] > 0.0 else 0.0
@@ -216,27 +272,27 @@ def _radial(kernel: int, count: int, terms: Floats) -> None:  # pragma: no cover
             terms[m] *= math.sqrt(terms[m])
 
 
-@uncounted
+@relaxed
 def _tail(
-    head: NDArray[np.int64], slots: NDArray[np.int64], numbers: Floats, features: Floats, terms: Floats
+    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer
 ) -> None:  # pragma: no cover - compiled
-    """Write the terms of the polynomial after those of the samples."""
-    turning, tail, count, slot, centre = head[1], head[2], head[3], head[7], head[9]
+    """Write the terms of the polynomial after those of the samples; it is centred on the first sample."""
+    count, tail, centre = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
     if tail > 0:
         terms[count] = 1.0
     for k in range(tail - 1):
-        value = features[slots[slot + k]]
-        if turning:
+        value = features[slots[k]]
+        if head[ROTATIONS]:
             agree = 0.0
-            for other in range(4 * (k // 4), 4 * (k // 4) + 4):
-                agree += features[slots[slot + other]] * numbers[centre + other * count]
+            for other in range(TURN * (k // TURN), TURN * (k // TURN) + TURN):
+                agree += features[slots[other]] * centre[other * count]
             value = -value if agree < 0 else value
-        terms[count + 1 + k] = value - numbers[centre + k * count]
+        terms[count + 1 + k] = value - centre[k * count]
 
 
-@uncounted
-def _shares(count: int, power: float, reach: float, terms: Floats) -> None:  # pragma: no cover - compiled
-    """Put each sample's share in the place of its squared distance; ratios to the nearest, so no power overflows."""
+@relaxed
+def _shares(count: int, power: float, reach: float, terms: Pointer) -> None:  # pragma: no cover - compiled
+    """Replace each squared distance by the sample's share; ratios to the nearest, so that no power overflows."""
     nearest = 0
     for m in range(count):
         if terms[m] < terms[nearest]:
@@ -252,14 +308,13 @@ def _shares(count: int, power: float, reach: float, terms: Floats) -> None:  # p
         terms[m] /= total
 
 
-@uncounted
+@relaxed
 def _weigh(
-    head: NDArray[np.int64], numbers: Floats, terms: Floats, coordinates: Floats
+    count: int, columns: int, weights: Pointer, terms: Pointer, out: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write an interpolant's values: its terms times their weights."""
-    count = head[2] + head[3]
-    for c in range(head[5]):
+    for c in range(columns):
         total = 0.0
         for m in range(count):
-            total += terms[m] * numbers[head[10] + c * count + m]
-        coordinates[head[6] + c] = total
+            total += terms[m] * weights[c * count + m]
+        out[c] = total

@@ -23,20 +23,40 @@ from posespace.spaces import PoseSpace
 
 KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard"))}
 
+# How many numbers each joint has: of its rotation, its translation, its angles and a transform (3, 4).
+TURN, SHIFT, ANGLES, TRANSFORM = 4, 3, 3, 12
+POSE_NUMBERS = TURN + SHIFT
+"""How many numbers of a pose each joint has: all rotations, all translations, then the controls."""
+SIGNED_TURNS, ALL_ANGLES, FEATURES = TURN, 2 * TURN, 2 * TURN + ANGLES
+"""Of each joint, how many features come before its signed rotation, before its angles, and in all.
 
-class Tables(NamedTuple):
-    """Everything that `drive` reads, flat and in few arrays: each costs a call more than the numbers in it.
+All rotations, all rotations signed as at rest, all angles, then the controls.
+"""
+
+# Columns of `DriveTables.links`, and how many there are.
+ORDER, PARENT, ANGLED = range(3)
+LINK = 3
+# Where the parts of a row of `DriveTables.joints` begin, and how long it is.
+FRAME, STRETCH, BIND, REST, AXES, JOINT = 0, 12, 21, 33, 37, 46
+# Columns of `DriveTables.heads`, and how many there are.
+KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, SHEPARD = range(12)
+HEAD = 12
+
+
+class DriveTables(NamedTuple):
+    """Everything that `drive` reads, flat and in few arrays: passing an array costs more than reading its numbers.
 
     Parameters
     ----------
-    links : (J, 3) joints from roots to tips, the parent of each joint, and whether a layer needs its angles
-    joints : (J, 46) of each joint its frame in its parent (3, 4), the scale and shear that no pose changes (3, 3), its
-        inverse bind transform (3, 4), its rotation at rest (4,) and the axes that its angles are about (3, 3)
-    heads : (I, 12) a row an interpolant: kernel, whether its distance is between rotations, terms of the tail, samples,
-        dimensions, columns, first column of the result; then where its slots are, and where among the numbers its
-        inverse radii, its centres, its weights, and Shepard's power and reach
+    links : (J, LINK) the joints from roots to tips (ORDER), then of each joint its parent (PARENT), and whether a layer
+        needs its angles (ANGLED)
+    joints : (J, JOINT) of each joint its FRAME in its parent (3, 4), the scale and shear that no pose changes (STRETCH,
+        (3, 3)), its inverse BIND transform (3, 4), its rotation at REST (4,) and the AXES of its angles (3, 3)
+    heads : (I, HEAD) a row per interpolant: its KERNEL, whether its distance is between ROTATIONS, the terms of its
+        TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
+        begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and SHEPARD's power and reach
     slots : where in the features each dimension is found
-    numbers : of all interpolants; centres are dimension by dimension, weights of kernels and tail column by column
+    numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
     """
 
     links: NDArray[np.int64]
@@ -59,7 +79,7 @@ class Drive:
     detail : the first column of the detail's, or -1
     """
 
-    tables: Tables
+    tables: DriveTables
     controls: tuple[str, ...]
     columns: int
     layers: tuple[tuple[int, int], ...]
@@ -67,32 +87,34 @@ class Drive:
 
     @property
     def scratch(self) -> int:
-        """How many numbers `drive` needs to work in."""
+        """How many numbers `drive` needs to work in: transforms to the world, features, terms of one interpolant."""
         heads = self.tables.heads
-        terms = int((heads[:, 2] + heads[:, 3]).max(initial=0))
-        return 23 * len(self.tables.links) + len(self.controls) + terms
+        terms = int((heads[:, SAMPLES] + heads[:, TAIL]).max(initial=0))
+        return (TRANSFORM + FEATURES) * len(self.tables.links) + len(self.controls) + terms
 
     @property
     def pose_size(self) -> int:
-        """How many numbers a pose has: four and three a joint, one a control."""
-        return 7 * len(self.tables.links) + len(self.controls)
+        """How many numbers a pose has: seven per joint, one per control."""
+        return POSE_NUMBERS * len(self.tables.links) + len(self.controls)
 
     def write_pose(self, pose: Pose, out: Floats) -> None:
         """Write a pose's rotations, translations and controls to `out`; a control that it does not name is zero."""
         joints = len(self.tables.links)
-        out[: 4 * joints] = pose.rotations.ravel()
-        out[4 * joints : 7 * joints] = pose.translations.ravel()
+        shifts, controls = TURN * joints, POSE_NUMBERS * joints
+        out[:shifts] = pose.rotations.ravel()
+        out[shifts:controls] = pose.translations.ravel()
         for number, name in enumerate(self.controls):
-            out[7 * joints + number] = pose.controls.get(name, 0.0)
+            out[controls + number] = pose.controls.get(name, 0.0)
 
     def write_poses(self, motion: Motion, first: int, last: int, out: Floats) -> None:
         """Write the poses of a motion from `first` up to `last` to the rows of `out`, as `write_pose` does."""
         joints, count = len(self.tables.links), last - first
-        out[:count, : 4 * joints] = motion.rotations[first:last].reshape(count, -1)
-        out[:count, 4 * joints : 7 * joints] = motion.translations[first:last].reshape(count, -1)
+        shifts, controls = TURN * joints, POSE_NUMBERS * joints
+        out[:count, :shifts] = motion.rotations[first:last].reshape(count, -1)
+        out[:count, shifts:controls] = motion.translations[first:last].reshape(count, -1)
         known = {name: column for column, name in enumerate(motion.control_names)}
         for number, name in enumerate(self.controls):
-            out[:count, 7 * joints + number] = motion.controls[first:last, known[name]] if name in known else 0.0
+            out[:count, controls + number] = motion.controls[first:last, known[name]] if name in known else 0.0
 
 
 def drive_of(skin: Skin) -> Drive:
@@ -109,10 +131,10 @@ def drive_of(skin: Skin) -> Drive:
     )
 
 
-def _tables(rig: Rig, drivers: Sequence[Driver], controls: tuple[str, ...]) -> Tables:
+def _tables(rig: Rig, drivers: Sequence[Driver], controls: tuple[str, ...]) -> DriveTables:
     links, joints = _joints(rig, drivers)
     heads, slots, numbers = _samples(drivers, rig.skeleton, controls)
-    return Tables(links, joints, heads, slots, numbers)
+    return DriveTables(links, joints, heads, slots, numbers)
 
 
 def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Floats]:
@@ -161,7 +183,7 @@ def _samples(
         numbers += [part.ravel() for part in parts]
         length, column = at[-1], column + made.columns
     flat = np.concatenate([np.zeros(0), *numbers])
-    return np.array(heads, np.int64).reshape(-1, 12), np.array(slots, np.int64), flat
+    return np.array(heads, np.int64).reshape(-1, HEAD), np.array(slots, np.int64), flat
 
 
 def _by_column(values: Floats) -> Floats:
@@ -170,13 +192,16 @@ def _by_column(values: Floats) -> Floats:
 
 
 def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> list[int]:
-    """Where the coordinates of a space are among the features: 4 J rotations, 4 J signed ones, 3 J angles, controls."""
+    """Where the coordinates of a space are among the features."""
     joints = len(skeleton)
     if space.kind in ("joint", "quaternions"):
-        base = 0 if space.kind == "joint" else 4 * joints
-        return [base + 4 * joint + k for joint in space.joints(skeleton) for k in range(4)]
+        base = 0 if space.kind == "joint" else SIGNED_TURNS * joints
+        return [base + TURN * joint + k for joint in space.joints(skeleton) for k in range(TURN)]
     found = []
     for name in space.axes:
         degree = space.degree_of(name, skeleton)
-        found.append(11 * joints + controls.index(name) if degree is None else 8 * joints + 3 * degree[0] + degree[1])
+        if degree is None:
+            found.append(FEATURES * joints + controls.index(name))
+        else:
+            found.append(ALL_ANGLES * joints + ANGLES * degree[0] + degree[1])
     return found

@@ -9,8 +9,7 @@ from numba import prange
 
 from posespace import rotations
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import compiled, on_all_cores
-from posespace.runtime.cpu.blocks import Ints32
+from posespace.runtime.compiled import Ints32, compiled
 
 
 def dual_palette(palette: Floats32) -> Floats:
@@ -21,10 +20,10 @@ def dual_palette(palette: Floats32) -> Floats:
     return np.concatenate([turn, 0.5 * rotations.multiply(shift, turn), stretch.reshape(-1, 9)], axis=1)
 
 
-def _carry(
+def carry(
     parts: int, bones: Floats, influences: Ints32, weights: Floats, points: Floats32, normals: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Move points (N, 3) and normals (N, 3) in place; a bone's weight of zero ends a vertex's list."""
+    """Move points (N, 3) and normals (N, 3) in place, in `parts` shares; the player compiles it for one core or all."""
     count = len(influences)
     for part in prange(parts):
         blend = np.empty(17)
@@ -91,7 +90,3 @@ def _move(blend: Floats, point: Floats32, normal: Floats32) -> None:  # pragma: 
 @compiled
 def _minor(s: Floats, a: int, b: int, c: int, d: int) -> float:  # pragma: no cover - compiled
     return float(s[a, c] * s[b, d] - s[a, d] * s[b, c])
-
-
-carry = on_all_cores(_carry)
-carry_alone = compiled(_carry)

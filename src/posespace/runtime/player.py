@@ -1,4 +1,4 @@
-"""Player: what every backend has in common: poses checked on the way in, arrays on the way out."""
+"""Player, what all backends have in common: poses checked on the way in, arrays on the way out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime.drive_tables import drive_of
-from posespace.runtime.relief import Relief
 from posespace.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
@@ -40,21 +39,19 @@ class Player(ABC):
         self._pose = np.zeros(self._drive.pose_size)
         self._warned: set[str] = set()
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
-        detail = skin.detail
-        self._relief = None if detail is None else Relief(skin, detail, self._drive.detail)
-        # Normals are carried by the bones, or else those of the posed surface: see `Skin.pose`.
+        # Normals are either carried by the bones or those of the posed surface: see `Skin.pose`.
         corrected = any(layer.normal_basis is not None for layer in skin.layers)
-        self._carried = self.normals and detail is None and (corrected or not skin.layers)
+        self._carried = self.normals and skin.detail is None and (corrected or not skin.layers)
 
     def __call__(
         self, pose: Pose | ArrayLike, points: Floats32 | None = None, normals: Floats32 | None = None
     ) -> Shape:
-        """Return the posed points (N, 3) and unit normals (N, 3), or None where they were not asked for.
+        """Return the posed points (N, 3) and unit normals (N, 3), or None if the player gives none.
 
         Parameters
         ----------
         pose : a pose, or only its rotations (J, 4)
-        points, normals : float32 arrays (N, 3) to write to; new ones where not given
+        points, normals : float32 arrays (N, 3) to write to; None: new ones
         """
         self._read(pose)
         if points is normals and points is not None:
@@ -70,8 +67,8 @@ class Player(ABC):
         Parameters
         ----------
         motion : P poses
-        points, normals : float32 arrays (P, N, 3), such as memory-mapped files, which are filled at once; without them
-            what is yielded holds until the next is asked for
+        points, normals : float32 arrays (P, N, 3), e.g. memory-mapped files, which are filled at once; without them
+            what is yielded is valid until the next is asked for
 
         Yields
         ------
@@ -80,7 +77,8 @@ class Player(ABC):
         if not isinstance(motion, Motion):
             raise InputError(f"play.many: expected a Motion, got a {type(motion).__name__}")
         self._check_joints(motion.rotations.shape[-2])
-        self._check_controls(dict.fromkeys(motion.control_names, 1.0))
+        largest = np.abs(motion.controls).max(axis=0, initial=0.0).tolist()
+        self._check_controls(dict(zip(motion.control_names, largest, strict=True)))
         count = len(motion)
         for name, array in (("points", points), ("normals", normals)):
             if array is not None:
@@ -153,4 +151,4 @@ def _check_array(name: str, array: Floats32, shape: tuple[int, ...]) -> None:
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"{name}: expected a float32 array of shape {shape}, got {found}")
     if not (array.flags.c_contiguous and array.flags.writeable):
-        raise InputError(f"{name}: expected an array in one piece that may be written to")
+        raise InputError(f"{name}: expected a contiguous array that can be written to")

@@ -1,4 +1,4 @@
-"""Which poses to simulate, and which one each starts from: every joint's range in steps, and random ones."""
+"""Which poses to simulate, and which one each starts from: every joint's range in steps, and random poses."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class PoseList:
 
     @classmethod
     def independent(cls, motion: Motion) -> PoseList:
-        """Poses that each start from the rest shape."""
+        """Return a list of poses that each start from the rest shape."""
         return cls(motion, np.full(len(motion), -1))
 
 
 def joint_ranges(skeleton: Skeleton, step: float = 18.0) -> PoseList:
-    """The rest pose, then each degree of freedom alone through its limits, outwards from rest.
+    """Return the rest pose, then each degree of freedom alone through its limits, outwards from rest.
 
-    Each side of a range is cut into equal parts of at most `step` degrees, and each pose starts from its inner
+    Each side of a range is divided into equal steps of at most `step` degrees, and each pose starts from its inner
     neighbour, so that one load step reaches it.
     """
     if skeleton.limits is None:
-        raise InputError("skeleton: expected joint limits, got none; give the poses to simulate by a file")
+        raise InputError("skeleton: expected joint limits, got none; give the poses to simulate in a file")
     if not step > 0:
         raise InputError(f"step: expected above 0 degrees, got {step}")
     angles, names, after = [np.zeros((len(skeleton), 3))], ["rest"], [-1]
@@ -65,20 +65,20 @@ def joint_ranges(skeleton: Skeleton, step: float = 18.0) -> PoseList:
     return PoseList(_motion(skeleton, np.stack(angles), names), np.array(after))
 
 
-def random_poses(skeleton: Skeleton, count: int, seed: int, part: float = 0.8) -> PoseList:
-    """Poses that turn every joint at once, each degree of freedom uniformly within `part` of its range."""
+def random_poses(skeleton: Skeleton, count: int, seed: int, fraction: float = 0.8) -> PoseList:
+    """Return poses that turn every joint at once, each degree of freedom uniformly within a `fraction` of its range."""
     if skeleton.limits is None:
-        raise InputError("skeleton: expected joint limits, got none; give the poses to simulate by a file")
+        raise InputError("skeleton: expected joint limits, got none; give the poses to simulate in a file")
     generator = np.random.default_rng(seed)
     angles = np.zeros((count, len(skeleton), 3))
     for joint, axis in _freedoms(skeleton):
-        low, high = part * skeleton.limits[joint, axis]
+        low, high = fraction * skeleton.limits[joint, axis]
         angles[:, joint, axis] = generator.uniform(low, high, count)
     return PoseList.independent(_motion(skeleton, angles, [f"random {k}" for k in range(count)]))
 
 
 def between(skeleton: Skeleton, step: float = 18.0, closely: Sequence[str] = ()) -> Motion:
-    """Angles half-way between those of `joint_ranges`: one a degree of freedom, all of the joints in `closely`."""
+    """Return angles halfway between those of `joint_ranges`: one per degree of freedom, all for joints in `closely`."""
     ranges = joint_ranges(skeleton, step).motion
     turned = np.degrees(skeleton.angles(ranges.rotations.astype(np.float64)))
     angles, names = [], []
@@ -96,7 +96,7 @@ def between(skeleton: Skeleton, step: float = 18.0, closely: Sequence[str] = ())
 
 
 def joined(first: PoseList, second: PoseList) -> PoseList:
-    """Both lists in one, the second after the first."""
+    """Return both lists in one, the second after the first."""
     one, other = first.motion, second.motion
     motion = Motion(
         np.concatenate([one.rotations, other.rotations]),
@@ -114,7 +114,7 @@ def _freedoms(skeleton: Skeleton) -> list[tuple[int, int]]:
     if skeleton.axes is not None:
         open_range &= np.abs(skeleton.axes).max(axis=2) > 0
     if not np.isfinite(skeleton.limits[open_range]).all():
-        raise InputError("skeleton limits: expected finite ranges; give the poses to simulate by a file")
+        raise InputError("skeleton limits: expected finite ranges; give the poses to simulate in a file")
     return [(int(joint), int(axis)) for joint, axis in np.argwhere(open_range)]
 
 

@@ -1,4 +1,4 @@
-"""EigenSkin: what it meets exactly, what it spends, how it fares on unseen poses, and what it refuses."""
+"""EigenSkin: what it reproduces exactly, what it spends, how it fares on unseen poses, and what it refuses."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from posespace.basis import PackedBasis
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.eigenskin.eigenskin import EigenSkin
-from posespace.fit.eigenskin.supports import Surface
+from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.residuals import point_residuals
 from posespace.mesh import Mesh
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.report.score import evaluate
 from posespace.report.stored import stored_bytes
 from posespace.rig import Rig
@@ -120,9 +121,9 @@ def test_no_vertex_is_over_budget(allotment: str, budget: int) -> None:
 @settings(max_examples=30, deadline=None)
 def test_the_edge_of_a_support_fades_over_its_rings(seed: int, rings: int) -> None:
     mesh = ARM.rig.mesh
-    surface = Surface(mesh)
-    inside = surface.smoothed(np.random.default_rng(seed).random((2, len(mesh.points))).astype(np.float32)) > 0.48
-    masks = surface.tapered(inside, rings)
+    neighbours = Neighbours(mesh)
+    inside = neighbours.smoothed(np.random.default_rng(seed).random((2, len(mesh.points))).astype(np.float32)) > 0.48
+    masks = neighbours.tapered(inside, rings)
     assert ((masks > 0) == inside).all()
     steps = np.abs(masks[:, mesh.triangles] - masks[:, np.roll(mesh.triangles, 1, axis=1)])
     assert steps.max() <= (1.0 if rings == 0 else 1.5 / (rings + 1)) + 1e-6
@@ -192,7 +193,7 @@ def test_residuals_are_those_of_the_reference(seed: int) -> None:
 def test_a_joint_with_one_pose_and_examples_without_rest_still_fit() -> None:
     keep = [k for k, name in enumerate(singles(ARM).motion.names) if name.startswith(("bend 120", "bend 0 twist 90"))]
     examples = singles(ARM).subset(keep)
-    assert not examples.rig.at_rest(examples.motion).any()
+    assert not at_rest(examples.rig, examples.motion).any()
     skin = FULL.fit(examples)
     assert evaluate(skin, examples).max_error < 1e-6 * examples.rig.mesh.diagonal
     rest, _ = skin.pose(skin.rig.rest)
@@ -251,6 +252,6 @@ def test_bad_examples_are_named() -> None:
     twice = Examples(examples.rig, Motion(examples.motion.rotations[rows], names=("a", "b", "c", "d")), shapes[rows])
     with pytest.raises(InputError, match=r"'c' and 'd' put .* at the same place"):
         EigenSkin().fit(twice)
-    still = examples.subset(np.flatnonzero(examples.rig.at_rest(examples.motion)))
+    still = examples.subset(np.flatnonzero(at_rest(examples.rig, examples.motion)))
     with pytest.raises(InputError, match="no pose differs from rest"):
         EigenSkin().fit(still)

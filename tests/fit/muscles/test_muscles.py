@@ -27,6 +27,7 @@ from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.motion import Motion
+from posespace.moving import at_rest
 from posespace.report.score import evaluate
 from posespace.report.stored import stored_bytes
 from posespace.skin import Skin
@@ -163,19 +164,19 @@ def test_the_arm_of_the_paper_takes_7_percent_and_misses_less_than_a_tenth_of_a_
     assert skin.layers[0].driver.space.names == ("forearm", "wrist")
 
 
-def test_frames_that_were_left_out_are_met_too_and_the_fit_foretells_it() -> None:
+def test_frames_that_were_left_out_are_reproduced_too_and_the_fit_foretells_it() -> None:
     train, unseen = datasets.arm()
     skin = Muscles(0).fit(train)
     assert evaluate(skin, unseen).seen == 0
     assert rms(skin, unseen) < 0.1
-    told = {row["signals"]: row["rms"] for row in skin.about["left out"]}
-    assert told[skin.layers[0].driver.components] < 0.1 < told[2]
+    said = {row["signals"]: row["rms"] for row in skin.about["left out"]}
+    assert said[skin.layers[0].driver.components] < 0.1 < said[2]
     assert skin.layers[0].driver.components < 12
 
 
 def test_the_rest_pose_gives_the_rest_shape() -> None:
     clip = small()[0].subset(range(3, 20))
-    assert not clip.rig.at_rest(clip.motion).any()
+    assert not at_rest(clip.rig, clip.motion).any()
     for method in (SMALL, replace(SMALL, segments=True), replace(SMALL, bones="weights", centres=4)):
         skin = method.fit(clip)
         np.testing.assert_allclose(skin.pose(skin.rig.rest)[0], clip.rig.mesh.points, atol=1e-6)
@@ -271,8 +272,8 @@ def test_frames_of_one_pose_with_different_shapes_are_warned_of(method: Muscles)
         method.fit(clip)
         method.fit(twice)
     shapes[-1, 5, 1] += 0.01 * clip.rig.mesh.diagonal
-    told = rf"'{re.escape(names[8])}' and 'again' are of one pose, but their shapes differ by 0\.01 of the box"
-    with pytest.warns(UserWarning, match=told):
+    said = rf"'{re.escape(names[8])}' and 'again' show one pose, but their shapes differ by 0\.01 of the box"
+    with pytest.warns(UserWarning, match=said):
         method.fit(twice)
 
 
@@ -288,7 +289,7 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
         SMALL.fit(still)
     bound = on_nearest_bone(clip.rig)
     rigid = Examples.from_shapes(clip.rig, clip.motion, [bound.skin(pose) for pose in clip.motion])
-    with pytest.raises(InputError, match="the bones alone meet every frame"):
+    with pytest.raises(InputError, match="the bones alone reproduce every frame"):
         SMALL.fit(rigid)
     shapes[3, 5, 1] = np.nan
     with pytest.raises(InputError, match=clip.motion.names[3]):

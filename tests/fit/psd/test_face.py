@@ -31,13 +31,13 @@ def placed(rig: ps.Rig, sculpts: dict[str, tuple[ps.Pose, NDArray[np.float64]]])
 
 
 def off(skin: ps.Skin, examples: ps.Examples) -> float:
-    """The largest distance from the examples, as a part of the box; a control that moves nothing may stay unknown."""
+    """The largest distance from the examples, as a fraction of the box; a control that moves nothing may be unknown."""
     base = skin.rig.mesh.points
     gaps = [np.linalg.norm(base + skin.displacements(pose) - shape, axis=1).max() for pose, shape in examples]
     return float(max(gaps)) / skin.rig.mesh.diagonal
 
 
-def test_all_expressions_are_met_as_layers_and_in_one_space(rig_and_deltas: Face) -> None:
+def test_all_expressions_are_reproduced_as_layers_and_in_one_space(rig_and_deltas: Face) -> None:
     rig, deltas = rig_and_deltas
     examples = placed(rig, {name: (dial(rig, **{name: 1.0}), delta) for name, delta in deltas.items()})
     layers = ps.PSD().fit(examples)
@@ -48,7 +48,7 @@ def test_all_expressions_are_met_as_layers_and_in_one_space(rig_and_deltas: Face
     both = layers.displacements(dial(rig, jawOpen=1.0, browInnerUp_L=1.0))
     np.testing.assert_allclose(both, deltas["jawOpen"] + deltas["browInnerUp_L"], atol=1e-4)
     for per_vertex in (False, True):
-        whole = ps.PSD(space=ps.PoseSpace("controls", tuple(deltas)), per_vertex=per_vertex, falloff=1.0).fit(examples)
+        whole = ps.PSD(space=ps.PoseSpace("controls", tuple(deltas)), per_vertex=per_vertex, radius=1.0).fit(examples)
         assert len(whole.layers) == 1
         assert off(whole, examples) < 1e-6
 

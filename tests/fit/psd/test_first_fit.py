@@ -82,14 +82,14 @@ def test_rest_is_an_example_even_where_none_is_given() -> None:
 
 
 def test_settings_are_checked_when_they_are_given() -> None:
-    for wrong in ({"kernel": "gauss"}, {"falloff": -1.0}, {"smoothing": -1.0}, {"tolerance": 2.0}):
+    for wrong in ({"kernel": "gauss"}, {"radius": -1.0}, {"smoothing": -1.0}, {"tolerance": 2.0}):
         with pytest.raises(InputError, match=f"{next(iter(wrong))}: expected"):
             PSD(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_misspelt_control_is_told_and_a_motion_is_not_a_pose() -> None:
+def test_a_misspelt_control_is_reported_and_a_motion_is_not_a_pose() -> None:
     skin = PSD().fit(face([0.0, 1.0]))
     with pytest.warns(UserWarning, match="control 'smiel' moves nothing in this skin; the closest is 'smile'"):
         skin.pose(Pose([[0, 0, 0, 1.0]], controls={"smiel": 1.0}))
-    with pytest.raises(InputError, match="expected one Pose, got a Motion"):
+    with pytest.raises(InputError, match="expected one Pose, got Motion"):
         skin.pose(face([0.0]).motion)  # type: ignore[arg-type]

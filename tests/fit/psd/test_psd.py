@@ -1,4 +1,4 @@
-"""Pose space deformation in layers: every sculpt is met in any order of adding, and what cannot be met is named."""
+"""Pose space deformation in layers: every sculpt is reproduced in any order of adding, and what cannot be is named."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from posespace.skeleton import Skeleton
 
 @settings(max_examples=60)
 @given(seeds, st.integers(1, 9), st.sampled_from(["gaussian", "exponential", "thin_plate", "multiquadric"]))
-def test_every_sculpt_is_met_in_any_order_of_adding(seed: int, count: int, kernel: str) -> None:
+def test_every_sculpt_is_reproduced_in_any_order_of_adding(seed: int, count: int, kernel: str) -> None:
     rng = np.random.default_rng(seed)
     examples = random_sculpts(rng, random_rig(rng, joints=4), count)
     skin = ps.PSD(kernel).fit(examples)
@@ -49,7 +49,7 @@ def test_per_vertex_meets_each_sculpt_at_the_vertices_it_moved(seed: int) -> Non
 def test_per_vertex_interpolates_over_just_the_sculpts_that_moved_a_vertex() -> None:
     examples = sculpted({"a": posed(tip=0.5), "b": posed(tip=1.0)})
     where = posed(tip=0.8)
-    held, loose = (ps.PSD(falloff=0.4, per_vertex=each).fit(examples) for each in (False, True))
+    held, loose = (ps.PSD(radius=0.4, per_vertex=each).fit(examples) for each in (False, True))
     # Vertex 0 is moved by "a" alone: an RBF of "a" and the rest pose says where it goes.
     alone = ps.RBF("gaussian", 0.4).fit([[0.0], [0.5]], [0.0, 0.1])
     for at in (where, posed(tip=1.0)):
@@ -123,34 +123,34 @@ def test_a_joint_that_the_file_shows_turned_from_the_bound_pose_is_at_rest() -> 
         assert misfit(skin, each) < 1e-6
 
 
-def test_falloff_by_name_stretches_an_axis() -> None:
+def test_radius_by_name_stretches_an_axis() -> None:
     examples = sculpted({"both": posed(tip=0.5, smile=1.0)})
     sizes = []
-    for falloff in (0.3, {"tip": 0.3, "smile": 2.0}, {("smile", "tip"): 0.3}, {"*": 0.3, "smile": 2.0}):
-        skin = ps.PSD(falloff=falloff).fit(examples)
+    for radius in (0.3, {"tip": 0.3, "smile": 2.0}, {("smile", "tip"): 0.3}, {"*": 0.3, "smile": 2.0}):
+        skin = ps.PSD(radius=radius).fit(examples)
         sizes.append(float(np.abs(skin.displacements(posed(tip=0.5, smile=0.5))).max()))
     narrow, wide, layer, rest = sizes
     assert wide > 1.2 * narrow
     assert (layer, rest) == (pytest.approx(narrow), pytest.approx(wide))
-    partly = ps.PSD(falloff={"tip": 0.3}).fit(examples).about["layers"][0]["falloff"]
+    partly = ps.PSD(radius={"tip": 0.3}).fit(examples).about["layers"][0]["radius"]
     assert partly["tip.z"] == 0.3
     assert partly["smile"] == pytest.approx(np.hypot(0.5, 1.0))
-    with pytest.warns(UserWarning, match="falloff of 'smiel': no layer has it"):
-        ps.PSD(falloff={"smiel": 1.0}).fit(examples)
+    with pytest.warns(UserWarning, match="radius of 'smiel': no layer has it"):
+        ps.PSD(radius={"smiel": 1.0}).fit(examples)
 
 
-@pytest.mark.parametrize("falloff", [0, -1.0, np.nan, "wide"])
-def test_a_falloff_that_is_not_above_zero_is_named(falloff: float) -> None:
-    with pytest.raises(InputError, match=r"^falloff: expected a finite number above 0, got"):
-        ps.PSD(falloff=falloff)
-    with pytest.raises(InputError, match=r"^falloff of 'smile': expected a finite number above 0, got"):
-        ps.PSD(falloff={"smile": falloff})
+@pytest.mark.parametrize("radius", [0, -1.0, np.nan, "wide"])
+def test_a_radius_that_is_not_above_zero_is_named(radius: float) -> None:
+    with pytest.raises(InputError, match=r"^radius: expected a finite number above 0, got"):
+        ps.PSD(radius=radius)
+    with pytest.raises(InputError, match=r"^radius of 'smile': expected a finite number above 0, got"):
+        ps.PSD(radius={"smile": radius})
 
 
-def test_a_falloff_too_wide_for_its_samples_is_told() -> None:
+def test_a_radius_too_wide_for_its_samples_is_reported() -> None:
     examples = sculpted({"a": posed(tip=0.5), "b": posed(tip=0.5001), "c": posed(tip=1.0)})
-    with pytest.raises(InputError, match=r"layer 'tip': .*closest samples are 'a' and 'b': use a falloff below 30"):
-        ps.PSD(falloff=30.0).fit(examples)
+    with pytest.raises(InputError, match=r"layer 'tip': .*closest samples are 'a' and 'b': use a radius below 30"):
+        ps.PSD(radius=30.0).fit(examples)
     assert misfit(ps.PSD().fit(examples), examples) < 1e-6
 
 
@@ -159,16 +159,16 @@ def test_one_sample_works_by_the_anchor_and_without_it_fades_with_the_distance()
     for settings_ in (ps.PSD(), ps.PSD(anchor=False), ps.PSD("linear", anchor=False)):
         assert misfit(settings_.fit(examples), examples) < 1e-6
     size = np.abs(ps.PSD().fit(examples).displacements(examples.rig.rest)).max()
-    loose = np.abs(ps.PSD(anchor=False, falloff=0.8).fit(examples).displacements(examples.rig.rest)).max()
+    loose = np.abs(ps.PSD(anchor=False, radius=0.8).fit(examples).displacements(examples.rig.rest)).max()
     assert size < 1e-9
     assert loose == pytest.approx(0.1 * np.exp(-0.5), rel=1e-5)
 
 
 def test_a_sculpt_in_the_rest_pose_is_met() -> None:
     examples = sculpted({"tip": posed(tip=0.8), "rest": posed(), "smile": posed(smile=1.0)})
-    with pytest.warns(UserWarning, match="sculpt 'rest' is at the rest pose and not the rest shape") as told:
+    with pytest.warns(UserWarning, match="sculpt 'rest' is at the rest pose and not the rest shape") as caught:
         skin = ps.PSD().fit(examples)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert misfit(skin, examples) < 1e-6
     assert np.abs(skin.displacements(posed())).max() == pytest.approx(0.2, rel=1e-5)
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_fitted_is_named_in_one_line() -> None:
         "sculpts 'a' and 'b' lie at the same place": sculpted({"a": posed(tip=0.8), "b": posed(tip=0.8)}),
         "no pose differs from rest": still,
         "pose 'shifted': it only shifts joints ('tip')": ps.Examples(good.rig, shifted, good.shapes),
-        "control 'look.x': beside joints its ending": sculpted({"a": posed(tip=0.8, **{"look.x": 1.0})}),
+        "control 'look.x': next to joints its ending": sculpted({"a": posed(tip=0.8, **{"look.x": 1.0})}),
     }
     for message, examples in cases.items():
         with pytest.raises(InputError, match=re.escape(message)) as caught:
@@ -240,7 +240,7 @@ def test_what_cannot_be_fitted_is_named_in_one_line() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="per_vertex: expected the kernel gaussian or exponential"):
         ps.PSD("linear", per_vertex=True)
-    with pytest.raises(InputError, match=r"space: expected a pose space, as .* got 'forearm'"):
+    with pytest.raises(InputError, match=r"space: expected a pose space, e\.g\. .* got 'forearm'"):
         ps.PSD(space="forearm")  # type: ignore[arg-type]
     for name in ("smoothing", "tolerance"):
         with pytest.raises(InputError, match=f"{name}: expected a number, got 'low'"):

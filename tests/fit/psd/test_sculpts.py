@@ -33,7 +33,7 @@ def test_any_sequence_of_edits_gives_the_skin_of_a_fresh_fit(seed: int, edits: l
     session = ps.Sculpts(rig, ps.PSD(per_vertex=per_vertex))
     for edit in ["add", *edits]:
         names = session.names
-        falloff = float(rng.choice([0.3, 0.5])) if rng.random() < 0.8 else None
+        radius = float(rng.choice([0.3, 0.5])) if rng.random() < 0.8 else None
         if edit == "add" or not names:
             if waiting:
                 name, (at, shape) = waiting.pop(0)
@@ -44,11 +44,11 @@ def test_any_sequence_of_edits_gives_the_skin_of_a_fresh_fit(seed: int, edits: l
         elif edit == "remove" and len(names) > 1:
             session.remove(str(rng.choice(names)))
         elif edit == "joint":
-            session.set_falloff("joint1", falloff)
+            session.set_radius("joint1", radius)
         elif edit == "layer":
-            session.set_falloff(("smile", "joint0"), falloff)
+            session.set_radius(("smile", "joint0"), radius)
         elif edit == "all":
-            session.set_falloff("*", falloff)
+            session.set_radius("*", radius)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             skin, fresh = session.skin(), session.settings.fit(session.examples())
@@ -72,10 +72,10 @@ def test_only_what_changed_is_solved_again() -> None:
     session = session_of(sculpted(poses))
     before = session.skin().layers
     assert all(new is old for new, old in zip(session.skin().layers, before, strict=True))
-    session.set_falloff("smile", 0.7)
+    session.set_radius("smile", 0.7)
     after = session.skin().layers
     assert [new is old for new, old in zip(after, before, strict=True)] == [True, False, False, True]
-    # The basis of the layer whose falloff changed is as it was: sculpts are met whatever the falloff.
+    # The basis of the layer whose radius changed is as it was: sculpts are reproduced whatever the radius.
     assert after[1].basis is before[1].basis or np.shares_memory(after[1].basis, before[1].basis)
     shape = np.array(session.examples().shapes[3])
     session.replace("base", shape + 0.1)
@@ -95,7 +95,7 @@ def test_a_session_tells_what_it_cannot_do() -> None:
     shape = bar().skin(posed(tip=0.5)) + 0.1
     session.add("bent", posed(tip=0.5), shape)
     assert session.names == ("bent",)
-    with pytest.raises(InputError, match="sculpt 'bent': there is one of that name; replace it"):
+    with pytest.raises(InputError, match="sculpt 'bent': there is one of that name already; replace it"):
         session.add("bent", posed(tip=0.7), shape)
     with pytest.raises(InputError, match="sculpts 'bent' and 'again' lie at the same place"):
         session.add("again", posed(tip=0.5), shape)
@@ -103,8 +103,8 @@ def test_a_session_tells_what_it_cannot_do() -> None:
         session.replace("bnet", shape)
     with pytest.raises(InputError, match="pose 'one': expected 2 joints as in the rig, got 1"):
         session.add("one", ps.Pose([[0, 0, 0, 1.0]]), shape)
-    with pytest.raises(InputError, match="falloff of 'tip': expected a finite number above 0, got 0"):
-        session.set_falloff("tip", 0)
+    with pytest.raises(InputError, match="radius of 'tip': expected a finite number above 0, got 0"):
+        session.set_radius("tip", 0)
     assert misfit(session.skin(), session.examples()) < 1e-6
     session.remove("bent")
     assert session.names == ()

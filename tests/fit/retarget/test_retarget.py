@@ -24,7 +24,7 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.retarget.correspondence import closest_points, correspond
-from posespace.fit.retarget.fitted_poses import own_poses
+from posespace.fit.retarget.fitted_poses import fitted_poses
 from posespace.fit.retarget.retarget import Factors, Sampled, retarget
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -135,7 +135,7 @@ def test_a_skin_knows_its_own_poses() -> None:
 def test_samples_of_layers_become_poses_that_lie_there(seed: int) -> None:
     skin = replace(random_skin(np.random.default_rng(seed)), detail=None)
     skin = replace(skin, layers=skin.layers[:2])
-    poses = own_poses(skin)
+    poses = fitted_poses(skin)
     place = 0
     for layer in skin.layers:
         for centre in layer.driver.interpolant.centres:
@@ -209,7 +209,7 @@ def test_wrong_settings_are_named(change: dict[str, object], message: str) -> No
         retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
 
 
-def test_the_correspondence_that_was_taken_is_told() -> None:
+def test_the_correspondence_that_was_taken_is_reported() -> None:
     made = [
         retarget(arm(), arm(1.2), arm(1.4, 20), examples().motion, transfer=transfer).about["settings"]
         for transfer in ("operator", "difference")
@@ -234,7 +234,7 @@ def test_two_runs_agree_bit_for_bit() -> None:
 
 @given(seeds, st.floats(0, 3), st.integers(1, 8))
 @settings(max_examples=10)
-def test_a_signal_is_scaled_alone_and_all_are_exaggerated_together(seed: int, factor: float, number: int) -> None:
+def test_a_component_is_scaled_alone_and_all_are_exaggerated_together(seed: int, factor: float, number: int) -> None:
     skin = arm()
     motion = examples().motion
     pose = motion[int(np.random.default_rng(seed).integers(len(motion)))]
@@ -249,20 +249,20 @@ def test_a_signal_is_scaled_alone_and_all_are_exaggerated_together(seed: int, fa
     np.testing.assert_array_equal(skin.edited(exaggerate=0).displacements(pose), 0)
 
 
-def test_normals_are_edited_with_their_signals() -> None:
+def test_normals_are_edited_with_their_components() -> None:
     skin = random_skin(np.random.default_rng(4))
     pose = ps.Pose(skin.rig.rest.rotations, controls={"smile": 0.4})
     still = skin.edited(exaggerate=0.0)
     np.testing.assert_array_equal(still.normal_displacements(pose), 0)
     assert still.about["edits"] == [{"scale": {}, "exaggerate": 0.0}]
-    with pytest.raises(InputError, match="its normals have signals of their own; scale the whole layer"):
+    with pytest.raises(InputError, match="its normals have components of their own; scale the whole layer"):
         skin.edited({"joint:1": 2.0})
     skin.edited({"joint": 2.0, "angles:1": 0.5})
 
 
 @pytest.mark.parametrize("name", ["9", "0", "forearm", "muscles:99", "muscles:x"])
-def test_unknown_signals_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match=rf"signal '{name}': expected"):
+def test_unknown_components_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match=rf"component '{name}': expected"):
         arm().edited({name: 1.0})
 
 
@@ -270,8 +270,8 @@ def test_unknown_signals_are_refused(name: str) -> None:
     ("change", "message"),
     [
         ({"scale": {3: "a"}}, "scale of 3: expected a number, got 'a'"),
-        ({"scale": [3]}, "scale: expected factors by name, as {3: 0.5}, got a list"),
-        ({"scale": {3: 1.0, "muscles:3": 2.0}}, "scale of 'muscles:3': expected each signal once"),
+        ({"scale": [3]}, "scale: expected factors by name, e.g. {3: 0.5}, got a list"),
+        ({"scale": {3: 1.0, "muscles:3": 2.0}}, "scale of 'muscles:3': expected each component once"),
         ({"exaggerate": "2"}, "exaggerate: expected a number"),
     ],
 )
@@ -286,9 +286,9 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
 
     arm().save(tmp_path / "x1.skin")
     assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
-    told = run("info", "x2.skin").stdout
-    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", told)
-    assert "rms" not in told
+    said = run("info", "x2.skin").stdout
+    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", said)
+    assert "rms" not in said
     arm(1.4).save(tmp_path / "y1.skin")
     done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")
     assert done.returncode == 0

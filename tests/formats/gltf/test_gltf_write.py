@@ -79,8 +79,8 @@ def test_an_eigenskin_hand_plays_with_its_normals(tmp_path: Path, normals: str) 
     contents = assert_plays(path, skin, motion)
     document = Document(path)
     (primitive,) = document.root.parts("meshes", "mesh")[0].parts("primitives", "primitive")
-    rest = document.floats(primitive.references("attributes", 10**6)["NORMAL"], "VEC3", "normals")
-    targets = [target._values for target in primitive.parts("targets", "target")]
+    rest = document.floats(primitive.part("attributes").integer("NORMAL"), "VEC3", "normals")
+    targets = [target.values for target in primitive.parts("targets", "target")]
     assert all(set(target) == ({"POSITION"} if normals == "none" else {"POSITION", "NORMAL"}) for target in targets)
     if normals == "none":
         return
@@ -197,14 +197,14 @@ def test_what_cannot_be_written_is_said_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(ps.InputError, match="expected a mesh with triangles"):
         ps.export(Skin(Rig.from_mesh(ps.Mesh(np.zeros((3, 3)), np.zeros((0, 3), int)))), tmp_path / "flat.glb")
     train = ps.datasets.bending_arm(rings=6, sides=4)[0]
-    with pytest.raises(ps.InputError, match=r"expected a Motion to play, got Examples; give its \.motion"):
+    with pytest.raises(ps.InputError, match=r"expected a Motion to play, got Examples; pass its \.motion"):
         ps.export(skin, tmp_path / "arm.glb", train)  # type: ignore[arg-type]
-    with pytest.raises(ps.InputError, match=r"got Pose; give Motion\.from_poses\(\[pose\]\)"):
+    with pytest.raises(ps.InputError, match=r"got Pose; pass Motion\.from_poses\(\[pose\]\)"):
         ps.export(skin, tmp_path / "arm.glb", train.motion[0])  # type: ignore[arg-type]
     rival = LinearPoseShapes().fit(train)
-    with pytest.raises(ps.InputError, match="export: expected a Skin, got a LinearPoseSkin"):
+    with pytest.raises(ps.InputError, match="export: expected a Skin, got LinearPoseSkin"):
         ps.export(rival, tmp_path / "arm.glb")  # type: ignore[arg-type]
-    with pytest.raises(ps.InputError, match="a LinearPoseSkin is there to compare with and has no file"):
+    with pytest.raises(ps.InputError, match="a LinearPoseSkin is only for comparison and has no file"):
         rival.save(tmp_path / "arm.skin")
     notes: list[str] = []
     with warnings.catch_warnings():

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.tube import tube, volume
 
 from posespace.errors import InputError
-from posespace.geometry.remesh import remesh
 from posespace.geometry.surface import Surface
+from posespace.geometry.tetrahedra import boundary
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.body import Bone
 from posespace.simulate.bodies.rig_bones import bones_of_rig
 from posespace.simulate.mesh.cutaway import cut_open
-from posespace.simulate.mesh.embed import boundary
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.solver.elements import to_quadratic, volumes
 
@@ -28,38 +28,11 @@ pytestmark = pytest.mark.skipif(
 WANTED = 1200
 
 
-def tube(rings: int = 40, sides: int = 24) -> Mesh:
-    """A rounded tube along x from -3 to 3, of radius 1 in the middle."""
-    x = -3 * np.cos(np.pi * (np.arange(rings) + 0.5) / rings)
-    radius = np.sqrt(1 - (np.abs(x) / 3) ** 4)
-    angle = 2 * np.pi * np.arange(sides) / sides
-    body = np.stack(
-        [np.repeat(x, sides), np.outer(radius, np.cos(angle)).ravel(), np.outer(radius, np.sin(angle)).ravel()]
-    )
-    points = np.vstack([body.T, [[-3, 0, 0], [3, 0, 0]]])
-    here, there = np.arange(sides), (np.arange(sides) + 1) % sides
-    parts = []
-    for ring in range(rings - 1):
-        a, b = ring * sides + here, ring * sides + there
-        parts += [np.stack([a, b + sides, b], axis=1), np.stack([a, a + sides, b + sides], axis=1)]
-    parts.append(np.stack([np.full(sides, rings * sides), here, there], axis=1))
-    last = (rings - 1) * sides
-    parts.append(np.stack([np.full(sides, rings * sides + 1), last + there, last + here], axis=1))
-    triangles = np.concatenate(parts)
-    if Surface(points, triangles).volume < 0:
-        triangles = triangles[:, ::-1]
-    return Mesh(points, triangles)
-
-
 def two_bones() -> tuple[Bone, Bone]:
     return (
         Bone(0, np.array([-2.0, 0, 0]), np.array([-0.4, 0, 0]), 0.3, 0.25),
         Bone(1, np.array([0.4, 0, 0]), np.array([2.0, 0, 0]), 0.25, 0.2),
     )
-
-
-def volume(mesh: Mesh) -> float:
-    return Surface(mesh.points, mesh.triangles).volume
 
 
 @pytest.fixture(scope="module")
@@ -184,35 +157,6 @@ def test_a_bone_without_room_shrinks_with_a_note() -> None:
     made = tetrahedralise(tube(), (thick,), 2500, names=("upper",))
     assert made.notes[0].startswith("bone of 'upper': it meets the skin, so it was shrunk to ")
     assert made.bones[0].start_radius < 0.98
-
-
-def test_remeshing_keeps_the_surface_closed_and_its_volume() -> None:
-    mesh = tube(60, 40)
-    skin = Surface(mesh.points, mesh.triangles)
-    for edge in (0.15, 0.5):
-        points, triangles = remesh(skin, np.full(len(mesh.points), edge))
-        drawn = Mesh(points, triangles)
-        assert drawn.is_watertight
-        assert volume(drawn) == pytest.approx(volume(mesh), rel=0.02)
-        length = np.linalg.norm(points[triangles] - points[np.roll(triangles, 1, axis=1)], axis=2)
-        assert 0.4 * edge < length.min()
-        assert length.max() < 2 * edge
-        assert not len(Surface(points, triangles).crossings())
-
-
-def test_questions_to_a_surface() -> None:
-    mesh = tube()
-    skin = Surface(mesh.points, mesh.triangles)
-    places = np.random.default_rng(1).uniform(-4, 4, (300, 3))
-    nearest, triangle = skin.closest(places)
-    corners = skin.corners.reshape(-1, 3)
-    brute = np.linalg.norm(places[:, None] - corners, axis=2).min(axis=1)
-    gap = np.linalg.norm(nearest - places, axis=1)
-    assert (gap <= brute + 1e-12).all()
-    assert triangle.min() >= 0
-    inside = np.hypot(places[:, 1], places[:, 2]) < 0.9 * np.sqrt(np.clip(1 - (np.abs(places[:, 0]) / 3) ** 4, 0, 1))
-    assert (skin.signed_distance(places)[inside] < 0).all()
-    assert (skin.signed_distance(places)[np.abs(places[:, 1]) > 1.01] > 0).all()
 
 
 def test_bones_are_made_for_a_rig_of_joints() -> None:

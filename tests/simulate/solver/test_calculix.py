@@ -14,7 +14,8 @@ from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 
 pytest.importorskip("netgen")
 

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import spsolve
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.tetrahedra import EDGES
 from posespace.simulate.solver import elements
 from posespace.simulate.solver.factor import BlockCholesky
 from posespace.simulate.solver.material import LAWS, Material, stress, tangent
@@ -65,7 +66,7 @@ def test_middle_nodes_lie_between_the_nodes_of_their_edge() -> None:
     assert np.array_equal(wide_points[: len(points)], points)
     assert np.array_equal(wide[:, :4], tets)
     assert np.allclose(wide_points[len(points) :], points[edges].mean(axis=1))
-    for k, (i, j) in enumerate(elements.EDGES):
+    for k, (i, j) in enumerate(EDGES):
         assert np.allclose(wide_points[wide[:, 4 + k]], (points[tets[:, i]] + points[tets[:, j]]) / 2)
 
 

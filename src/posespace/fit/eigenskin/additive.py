@@ -1,4 +1,4 @@
-"""Values at the nodes of parts: read off where poses move one thing alone, else solved for all parts together."""
+"""Terms: values at the nodes of domains, read off where poses move one thing alone, else solved for all together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.linalg import block_diag
 
 from posespace.check import Floats, Floats32
 from posespace.examples import Examples
-from posespace.fit.eigenskin.parts import Part
+from posespace.fit.eigenskin.domains import Domain
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -22,10 +22,10 @@ from posespace.interpolate.rbf import RBF
 Folds = Sequence[NDArray[np.int64]]
 
 STRENGTHS = tuple(10.0**power for power in (-7, -6, -5, -4, -3, -2, -1, 0))
-"""Of the penalty on rough values, relative to the mean diagonal of the normal matrix."""
+"""Strengths tried for the penalty on rough values, relative to the mean diagonal of the normal matrix."""
 
 FLOOR = 0.01
-"""Part of the penalty that pulls values to zero, where nothing else says what they are."""
+"""Fraction of the penalty that pulls values to zero, where nothing else says what they are."""
 
 _TRIAL = 1500
 _GROUPS = 48
@@ -33,11 +33,11 @@ _GROUPS = 48
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A part and what it adds.
+    """A domain and what is added over it.
 
     Parameters
     ----------
-    part : its pose space and nodes
+    domain : its pose space and nodes
     settings : the interpolation between them
     vertices : N, of the whole mesh
     support : (S,) the vertices it may move, ascending
@@ -45,7 +45,7 @@ class Term:
     features : (P, M) how much of each node there is in each pose of the fit
     """
 
-    part: Part
+    domain: Domain
     settings: RBF
     vertices: int
     support: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Term:
         """(N,) the largest displacement that each vertex gets over the poses of the fit."""
         largest = np.zeros(len(self.support), dtype=np.float32)
         rows = np.flatnonzero(np.abs(self.features).max(axis=1) > 0)
-        if self.part.alone and len(rows) == len(self.part.nodes):
+        if self.domain.alone and len(rows) == len(self.domain.nodes):
             for value in self.values:
                 np.maximum(largest, np.einsum("ni,ni->n", value, value), out=largest)
         else:
@@ -69,50 +69,50 @@ class Term:
         return sizes
 
 
-def read_off(parts: list[Part], settings: RBF, data: Floats32) -> list[Term]:
-    """Return the terms of parts whose nodes are poses that move nothing else: the values are observed."""
+def read_off(domains: list[Domain], settings: RBF, data: Floats32) -> list[Term]:
+    """Return the terms of domains whose nodes are poses that move nothing else: the values are observed."""
     terms, count = [], data.shape[1]
     everywhere = np.arange(count)
-    for part in parts:
-        features = np.zeros((len(data), len(part.poses)))
-        features[part.poses, np.arange(len(part.poses))] = 1.0
-        terms.append(Term(part, settings, count, everywhere, _rows(data, part.poses), features))
+    for domain in domains:
+        features = np.zeros((len(data), len(domain.poses)))
+        features[domain.poses, np.arange(len(domain.poses))] = 1.0
+        terms.append(Term(domain, settings, count, everywhere, _rows(data, domain.poses), features))
     return terms
 
 
 def solve_together(
-    parts: Sequence[Part],
+    domains: Sequence[Domain],
     settings: RBF,
     examples: Examples,
     data: Floats32,
     masks: Sequence[Floats32],
     together: Folds,
 ) -> tuple[list[Term], float]:
-    """Solve the values of all parts from all poses by least squares, with a smoothness chosen by leaving poses out.
+    """Solve the values of all domains from all poses by least squares, with a smoothness chosen by leaving poses out.
 
     Returns the terms and the squared error of the poses left out.
 
     Parameters
     ----------
-    parts : the terms of the sum
-    settings : of their interpolation
+    domains : one per term of the sum
+    settings : their interpolation
     examples : the poses
     data : (P, N, 3) what the sum should give
-    masks : for each part (N,), 0 where it has no say; vertices that the same parts act on share one solve
-    together : poses that are left out at once when the smoothness is chosen
+    masks : for each domain (N,), 0 where it does not act; vertices that the same domains act on share one solve
+    together : runs of poses; a run is left out at once when the smoothness is chosen
     """
     skeleton, motion = examples.rig.skeleton, examples.motion
     resolved, features, penalties = [], [], []
-    for part in parts:
-        cardinal = part.cardinal(settings)
+    for domain in domains:
+        cardinal = domain.cardinal(settings)
         # The nodes' values are what is solved for: from here on the radius stays as it was chosen.
         resolved.append(RBF(settings.kernel, tuple(cardinal.radius.tolist()), settings.tail, settings.smoothing))
-        features.append(cardinal(part.space.coordinates(motion, skeleton)))
+        features.append(cardinal(domain.space.coordinates(motion, skeleton)))
         penalties.append(roughness(cardinal))
     blocks, error = solve_for(features, data, masks, penalties, together)
     terms = [
-        Term(part, own, data.shape[1], np.flatnonzero(mask), block, feature)
-        for part, own, mask, block, feature in zip(parts, resolved, masks, blocks, features, strict=True)
+        Term(domain, own, data.shape[1], np.flatnonzero(mask), block, feature)
+        for domain, own, mask, block, feature in zip(domains, resolved, masks, blocks, features, strict=True)
     ]
     return terms, error
 
@@ -122,8 +122,7 @@ def solve_for(
 ) -> tuple[list[Floats32], float]:
     """Return for each block of features (P, M) the values (M, S, 3) that together give `data`, and the error.
 
-    A block has a say at the S vertices where its mask (N,) is not 0; vertices that the same blocks act on share one
-    solve.
+    A block acts on the S vertices where its mask (N,) is not 0; vertices that the same blocks act on share one solve.
     `penalties` (M, M) say which values are rough; without poses to leave out they have next to no weight.
     """
     acts = np.stack([mask > 0 for mask in masks])
@@ -184,8 +183,8 @@ def in_regions(term: Term, regions: Mapping[str, Floats32]) -> list[Term]:
     for name, mask in regions.items():
         inside = mask[term.support] > 0
         support = term.support[inside]
-        part = replace(term.part, name=f"{term.part.name} on {name}")
-        split.append(replace(term, part=part, support=support, values=term.values[:, inside] * mask[support, None]))
+        domain = replace(term.domain, name=f"{term.domain.name} on {name}")
+        split.append(replace(term, domain=domain, support=support, values=term.values[:, inside] * mask[support, None]))
     return split
 
 
@@ -193,15 +192,15 @@ def left_over(terms: Sequence[Term], examples: Examples, data: Floats32) -> Floa
     """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
     left = data.copy()
     for term in terms:
-        where = term.part.space.coordinates(examples.motion, examples.rig.skeleton)
-        features = term.part.cardinal(term.settings)(where).astype(np.float32)
+        where = term.domain.space.coordinates(examples.motion, examples.rig.skeleton)
+        features = term.domain.cardinal(term.settings)(where).astype(np.float32)
         moved = slice(None) if len(term.support) == term.vertices else term.support
         left[:, moved] -= np.tensordot(features, term.values, axes=1)
     return left
 
 
 def _rows(data: Floats32, poses: NDArray[np.int64]) -> Floats32:
-    """The chosen poses: a view where they stand one after another."""
+    """The chosen poses; a view where they follow one another."""
     if (np.diff(poses) == 1).all():
         return data[int(poses[0]) : int(poses[-1]) + 1]
     return data[poses]
@@ -215,16 +214,16 @@ def _alike(acts: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
 
 
 def _choose_strength(groups: Sequence[_Group], data: Floats32, together: Folds) -> tuple[float, float]:
-    """The strength that best predicts poses left out, and its squared error, on some vertices of the largest groups."""
+    """The strength that best predicts left-out poses, and its squared error, on some vertices of the largest groups."""
     step = max(1, data.shape[1] // _TRIAL)
-    judged = np.zeros(data.shape[1], dtype=bool)
-    judged[::step] = True
-    acted = np.zeros_like(judged)
+    tried = np.zeros(data.shape[1], dtype=bool)
+    tried[::step] = True
+    acted = np.zeros_like(tried)
     errors = np.zeros(len(STRENGTHS))
     for group in groups:
         acted[group.vertices] = True
     for group in sorted(groups, key=lambda group: -len(group.vertices))[:_GROUPS]:
-        sample = data[:, group.vertices[judged[group.vertices]]].reshape(len(data), -1)
+        sample = data[:, group.vertices[tried[group.vertices]]].reshape(len(data), -1)
         for k, strength in enumerate(STRENGTHS):
             hat = group.design @ group.operator(strength)
             left = sample - hat @ sample
@@ -232,5 +231,5 @@ def _choose_strength(groups: Sequence[_Group], data: Floats32, together: Folds) 
                 inner = np.eye(len(fold)) - hat[np.ix_(fold, fold)]
                 errors[k] += float((np.linalg.lstsq(inner, left[fold], rcond=1e-8)[0] ** 2).sum())
     best = int(errors.argmin())
-    still = data[np.ix_(np.concatenate(list(together)), judged & ~acted)]
+    still = data[np.ix_(np.concatenate(list(together)), tried & ~acted)]
     return STRENGTHS[best], float(errors[best]) + float((still**2).sum())

@@ -1,4 +1,4 @@
-"""Principal components of terms, and where each acts: the same support for all of a term, or one for each."""
+"""Principal components of terms, and where each acts: one support for all components of a term, or one each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32
 from posespace.fit.eigenskin import supports
 from posespace.fit.eigenskin.additive import Term
-from posespace.fit.eigenskin.supports import Sizes, Surface
+from posespace.fit.eigenskin.supports import Neighbours, Sizes
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Driver, Layer
 
@@ -24,7 +24,7 @@ class Components:
     Parameters
     ----------
     term : what they are components of
-    mask : (N,) how much of it they are components of; 0 outside their support
+    mask : (N,) the fraction of the term that they are components of; 0 outside their support
     nodes : (M, C) their coordinates at the term's nodes, scaled so that displacements have length one in all
     mix : (C, M) each component as a sum of the displacements at the nodes
     """
@@ -40,7 +40,7 @@ class Components:
         return self.term.support[self.mask[self.term.support] > 0]
 
     def basis(self) -> Floats32:
-        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; made anew each time."""
+        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; rebuilt each time."""
         values = _masked(self.term, self.mask)
         return (self.mix @ values.reshape(len(values), -1)).reshape(len(self.mix), values.shape[1], 3)
 
@@ -62,12 +62,12 @@ class Components:
         acts = basis.any(axis=(0, 2))
         if not len(used):
             return None
-        driver = self.term.part.driver(self.term.settings, self.nodes)
+        driver = self.term.domain.driver(self.term.settings, self.nodes)
         assert isinstance(driver.interpolant, RBFInterpolant)
         weights = (driver.interpolant.weights / _largest(self.nodes))[:, used]
         scaled = Driver(driver.space, replace(driver.interpolant, weights=weights))
         packed = PackedBasis.pack(basis[used][:, acts], bits)
-        return Layer(self.term.part.name, scaled, self.support[acts].astype(np.int32), packed)
+        return Layer(self.term.domain.name, scaled, self.support[acts].astype(np.int32), packed)
 
 
 def decompose(term: Term, mask: Floats32, most: int) -> Components:
@@ -85,22 +85,22 @@ def decompose(term: Term, mask: Floats32, most: int) -> Components:
 
 
 def on_one_support(
-    terms: Sequence[Term], surface: Surface, most: int, threshold: float, taper: int, budget: int
+    terms: Sequence[Term], neighbours: Neighbours, most: int, threshold: float, taper: int, budget: int
 ) -> list[Components]:
     """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
-    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
     most = min(most, budget) if budget else most
-    entries = [min(most, len(term.part.nodes)) for term in terms]
+    entries = [min(most, len(term.domain.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
-    masks = surface.tapered(sizes > level, taper)
+    masks = neighbours.tapered(sizes > level, taper)
     return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
 
 
 def on_own_supports(
     terms: Sequence[Term],
-    surface: Surface,
+    neighbours: Neighbours,
     most: int,
     threshold: float,
     taper: int,
@@ -109,13 +109,13 @@ def on_own_supports(
 ) -> Iterator[tuple[Components, Floats32]]:
     """Give each component its own support: where it is above `threshold` of the largest and among the largest there.
 
-    An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` at a vertex, and at
-    most `size` a vertex on average, which is where they take away most error. Yields the components of each term and
-    their masks (C, N), which are as large as the data together, so one after another.
+    An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` per vertex, and at
+    most `size` per vertex on average, where they remove most error. Yields the components of each term and their masks
+    (C, N), one term after another: together the masks are as large as the data.
     """
-    masks = _reach(terms, surface, threshold, taper)
+    masks = _reach(terms, neighbours, threshold, taper)
     found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
-    sizes = [Sizes.of(surface.smoothed(components.sizes())) for components in found]
+    sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
     level = np.full(masks.shape[1], threshold * max(own.largest for own in sizes), dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
@@ -125,13 +125,13 @@ def on_own_supports(
         if last >= 0:
             level = np.maximum(level, np.partition(kept, last)[last])
     for components, own in zip(found, sizes, strict=True):
-        yield components, surface.tapered(own.inside(level), taper)
+        yield components, neighbours.tapered(own.inside(level), taper)
 
 
-def _reach(terms: Sequence[Term], surface: Surface, threshold: float, taper: int) -> Floats32:
+def _reach(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:
     """Masks (terms, N) of where each moves the skin by more than `threshold` of the largest displacement."""
-    sizes = surface.smoothed(np.stack([term.sizes for term in terms]))
-    return surface.tapered(sizes > threshold * float(sizes.max()), taper)
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
+    return neighbours.tapered(sizes > threshold * float(sizes.max()), taper)
 
 
 def _masked(term: Term, mask: Floats32) -> Floats32:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.about import about_fit
 from posespace.basis import PackedBasis
 from posespace.check import Floats32
 from posespace.errors import InputError
@@ -17,20 +18,19 @@ from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.eigenskin import supports
 from posespace.fit.eigenskin.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
 from posespace.fit.eigenskin.components import on_one_support, on_own_supports
-from posespace.fit.eigenskin.parts import Part, pair_part, single_parts, whole_part
-from posespace.fit.eigenskin.supports import Surface
+from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains, whole_domain
+from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
-from posespace.motion import pose_digests
 from posespace.skin import Skin
 
 PAIRS = 1
-"""Pairs tried for each single term, those with the largest overlap first."""
+"""Pairs tried per single term, those with the largest overlap first."""
 
 PAIR_NODES = 4
-"""Nodes of a pair: where both are turned, beside all the places where one is."""
+"""Most nodes of a pair where both are turned; the places where only one is are its anchors."""
 
 FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
@@ -41,27 +41,29 @@ WHOLE = 3.0
 
 @dataclass(frozen=True)
 class EigenSkin:
-    """Fits a layer for each joint, degree of freedom or control that moves, and for pairs that move together.
+    """EigenSkin: principal components for each joint, axis or control that moves, and for pairs that move together.
 
     Parameters
     ----------
-    components : most components of a layer
-    allotment : "greedy": each component has its own support, so that entries go where they take away most error;
-        "equal": every layer has all its components on one support, as in the paper
-    budget : most displacement entries of a vertex; supports over it shrink smoothly. 0: no limit
-    size : most entries a vertex on average, which is the memory; None: as the threshold gives. Greedy only
-    threshold : a layer or component acts where its displacement is above this part of the largest one observed
+    components : most components per layer
+    allotment : "greedy": each component has its own support, so that entries go where they remove most error;
+        "equal": all components of a layer share one support, as in the paper
+    budget : most displacement entries per vertex; supports shrink smoothly to keep within it. 0: no limit
+    size : most displacement entries per vertex on average, which sets the memory; if not given, as many as the
+        threshold leaves. Greedy only
+    threshold : a layer or component acts where its displacement is above this fraction of the largest one observed
     taper : over how many rings of vertices the edge of a support fades to zero
-    kernel : of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or cubic
-    radius : of the RBF; None: chosen by leave-one-out
+    kernel : kernel of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or
+        cubic
+    radius : how far a sample reaches, above 0; if not given, chosen by leave-one-out
     normals : "none": normals follow from the posed surface; "shared": corrections driven by the components of the
         points; "separate": corrections with components of their own
-    general : solve for all joints together from all poses, also where each is seen alone; what is never seen alone
-        always is solved so
+    general : solve for all joints together from all poses, even where each is seen alone; joints never seen alone
+        always are
     coupling : add layers for pairs of joints that move together, fitted to what the single ones leave
-    bits : of a stored number: 32, 16 or 8
-    weights : "given": the rig's; "optimised": fitted to the examples in turn with the layers, so the skin's rig has new
-        ones, see `posespace.optimise_weights`
+    bits : per stored number: 32, 16 or 8
+    weights : "given": the rig's; "optimised": fitted to the examples in turn with the layers, so that the skin's rig
+        has new ones, see `posespace.optimise_weights`
     """
 
     components: int = 10
@@ -87,9 +89,9 @@ class EigenSkin:
         check.choice("allotment", self.allotment, ("greedy", "equal"))
         check.choice("normals", self.normals, ("none", "shared", "separate"))
         if self.budget < 0:
-            raise InputError(f"budget: expected at least 1 entry a vertex, or 0 for no limit, got {self.budget}")
+            raise InputError(f"budget: expected at least 1 entry per vertex, or 0 for no limit, got {self.budget}")
         if self.size is not None and not check.number("size", self.size) > 0:
-            raise InputError(f"size: expected above 0 entries a vertex, got {self.size}")
+            raise InputError(f"size: expected above 0 entries per vertex, got {self.size}")
         if not 0 <= check.number("threshold", self.threshold) < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
@@ -105,111 +107,105 @@ class EigenSkin:
 
     def _fit(self, examples: Examples) -> Skin:
         found = point_residuals(examples)
-        surface = Surface(examples.rig.mesh)
-        layers = self._layers(self._terms(examples, found.values, surface), surface)
+        neighbours = Neighbours(examples.rig.mesh)
+        layers = self._layers(self._terms(examples, found.values, neighbours), neighbours)
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
-            own = self._layers(self._terms(examples, normal_residuals(examples), surface), surface)
-            layers = _beside(layers, own, self.bits)
-        about = {
-            "method": "eigenskin",
-            "settings": asdict(self),
-            "damped vertices": found.damped,
-            "poses": pose_digests(examples.motion),
-        }
-        return Skin(examples.rig, tuple(layers), about=about)
+            own = self._layers(self._terms(examples, normal_residuals(examples), neighbours), neighbours)
+            layers = _with_normals(layers, own, self.bits)
+        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, examples.motion, found.damped))
 
-    def _terms(self, examples: Examples, data: Floats32, surface: Surface) -> list[Term]:
+    def _terms(self, examples: Examples, data: Floats32, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
-        parts, moves = single_parts(examples)
+        domains, moves = single_domains(examples)
         several = moves.sum(axis=1) > 1
         settings = RBF(self.kernel, self.radius)
-        alone = [part for part in parts if part.alone]
+        alone = [domain for domain in domains if domain.alone]
         terms = read_off(alone, settings, data)
-        if several.any() and (self.general or len(alone) < len(parts)):
-            terms = self._together(examples, parts, terms, data, several, surface)
-        if self.coupling and several.any() and len(alone) == len(parts):
-            terms = terms + self._pairs(examples, terms, data, several, surface)
+        if several.any() and (self.general or len(alone) < len(domains)):
+            terms = self._together(examples, domains, terms, data, several, neighbours)
+        if self.coupling and several.any() and len(alone) == len(domains):
+            terms = terms + self._pairs(examples, terms, data, several, neighbours)
         return terms
 
     def _together(
         self,
         examples: Examples,
-        parts: list[Part],
+        domains: list[Domain],
         alone: list[Term],
         data: Floats32,
         several: NDArray[np.bool_],
-        surface: Surface,
+        neighbours: Neighbours,
     ) -> list[Term]:
         """Terms solved from all poses at once.
 
-        What is never seen alone may act near its joint, everywhere, or as one whole with all that moves with it. The
-        whole needs fewest components and is taken unless a sum predicts left-out poses far better.
+        What is never seen alone may act near its joint, everywhere, or as a whole with all that moves with it. The
+        whole needs the fewest components and is taken unless a sum predicts left-out poses far better.
         """
         rig, settings = examples.rig, RBF(self.kernel, self.radius)
         folds = _folds(np.flatnonzero(several))
-        own = {term.part.name: self._loose(term, surface) for term in alone}
+        own = {term.domain.name: self._loose(term, neighbours) for term in alone}
         everywhere = np.ones(len(rig.mesh.points), dtype=np.float32)
-        near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in parts]
-        terms, error = solve_together(parts, settings, examples, data, near, folds)
-        if len(own) == len(parts):
+        near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in domains]
+        terms, error = solve_together(domains, settings, examples, data, near, folds)
+        if len(own) == len(domains):
             return terms
-        wide = [own.get(part.name, everywhere) for part in parts]
-        spread, wide_error = solve_together(parts, settings, examples, data, wide, folds)
+        wide = [own.get(domain.name, everywhere) for domain in domains]
+        spread, wide_error = solve_together(domains, settings, examples, data, wide, folds)
         if wide_error < error:
             terms, error = spread, wide_error
-        whole = whole_part([part for part in parts if part.name not in own], examples.motion, rig)
+        whole = whole_domain([domain for domain in domains if domain.name not in own], examples.motion, rig)
         if whole is not None:
-            mixed = [*(part for part in parts if part.name in own), whole]
-            masks = [own.get(part.name, everywhere) for part in mixed]
+            mixed = [*(domain for domain in domains if domain.name in own), whole]
+            masks = [own.get(domain.name, everywhere) for domain in mixed]
             joined, whole_error = solve_together(mixed, settings, examples, data, masks, folds)
             if whole_error < WHOLE * error:
                 terms = [*joined[:-1], *in_regions(joined[-1], supports.regions(rig))]
         return terms
 
-    def _layers(self, terms: list[Term], surface: Surface) -> list[Layer]:
+    def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
         settings = self.components, self.threshold, self.taper, self.budget
         made: list[Layer | None]
         if self.allotment == "equal":
-            made = [components.layer(None, self.bits) for components in on_one_support(terms, surface, *settings)]
+            made = [components.layer(None, self.bits) for components in on_one_support(terms, neighbours, *settings)]
         else:
-            found = on_own_supports(terms, surface, *settings, self.size)
+            found = on_own_supports(terms, neighbours, *settings, self.size)
             made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
-    def _loose(self, term: Term, surface: Surface) -> Floats32:
-        """Where a term has a say: where it moves the skin at all, by its own measure."""
-        sizes = surface.smoothed(term.sizes)
-        return surface.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
+    def _loose(self, term: Term, neighbours: Neighbours) -> Floats32:
+        """Where a term acts (N,): where it moves the skin at all, by its own measure."""
+        sizes = neighbours.smoothed(term.sizes)
+        return neighbours.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
 
     def _pairs(
-        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], surface: Surface
+        self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
         left = left_over(terms, together, data[several])
-        near = [self._loose(term, surface) for term in terms]
+        near = [self._loose(term, neighbours) for term in terms]
         overlap = {
             (a, b): float((terms[a].sizes * near[a]) @ (terms[b].sizes * near[b]))
             for a, b in itertools.combinations(range(len(terms)), 2)
         }
         best = sorted((pair for pair in overlap if overlap[pair] > 0), key=lambda pair: -overlap[pair])
-        pairs = [
-            (part, near[a] * near[b])
-            for a, b in best[: PAIRS * len(terms)]
-            if (part := pair_part(terms[a].part, terms[b].part, together.motion, examples.rig, PAIR_NODES)) is not None
-        ]
-        if not pairs:
+        domains, masks = [], []
+        for a, b in best[: PAIRS * len(terms)]:
+            pair = pair_domain(terms[a].domain, terms[b].domain, together.motion, examples.rig, PAIR_NODES)
+            if pair is not None:
+                domains.append(pair)
+                masks.append(near[a] * near[b])
+        if not domains:
             return []
-        parts, masks = [part for part, _ in pairs], [mask for _, mask in pairs]
         folds = _folds(np.arange(len(together)))
-        found, _ = solve_together(parts, RBF(self.kernel, self.radius), together, left, masks, folds)
+        found, _ = solve_together(domains, RBF(self.kernel, self.radius), together, left, masks, folds)
         return [replace(term, features=_at_rows(term.features, several)) for term in found]
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
-    """Give each layer corrections of normals (P, N, 3) that its own coordinates drive, by least squares."""
+    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3)."""
     rig = examples.rig
     coordinates = [
         layer.driver.interpolant(layer.driver.space.coordinates(examples.motion, rig.skeleton)) for layer in layers
@@ -227,12 +223,12 @@ def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits:
 
 
 def _folds(poses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Poses in runs, to be left out a run at a time: the next frame of a clip would give too much away."""
+    """Poses in runs that are left out one at a time: the next frame of a clip would give too much away."""
     return [run for run in np.array_split(poses, min(FOLDS, len(poses))) if len(run)]
 
 
-def _beside(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:
-    """Layers of points with those of normals of the same name beside them, on the support of both."""
+def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:
+    """Layers of points joined with the layers of normals of the same name, on the support of both."""
     own = {layer.name: layer for layer in normals}
     joined = []
     for layer in layers:
@@ -254,7 +250,7 @@ def _widened(layer: Layer, support: NDArray[np.int32]) -> Floats32:
 
 
 def _at_rows(features: NDArray[np.floating], rows: NDArray[np.bool_]) -> NDArray[np.floating]:
-    """Features of some poses as features of all; the others have none."""
+    """Features of some poses as features of all poses, zero at the others."""
     full = np.zeros((len(rows), features.shape[1]))
     full[rows] = features
     return full

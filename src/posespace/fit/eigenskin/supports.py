@@ -1,4 +1,4 @@
-"""Supports: where a layer acts, with edges that fade to zero, shrunk smoothly where a vertex would get too many."""
+"""Supports: where layers act, with edges that fade to zero; they shrink smoothly where too many would overlap."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from posespace.check import Floats32
+from posespace.geometry.edges import neighbours_of
+from posespace.geometry.smoothstep import smoothstep
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.spaces import PoseSpace
@@ -19,7 +21,7 @@ _SMOOTHINGS = 3
 _ROWS = 16
 
 
-class Surface:
+class Neighbours:
     """Neighbours on a mesh, vertices of one position being one.
 
     Parameters
@@ -29,14 +31,10 @@ class Surface:
 
     def __init__(self, mesh: Mesh) -> None:
         weld = mesh.weld
-        corners = weld.groups[mesh.triangles]
-        first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
         count = len(weld.first)
-        ones = np.ones(2 * len(first), dtype=np.float32)
-        ends = np.concatenate([first, second]), np.concatenate([second, first])
-        edges = sp.csr_matrix((ones, ends), shape=(count, count))
-        edges.data[:] = 1
-        degree = np.maximum(np.asarray(edges.sum(axis=1)).ravel(), 1)
+        starts, ends = neighbours_of(weld.groups[mesh.triangles], count)
+        edges = sp.csr_matrix((np.ones(len(ends), dtype=np.float32), ends, starts), shape=(count, count))
+        degree = np.maximum(np.diff(starts), 1)
         self._groups, self._first = weld.groups, weld.first
         self._ring = sp.csr_matrix(edges + sp.identity(count, dtype=np.float32))
         self._mean = sp.csr_matrix(0.5 * sp.diags_array((1 / degree).astype(np.float32)) @ edges)
@@ -52,7 +50,7 @@ class Surface:
         return out
 
     def tapered(self, inside: NDArray[np.bool_], rings: int) -> Floats32:
-        """Return masks (N,) or (R, N): 0 outside, rising smoothly to 1 over so many rings of vertices inside."""
+        """Return masks (N,) or (R, N): 0 outside, rising smoothly to 1 over `rings` rings of vertices inside."""
         out = np.empty(inside.shape, dtype=np.float32)
         for rows in _blocks(inside):
             outside = np.ascontiguousarray(~inside[rows][..., self._first].T).astype(np.float32)
@@ -61,12 +59,12 @@ class Surface:
                 outside = np.minimum(self._ring @ outside, 1)
                 depth += 1 - outside
             t = depth / (rings + 1)
-            out[rows] = (t * t * (3 - 2 * t)).T[..., self._groups]
+            out[rows] = smoothstep(t).T[..., self._groups]
         return out
 
 
 def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
-    """A few rows at a time, so that what is in between stays small; one row is taken as it is."""
+    """A few rows at a time, to keep intermediate arrays small; a single row is taken as it is."""
     if rows.ndim == 1:
         return [...]
     return [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
@@ -119,7 +117,7 @@ class Sizes(NamedTuple):
 
 
 def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
-    """Return (N,) at each vertex the largest size that finds no place when the `budget` largest are kept."""
+    """Return (N,) at each vertex the largest size left out when the `budget` largest are kept."""
     largest = np.zeros((budget + 1, vertices), dtype=np.float32)
     for own in sizes:
         both = np.concatenate([largest[:, own.where], own.values])
@@ -128,7 +126,7 @@ def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
 
 
 def within_budget(sizes: Floats32, entries: Sequence[int], budget: int) -> Floats32:
-    """Return (N,) the size up to which displacements must go so that no vertex has more than `budget` entries.
+    """Return (N,) the size at or below which displacements must go, so that no vertex has more than `budget` entries.
 
     At each vertex the rows of `sizes` (R, N) are taken from the largest down, each with its number of `entries`; the
     first that does not fit sets the level. Sizes vary smoothly over the surface, so the level does too, and so do masks

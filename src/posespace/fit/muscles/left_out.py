@@ -20,7 +20,7 @@ from posespace.rig import Rig
 from posespace.spaces import PoseSpace
 
 RUNS = 15
-"""Runs of frames that are left out in turn: the next frame of a clip would give too much away."""
+"""Runs of frames that are left out in turn; with single frames, the next one of the clip would give too much away."""
 
 FRAMES = 240
 """Frames, spread over the clip, that the choices are made on."""
@@ -31,7 +31,7 @@ _CANDIDATES = 2
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """Frames by where they lie and by their products.
+    """Frames of a clip: where they lie, and their products with each other.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Clip:
         return space.coordinates(self.motion, skeleton), space.coordinates(self.rig.rest, skeleton)
 
     def thinned(self, most: int) -> Clip:
-        """Return at most this many of the frames, spread evenly."""
+        """Return at most `most` of the frames, spread evenly."""
         chosen = np.unique(np.linspace(0, len(self.gram) - 1, min(most, len(self.gram))).round().astype(int))
         return Clip(self.rig, self.motion[chosen], self.gram[np.ix_(chosen, chosen)])
 
@@ -98,7 +98,7 @@ class LeftOut:
         """Return (R, K) the summed squared error of each run, predicted from the others with 1, 2, ... K signals.
 
         Signals of any kind that span the same predict the same, since a plate is linear in what it interpolates. Beyond
-        the rank of the kept frames there is no more to add.
+        the rank of the kept frames there is nothing more to add.
         """
         where, rest = self.clip.places(space)
         found = np.empty((len(self._runs), self._most))
@@ -117,10 +117,10 @@ def typical(errors: Floats) -> Floats:
 
 
 def choose_joints(clip: Clip, names: Sequence[str], most: int, signals: int, smoothing: float) -> tuple[str, ...]:
-    """Return up to `most` of the joints that tell most about the frames, in the order of `names`.
+    """Return up to `most` of the joints that predict the frames best, in the order of `names`.
 
-    By how well left-out frames are predicted: of the joints that do best alone, one at a time is added, then one is
-    exchanged for another, as long as it helps.
+    Joints are added one at a time from those that predict left-out frames best alone; then one is exchanged for another
+    as long as that helps.
     """
     if len(names) <= most:
         return tuple(names)

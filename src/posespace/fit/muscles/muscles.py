@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from posespace import check
+from posespace.about import about_fit
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
@@ -20,7 +21,7 @@ from posespace.fit.residuals import point_residuals
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
-from posespace.motion import pose_digests, turning
+from posespace.moving import changing
 from posespace.rig import Rig
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -28,27 +29,27 @@ from posespace.spaces import PoseSpace
 KINDS = {"ica": independent_signals, "pca": principal_signals}
 
 MOST_CHOSEN = 20
-"""Signals that are tried where the number is to be chosen."""
+"""Most signals tried when their number is chosen."""
 
 NEAR_BEST = 1.05
-"""The fewest signals are chosen whose left-out error is within this of the least."""
+"""The fewest signals are chosen whose left-out error is within this factor of the least."""
 
 
 @dataclass(frozen=True)
 class Muscles:
-    """Fits a layer of independent signals, driven by the joints that tell most about them.
+    """Virtual muscles: a few independent signals, driven by the joints that predict them best.
 
     Parameters
     ----------
-    signals : how many, of each region; 0: the fewest with about the least error on runs of frames that are left out
-    joints : most joints that drive a region, those that predict left-out frames best
+    signals : how many signals per region; 0: the fewest with about the least error on left-out runs of frames
+    joints : most joints that drive a region; those that predict left-out frames best are taken
     centres : most frames that the signals are interpolated between, spread over where the joints have been, so that the
         cost of playing does not grow with the clip; 0: all frames
-    segments : a region of its own, with its own signals and joints, for each bone; else all vertices are one
+    segments : make a region, with signals and joints of its own, for each bone; else all vertices are one region
     smoothing : at least 0, how much the signals are smoothed over the poses
     kind : "ica": independent signals; "pca": the principal components that span the same, to compare with
     bones : "nearest": each vertex moves with its nearest bone alone, as in the paper; "weights": as the rig blends them
-    bits : of a stored number: 32, 16 or 8
+    bits : per stored number: 32, 16 or 8
     """
 
     signals: int = 7
@@ -76,7 +77,7 @@ class Muscles:
         check.choice("bones", self.bones, ("nearest", "weights"))
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin of the examples, frames in the order of time."""
+        """Return the skin of the examples, which are frames in order of time."""
         require_examples(examples)
         warn_of_contradictions(examples)
         names = _moving_joints(examples)
@@ -86,15 +87,11 @@ class Muscles:
         errors = self._left_out(regions)
         count = self.signals or _fewest(typical(errors))
         layers = [self._layer(region, count, found.values) for region in regions]
-        about = {
-            "method": "muscles",
-            "settings": asdict(self),
+        own = {
             "regions": [_figures(region, layer) for region, layer in zip(regions, layers, strict=True)],
             "left out": _curve_figures(errors, examples),
-            "damped vertices": found.damped,
-            "poses": pose_digests(examples.motion),
         }
-        return Skin(rig, tuple(layers), about=about)
+        return Skin(rig, tuple(layers), about=about_fit("muscles", self, examples.motion, found.damped, own))
 
     def _regions(self, examples: Examples, rig: Rig, frames: Array32, names: tuple[str, ...]) -> list[_Region]:
         """The regions that move, each with the joints that drive it."""
@@ -104,7 +101,7 @@ class Muscles:
         clips = {name: Clip(rig, examples.motion, gram_of(frames, each)) for name, each in places.items()}
         largest = max(float(np.trace(clip.gram)) for clip in clips.values())
         if largest <= (1e-6 * rig.mesh.diagonal) ** 2 * len(examples):
-            raise InputError("examples: the bones alone meet every frame, so there is nothing to learn")
+            raise InputError("examples: the bones alone reproduce every frame, so there is nothing to learn")
         found = []
         for name, clip in clips.items():
             if np.trace(clip.gram) > 1e-12 * largest:
@@ -113,7 +110,7 @@ class Muscles:
         return found
 
     def _left_out(self, regions: list[_Region]) -> Floats:
-        """(R, K) the summed squared error of each left-out run of frames with 1, 2, ... K signals a region."""
+        """(R, K) the summed squared error of each left-out run of frames with 1, 2, ... K signals per region."""
         most = max(self.signals, MOST_CHOSEN)
         each = [
             LeftOut(region.clip.thinned(FRAMES), most).errors(region.space, self.smoothing, self.centres)
@@ -145,13 +142,13 @@ class _Region:
 
 
 def _moving_joints(examples: Examples) -> tuple[str, ...]:
-    """The joints that turn during a clip; one frame, or a clip in which none turns, is an error."""
+    """The joints that turn during a clip; raises for a single frame, or where none turns."""
     if len(examples) < 2:
         raise InputError(f"examples: a clip needs at least 2 frames, got {len(examples)}")
-    turns = turning(examples.motion)
-    if not turns.any():
+    joints, _ = changing(examples.motion, examples.rig.skeleton)
+    if not joints:
         raise InputError("examples: the clip is constant, no joint turns in it, so nothing can drive signals")
-    return tuple(name for name, each in zip(examples.rig.skeleton.names, turns, strict=True) if each)
+    return joints
 
 
 def _by_bone(rig: Rig) -> dict[str, Ints]:
@@ -166,12 +163,11 @@ def _fewest(errors: Floats) -> int:
 
 
 def _figures(region: _Region, layer: Layer) -> dict[str, Any]:
-    made = layer.driver.interpolant
     return {
         "name": region.name,
         "joints": list(region.space.names),
-        "centres": len(made.centres),
-        "signals": made.columns,
+        "centres": len(layer.driver.interpolant.centres),
+        "signals": layer.driver.components,
     }
 
 

@@ -1,4 +1,4 @@
-"""Sculpts: an editing session. Shapes are added, replaced and removed; each skin re-solves only what changed."""
+"""Sculpts: an editing session. Shapes are added, replaced and removed; each new skin re-solves only what changed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
+from posespace.about import about_fit
 from posespace.check import Floats
 from posespace.errors import InputError, closest_name
 from posespace.examples import Examples
-from posespace.fit.psd import solve as solve_layer
-from posespace.fit.psd.plan import Plan, check_place, moved_controls, plan_layers
-from posespace.fit.psd.psd import EVERY, PSD
-from posespace.fit.psd.solve import Deltas
+from posespace.fit.psd.layers import Deltas, cardinal_layer, choose_radius, per_vertex_layer
+from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
+from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
-from posespace.motion import Motion, pose_digests
+from posespace.motion import Motion
+from posespace.moving import at_rest, check_not_only_shifted
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skin import Skin
 
-# Rotations nearer than this, as the chord of their quaternions, are one pose.
+# Poses whose quaternions and controls differ by less are one pose.
 _SAME = 1e-9
 
 
@@ -41,13 +42,13 @@ class Sculpt:
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """A layer with what it was solved from, to tell whether that has changed."""
+    """A layer with what it was solved from, to see whether that has changed."""
 
     deltas: Deltas
     deltas_from: tuple[object, ...]
     layer: Layer
     layer_from: tuple[object, ...]
-    falloff: tuple[float, ...]
+    radius: tuple[float, ...]
 
 
 class Sculpts:
@@ -56,12 +57,12 @@ class Sculpts:
     Parameters
     ----------
     rig : the rig, whose mesh is the rest shape
-    settings : of the fit; `set_falloff` changes them
+    settings : e.g. `ps.PSD(smoothing=0.1)`; `set_radius` changes them
     """
 
-    def __init__(self, rig: Rig, settings: PSD | None = None) -> None:
+    def __init__(self, rig: Rig, settings: PSDSettings | None = None) -> None:
         self.rig = rig
-        self.settings = settings or PSD()
+        self.settings = settings or PSDSettings()
         self._sculpts: dict[str, Sculpt] = {}
         self._solved: dict[tuple[str, ...], _Solved] = {}
 
@@ -76,16 +77,16 @@ class Sculpts:
     def add(self, name: str, pose: Pose, shape: ArrayLike) -> None:
         """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
         if name in self._sculpts:
-            raise InputError(f"sculpt {name!r}: there is one of that name; replace it, or give another name")
+            raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
         if len(pose.rotations) != len(self.rig.skeleton):
             have, want = len(pose.rotations), len(self.rig.skeleton)
             raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
-        moved_controls(self.rig, Motion.from_poses([pose], [name]))
+        check_not_only_shifted(self.rig, Motion.from_poses([pose], [name]))
         if self.settings.space is not None:
             check_place(self.rig, name, pose, self.settings.space)
         if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
             raise InputError(
-                f"sculpts {other!r} and {name!r} lie at the same place of the pose space (joint shifts do not count); "
+                f"sculpts {other!r} and {name!r} lie at the same place in the pose space (joint shifts do not count); "
                 "move or remove one, or set smoothing above 0"
             )
         self._put(name, pose, shape)
@@ -99,18 +100,18 @@ class Sculpts:
         self._find(name)
         del self._sculpts[name]
 
-    def set_falloff(self, what: str | Sequence[str], value: float | None) -> None:
-        """Set a falloff; None: chosen again.
+    def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
+        """Set how far sculpts reach; None: chosen again.
 
-        `what` is a joint or control, for its axis in every layer; or a list of them, for the layer they span; or "*",
-        for all that has none of its own.
+        `what` is a joint or control, for its axis in every layer; a list of them, for the layer they span; or "*", for
+        all that have no radius of their own.
         """
-        given = self.settings.falloffs
+        given = self.settings.radii
         key = what if isinstance(what, str) else tuple(sorted(what))
         given.pop(key, None)
         if value is not None:
             given[key] = value
-        self.settings = replace(self.settings, falloff=given)
+        self.settings = replace(self.settings, radius=given)
 
     def examples(self) -> Examples:
         """Return the sculpts as examples, to save or to fit by another method."""
@@ -121,40 +122,36 @@ class Sculpts:
         settings, motion = self.settings, self._motion()
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
         plans = plan_layers(self.rig, motion, silent, settings.space, settings.anchor)
-        self._warn_of_unknown_falloffs(plans)
-        solved: list[tuple[Plan, _Solved]] = []
+        self._warn_of_unknown_radii(plans)
+        solved: list[tuple[LayerPlan, _Solved]] = []
         for plan in plans:
             solved.append((plan, self._solve(plan, solved, motion)))
         self._solved = {plan.controls: found for plan, found in solved}
         used = [(plan, found) for plan, found in solved if len(found.layer.support)]
-        about = {
-            "method": "psd",
-            "kernel": settings.kernel,
-            "per_vertex": settings.per_vertex,
-            "damped": {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped},
-            "layers": [
-                {
-                    "name": plan.name,
-                    "sculpts": [motion.names[number] for number in plan.own],
-                    "falloff": dict(zip(plan.axes, found.falloff, strict=True)),
-                }
-                for plan, found in used
-            ],
-            "poses": pose_digests(motion),
-        }
+        layers = [
+            {
+                "name": plan.name,
+                "sculpts": [motion.names[number] for number in plan.own],
+                "radius": dict(zip(plan.axes, found.radius, strict=True)),
+            }
+            for plan, found in used
+        ]
+        damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
+        own = {"damped vertices by sculpt": damped, "layers": layers}
+        about = about_fit("psd", settings, motion, sum(damped.values()), own)
         return Skin(self.rig, tuple(found.layer for _, found in used), about=about)
 
-    def _solve(self, plan: Plan, earlier: list[tuple[Plan, _Solved]], motion: Motion) -> _Solved:
+    def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())
-        # A layer that holds the rest pose at zero adds nothing to examples that rest in its space.
+        # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
         below = [found.layer for before, found in earlier if before.rest is None or before.reach & plan.moves]
         deltas_from = (*(sculpts[number] for number in plan.own), *below)
         if known is not None and known.deltas_from == deltas_from:
             deltas = known.deltas
         else:
             deltas = self._deltas(plan, below, motion)
-        given = tuple(settings.falloffs_in(plan.controls, plan.axes))
+        given = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
         layer_from = (deltas, plan.space, plan.centres.tobytes(), held, given)
         if known is not None and known.layer_from == layer_from:
@@ -162,17 +159,17 @@ class Sculpts:
         names = plan.sample_names(motion.names)
         chosen = 1.0
         if None in given:
-            chosen = solve_layer.choose_falloff(plan, deltas, settings.kernel, settings.smoothing, names)
-        falloff = tuple(float(chosen if value is None else value) for value in given)
-        rbf = RBF(settings.kernel, falloff, smoothing=settings.smoothing)
+            chosen = choose_radius(plan, deltas, settings.kernel, settings.smoothing, names)
+        radius = tuple(float(chosen if value is None else value) for value in given)
+        rbf = RBF(settings.kernel, radius, smoothing=settings.smoothing)
         if settings.per_vertex:
-            layer = solve_layer.per_vertex(plan, deltas, rbf, self._members(plan, deltas), names)
+            layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
-            layer = solve_layer.cardinal(plan, deltas, rbf, names)
-        return _Solved(deltas, deltas_from, layer, layer_from, falloff)
+            layer = cardinal_layer(plan, deltas, rbf, names)
+        return _Solved(deltas, deltas_from, layer, layer_from, radius)
 
-    def _deltas(self, plan: Plan, below: list[Layer], motion: Motion) -> Deltas:
-        """What the plan's own examples add to the synthesis of the layers below."""
+    def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
+        """What the plan's own examples add to the sum of the earlier layers."""
         everything = list(self._sculpts.values())
         sculpts = [everything[number] for number in plan.own]
         if not below:
@@ -184,7 +181,7 @@ class Sculpts:
             left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
         return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
 
-    def _members(self, plan: Plan, deltas: Deltas) -> NDArray[np.bool_]:
+    def _members(self, plan: LayerPlan, deltas: Deltas) -> NDArray[np.bool_]:
         """Which samples (M, S) each vertex of the support interpolates over: rest, and those that moved it."""
         sculpts, support = list(self._sculpts.values()), deltas.support
         members = np.zeros((len(plan.centres), len(support)), dtype=bool)
@@ -210,8 +207,8 @@ class Sculpts:
         motion = Motion.from_poses([pose], [name])
         displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
         moved = np.linalg.norm(displacement, axis=1) > self._threshold
-        if self.settings.anchor and moved.any() and self.rig.at_rest(motion).all():
-            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it is met there, not the anchor"
+        if self.settings.anchor and moved.any() and at_rest(self.rig, motion).all():
+            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
             warnings.warn(message, stacklevel=3)
         self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()))
 
@@ -235,9 +232,9 @@ class Sculpts:
                 return name
         return None
 
-    def _warn_of_unknown_falloffs(self, plans: list[Plan]) -> None:
+    def _warn_of_unknown_radii(self, plans: list[LayerPlan]) -> None:
         known: set[str | tuple[str, ...]] = {EVERY}
         for plan in plans:
             known |= {*plan.axes, *(axis.rpartition(".")[0] for axis in plan.axes), tuple(sorted(plan.controls))}
-        for name in self.settings.falloffs.keys() - known:
-            warnings.warn(f"falloff of {name!r}: no layer has it, so that it changes nothing", stacklevel=3)
+        for name in self.settings.radii.keys() - known:
+            warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)

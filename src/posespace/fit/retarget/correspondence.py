@@ -1,4 +1,4 @@
-"""Which place on one rest shape belongs to each vertex of another: the same vertex, padding, or the closest point."""
+"""Which place on one rest shape corresponds to each vertex of another: the same, none, or the closest point."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.surface import Surface
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 
 KINDS = ("auto", "same", "padding", "closest")
-
-_NEAR = 6
-"""Vertices whose triangles are searched for the closest point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ class Correspondence:
 
 
 def correspond(to: Rig, of: Rig, kind: str = "auto") -> Correspondence:
-    """Return the place on the rest shape of `of` that belongs to each vertex of `to`.
+    """Return the place on the rest shape of `of` that corresponds to each vertex of `to`.
 
     Parameters
     ----------
@@ -63,7 +61,7 @@ def correspond(to: Rig, of: Rig, kind: str = "auto") -> Correspondence:
 def seen_from(to: Rig, of: Rig, way: Correspondence) -> Rig:
     """Return the rest shape of `of` at the vertices of `to`, each on the bone of `of` that has the name of its own.
 
-    Both rigs have one bone a vertex. A bone that `of` lacks is that of the next joint above which it has.
+    Both rigs have one bone per vertex. Where `of` lacks a bone, that of the next joint above which it has is taken.
     """
     bones, names = np.zeros(len(to.skeleton), dtype=np.int32), of.skeleton.names
     for joint in to.skeleton.order:
@@ -78,7 +76,8 @@ def seen_from(to: Rig, of: Rig, way: Correspondence) -> Rig:
 def _laid_onto(rig: Rig, other: Rig) -> Mesh:
     """The rest shape of a rig moved so that its joints rest where those of the same name in another rig do.
 
-    Along a bone the shift goes over evenly from its joint's to its child's, so that longer bones have longer flesh.
+    Along a bone the shift goes evenly from that of its joint to that of its child, so that longer bones get longer
+    flesh.
     """
     skeleton, names = rig.skeleton, other.skeleton.names
     joints, others = (np.linalg.inv(each.inverse_bind.astype(np.float64))[:, :3, 3] for each in (rig, other))
@@ -102,52 +101,6 @@ def _laid_onto(rig: Rig, other: Rig) -> Mesh:
 
 
 def closest_points(points: Floats, mesh: Mesh) -> tuple[Ints, Floats]:
-    """Return the corners (N, 3) of the triangle nearest to each point (N, 3), and the shares (N, 3) of the place.
-
-    The triangles around the nearest few vertices are searched.
-    """
-    from scipy.spatial import KDTree
-
-    corners = np.asarray(mesh.triangles, dtype=np.int64)
-    places = np.asarray(mesh.points, dtype=np.float64)
-    used = np.unique(corners)
-    near = used[np.asarray(KDTree(places[used]).query(points, min(_NEAR, len(used)))[1]).reshape(len(points), -1)]
-    order = np.argsort(corners.ravel(), kind="stable")
-    starts = np.searchsorted(corners.ravel()[order], np.arange(len(places) + 1))
-    most = int(np.diff(starts).max())
-    best = np.full(len(points), np.inf)
-    found, shares = np.zeros((len(points), 3), dtype=np.int32), np.zeros((len(points), 3))
-    for column in near.T:
-        for step in range(most):
-            rows = np.flatnonzero(starts[column] + step < starts[column + 1])
-            triangle = corners[order[starts[column[rows]] + step] // 3]
-            part, gap = _nearest_on(points[rows], places[triangle])
-            better = gap < best[rows]
-            best[rows[better]], found[rows[better]], shares[rows[better]] = gap[better], triangle[better], part[better]
-    return found, shares
-
-
-def _nearest_on(points: Floats, triangles: Floats) -> tuple[Floats, Floats]:
-    """Shares (R, 3) of the point of each triangle (R, 3, 3) nearest to each point (R, 3), and the distance (R,)."""
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    e0, e1, d = b - a, c - a, points - a
-    g00, g01, g11 = (e0 * e0).sum(axis=1), (e0 * e1).sum(axis=1), (e1 * e1).sum(axis=1)
-    h0, h1 = (e0 * d).sum(axis=1), (e1 * d).sum(axis=1)
-    area = g00 * g11 - g01 * g01
-    safe = np.where(area > 0, area, 1.0)
-    s, t = (g11 * h0 - g01 * h1) / safe, (g00 * h1 - g01 * h0) / safe
-    inside = (area > 0) & (s >= 0) & (t >= 0) & (s + t <= 1)
-    tried = [np.where(inside[:, None], np.stack([1 - s - t, s, t], axis=1), [1.0, 0.0, 0.0])]
-    for first, second in ((0, 1), (1, 2), (2, 0)):
-        along = triangles[:, second] - triangles[:, first]
-        length = (along * along).sum(axis=1)
-        share = ((points - triangles[:, first]) * along).sum(axis=1) / np.where(length > 0, length, 1.0)
-        edge = np.zeros((len(points), 3))
-        edge[:, second] = np.clip(share, 0, 1)
-        edge[:, first] = 1 - edge[:, second]
-        tried.append(edge)
-    choices = np.stack(tried)
-    gaps = np.linalg.norm(np.einsum("crk,rkx->crx", choices, triangles) - points, axis=2)
-    best = gaps.argmin(axis=0)
-    rows = np.arange(len(points))
-    return choices[best, rows], gaps[best, rows]
+    """Return the corners (N, 3) of the triangle closest to each point (N, 3), and the shares (N, 3) of the place."""
+    found = Surface(mesh.points, mesh.triangles).closest(points)
+    return mesh.triangles[found.triangles], found.shares

@@ -1,4 +1,4 @@
-"""The poses that skins know best: those that their layers were fitted on, read back from what drives them."""
+"""The poses that a skin knows best: those its layers were fitted on, read back from what drives them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from posespace.rig import Rig
 from posespace.skin import Skin
 
 
-def own_poses(skin: Skin) -> Motion:
-    """Return a pose for each sample of each layer; what a layer does not listen to is at rest there."""
+def fitted_poses(skin: Skin) -> Motion:
+    """Return a pose for each sample of each layer; what does not drive a layer is at rest there."""
     poses = [pose for layer in skin.layers for pose in _samples(layer.driver, skin.rig)]
     if not poses:
         raise InputError("skin: it has no layer to take poses from; give a motion")
@@ -25,7 +25,7 @@ def _samples(driver: Driver, rig: Rig) -> list[Pose]:
     space, places = driver.space, np.asarray(driver.interpolant.centres, dtype=np.float64)
     names = space.controls(rig.skeleton)
     if space.kind == "points":
-        raise InputError("skin: its control points are no poses of joints; give a motion")
+        raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
     turns = _turns(driver, rig, places)
     return [

@@ -1,7 +1,7 @@
-"""Retargeting: what makes one character's deformation another's, done to a third.
+"""Retargeting: the change from one deformation to another, applied to a third.
 
 X1 and X2 are two deformations of one body, Y1 that of another; Y2 is to Y1 as X2 is to X1. Everything is a product of
-thin factors: no matrix has a side of vertices twice.
+thin factors: no matrix has vertices on both sides.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace import check
+from posespace.about import about_fit
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
@@ -20,11 +21,12 @@ from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals
 from posespace.fit.residuals import point_residuals
 from posespace.fit.retarget.correspondence import KINDS, Correspondence, correspond, seen_from
-from posespace.fit.retarget.fitted_poses import own_poses
+from posespace.fit.retarget.fitted_poses import fitted_poses
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
-from posespace.motion import Motion, pose_digests, turning
+from posespace.motion import Motion
+from posespace.moving import changing
 from posespace.other_skeleton import onto
 from posespace.pose import Pose
 from posespace.rig import Rig
@@ -35,16 +37,15 @@ from posespace.spaces import PoseSpace
 TRANSFERS = ("auto", "operator", "difference")
 
 LOST = 0.5
-"""Most of the change, as a part, that the operator may lose before the difference is carried instead."""
+"""Largest fraction of the change that the operator may lose before the difference is carried instead."""
 
 KEPT = 1e-4
-"""Signals are kept whose singular value is above this part of the largest, where no number is given."""
+"""Where no number is given, signals are kept whose singular value is above this fraction of the largest."""
 
 _SOUND = 1e-3
-"""Part of the largest below which a singular value of the map between two characters' signals is no basis for one."""
+"""Fraction of the largest below which a singular value of the map between two characters' signals is dropped."""
 
-_STILL, _SMOOTHING = 1e-4, 1e-6
-_CONSTANT = "motion: the clip is constant, no joint turns and no control moves in it"
+_SMOOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Factors:
     Parameters
     ----------
     basis : (K, N, 3) orthonormal displacements, each vertex in the frame of its nearest bone
-    signals : (K, P) how much of each every pose has
+    signals : (K, P) how much of each displacement every pose has
     """
 
     basis: Floats
@@ -107,7 +108,7 @@ class Sampled:
         return Sampled(seen_from(rig, self.rig, way), self.motion, lambda pose: way.carry(self.shape(pose)[None])[0])
 
     def padded(self, way: Correspondence) -> Array32:
-        """Return `frames` with zeros for the vertices that are lacking, and without those that are too many."""
+        """Return `frames` with zeros for vertices that are missing, and without those that are too many."""
         return np.stack([way.carry(frame[None])[0] for frame in self.frames()]).astype(np.float32)
 
 
@@ -128,13 +129,13 @@ def retarget(
     x1, x2 : two deformations of one body
     y1 : the deformation of another body
     motion : poses of `x1`'s skeleton at which all three are sampled; None: the poses that `x1` was fitted on
-    signals : of each skin's deformation; 0: those above a ten-thousandth of the largest
+    signals : how many per skin; 0: those above a ten-thousandth of the largest
     transfer : "operator": the paper's product of matrices, which can only mix what `x1` and `y1` already do;
         "difference": what `x2` adds to `x1`, added to `y1`; "auto": "operator" unless it would lose more than half of
         what changes from `x1` to `x2`
     correspondence : between the vertices of the three: "same", "padding" (the paper's), "closest" or "auto", see
         `posespace.fit.retarget.correspondence`
-    bits : of a stored number: 32, 16 or 8
+    bits : per stored number: 32, 16 or 8
     """
     _check_settings(signals, transfer, correspondence, bits)
     for role, skin in (("X1", x1), ("X2", x2), ("Y1", y1)):
@@ -142,7 +143,7 @@ def retarget(
             raise InputError(f"{role}: expected a Skin, got a {type(skin).__name__}; load it with ps.Skin.load")
     if motion is not None:
         _check_motion(motion, x1.rig.skeleton)
-    poses = (own_poses(x1) if motion is None else motion).with_rest(x1.rig.rest)
+    poses = (fitted_poses(x1) if motion is None else motion).with_rest(x1.rig.rest)
     names = _moving(poses, x1.rig.skeleton)
     one, two, three = (
         Sampled.of(skin, _onto(poses, x1, skin, names, role)) for skin, role in ((x1, "X1"), (x2, "X2"), (y1, "Y1"))
@@ -159,17 +160,17 @@ def retarget(
         product = b1.basis, _operated(a1, a2, b1)
     else:
         on = correspond(three.rig, one.rig, correspondence)
-        # Both by one way, so that where it is off the two are off alike.
+        # Both in the same way, so that its errors are the same in both.
         both = (each.at(three.rig, on).frames() for each in (two.at(one.rig, way), one))
         product = _added(b1, *(Factors.of(frames, signals) for frames in both))
     taken = "closest" if "closest" in (way.kind, on.kind) else way.kind
-    about = {
-        "method": "retarget",
-        "settings": {"transfer": transfer, "correspondence": taken, "signals": signals, "bits": bits},
+    settings = {"transfer": transfer, "correspondence": taken, "signals": signals, "bits": bits}
+    own = {
         "signals": [len(each.signals) for each in (a1, a2, b1)],
-        "part of the change outside X1's deformation": lost,
-        "poses": pose_digests(three.motion),
+        "fraction of the change outside X1's deformation": lost,
     }
+    # No vertex is damped: each hangs on one bone, whose transform has an inverse.
+    about = about_fit("retarget", settings, three.motion, own=own)
     return Skin(three.rig, (_layer(three, names, *product, signals, bits),), about=about)
 
 
@@ -182,20 +183,19 @@ def _check_settings(signals: int, transfer: str, correspondence: str, bits: int)
 
 
 def _check_motion(motion: Motion, skeleton: Skeleton) -> None:
-    """Refuse what is no motion of this skeleton, and a motion in which nothing moves."""
+    """Raise unless given a motion of this skeleton in which something moves."""
     if not isinstance(motion, Motion):
-        remedy = "make one of poses with ps.Motion.from_poses, or load one with ps.load_motion"
+        remedy = "make one from poses with ps.Motion.from_poses, or load one with ps.load_motion"
         raise InputError(f"motion: expected a Motion, got a {type(motion).__name__}; {remedy}")
     have = motion.rotations.shape[1]
     if have != len(skeleton):
         remedy = "load it with ps.load_motion(file, x1.rig.skeleton)"
         raise InputError(f"motion: expected poses of the {len(skeleton)} joints of X1, got {have}; {remedy}")
-    if len(motion) < 2 or (not turning(motion).any() and (np.ptp(motion.controls, axis=0) <= _STILL).all()):
-        raise InputError(_CONSTANT)
+    _moving(motion, skeleton)
 
 
 def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
-    """What a skin does beyond the bones (P, N, 3); nothing but rounding is an error."""
+    """What a skin does beyond the bones (P, N, 3); raises where that is nothing but rounding."""
     frames = sampled.frames()
     if np.abs(frames).max(initial=0.0) <= 1e-6 * sampled.rig.mesh.diagonal:
         why = "it has no layers, so there is nothing to carry to or from" if not skin.layers else "it does not"
@@ -205,13 +205,10 @@ def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
 
 def _moving(motion: Motion, skeleton: Skeleton) -> tuple[str, ...]:
     """The joints that turn, or else the controls that move."""
-    turns = turning(motion)
-    if turns.any():
-        return tuple(name for name, each in zip(skeleton.names, turns, strict=True) if each)
-    moved = np.abs(motion.controls).max(axis=0, initial=0.0) > _STILL
-    if not moved.any():
-        raise InputError(_CONSTANT)
-    return tuple(name for name, moves in zip(motion.control_names, moved, strict=True) if moves)
+    joints, controls = changing(motion, skeleton)
+    if not joints and not controls:
+        raise InputError("motion: the clip is constant, no joint turns and no control moves in it")
+    return joints or controls
 
 
 def _onto(motion: Motion, source: Skin, target: Skin, names: Sequence[str], role: str) -> Motion:
@@ -227,7 +224,7 @@ def _onto(motion: Motion, source: Skin, target: Skin, names: Sequence[str], role
 
 
 def _lost(a1: Factors, a2: Factors) -> float:
-    """The part of the change from X1 to X2 that lies outside what X1 does."""
+    """The fraction of the change from X1 to X2 that lies outside what X1 does."""
     inner = np.tensordot(a1.basis, a2.basis, axes=([1, 2], [1, 2])) @ a2.signals
     outside = max(float((a2.signals**2).sum() - (inner**2).sum()), 0.0)
     change = outside + float(((inner - a1.signals) ** 2).sum())

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.edges import edges_of
 from posespace.mesh import Mesh
 from posespace.skeleton import Skeleton
 
@@ -22,9 +23,9 @@ def distance_weights(
 ) -> tuple[Ints, Floats]:
     """Weights that fall with the distance to the bones in the rest shape.
 
-    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: its weight has come down
-    to zero, with its slope, at the edge of its influence, so no seam shows where the set of bones changes. A few
-    rounds of averaging over the surface then take out the kinks between bones.
+    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: weight and slope fall to
+    zero at the edge of a bone's influence, so no seam shows where the set of bones changes. A few rounds of averaging
+    over the surface then smooth the kinks between bones.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def distance_weights(
     joints = check.transforms("rest_world", placed, (len(skeleton), 4, 4), skeleton.names)[:, :3, 3]
     gap = np.maximum(mesh.box[0] - joints.max(axis=0), joints.min(axis=0) - mesh.box[1]).max()
     if gap > 0.1 * mesh.diagonal:
-        raise InputError("distance_weights: the joints lie beside the mesh; give rest_world, or check unit and axes")
+        raise InputError("distance_weights: the joints lie outside the mesh; give rest_world, or check unit and axes")
     distance = bone_distances(points, skeleton, joints)
     dense = _falling(distance, keep, power, mesh.diagonal)
     for _ in range(smoothing):
@@ -59,7 +60,7 @@ def distance_weights(
     order = np.argsort(-dense, axis=1, kind="stable").astype(np.int32)
     packed = np.take_along_axis(dense, order, axis=1)
     if keep < packed.shape[1]:
-        # Averaging spread weights to more joints: bring the first one left out to zero again, ties apart.
+        # Averaging spread the weights to more joints: bring the first one left out to zero again, except for ties.
         lowered = np.maximum(packed - packed[:, keep : keep + 1], 0)
         packed = np.where(lowered[:, :1] > 0, lowered, packed)
     packed = packed[:, :keep]
@@ -108,16 +109,17 @@ def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
 
 
 def _averaged(mesh: Mesh, dense: Floats) -> Floats:
-    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one."""
+    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one.
+
+    A neighbour counts once for each triangle that the two share.
+    """
     groups, count = mesh.weld.groups, len(mesh.weld.first)
-    corners = groups[mesh.triangles]
-    a = np.concatenate([corners[:, 0], corners[:, 1], corners[:, 2]])
-    b = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
+    ends, _, shared = edges_of(groups[mesh.triangles])
     welded = mesh.weld.gather(dense)
     total, degree = np.zeros_like(welded), np.zeros(count)
-    for here, there in ((a, b), (b, a)):
-        np.add.at(total, here, welded[there])
-        degree += np.bincount(here, minlength=count)
+    for here, there in (ends.T, ends[:, ::-1].T):
+        np.add.at(total, here, shared[:, None] * welded[there])
+        degree += np.bincount(here, shared, minlength=count)
     alone = degree == 0
     total[alone], degree[alone] = welded[alone], 1
     mixed = 0.5 * welded + 0.5 * total / degree[:, None]

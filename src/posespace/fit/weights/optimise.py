@@ -14,27 +14,28 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry.edges import neighbours_of
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
 from posespace.skin import Skin
 
 CANDIDATES = 12
-"""Most joints tried at a vertex: memory grows with the square."""
+"""Most joints tried per vertex: memory grows with the square."""
 
 RINGS = 3
-"""How many edges away a joint may influence the surface to be tried at a vertex."""
+"""Joints that influence the surface up to this many edges away are tried at a vertex."""
 
 STEPS = 2
-"""How many steps away in the skeleton a joint may be from one that influences a vertex to be tried there."""
+"""Joints up to this many steps in the skeleton from one that influences a vertex are tried there."""
 
 SETTLED = 1e-7
-"""No weight changes by more in a round: the rounds end."""
+"""The rounds end when no weight changes by more than this."""
 
 NOISE = 1e-5
-"""Part of the box's diagonal up to which a distance from the truth may be rounding: weights are not fitted to it."""
+"""Fraction of the box's diagonal up to which an error may be rounding, which weights are not fitted to."""
 
 TURNS = 3
-"""Fits of a skin whose weights are optimised with it."""
+"""How often a skin is fitted when its weights are optimised with it."""
 
 
 def optimise_weights(
@@ -46,13 +47,13 @@ def optimise_weights(
 ) -> Rig:
     """Return the examples' rig with the weights that bring linear blending closest to the example shapes.
 
-    Weights are at least 0, sum to one at each vertex and are equal at seams. The change from the given weights is what
-    is kept smooth, so the error on the examples never grows, and where they say little the weights stay as given.
+    Weights are at least 0, sum to one at each vertex and are equal at seams. It is the change from the given weights
+    that is kept smooth, so the error on the examples never grows, and where they say little the weights stay as given.
 
     Parameters
     ----------
     examples : their rig's weights are the start
-    influences : most joints that move a vertex, 1 to 8; smaller weights beyond are dropped first
+    influences : most joints that move a vertex, 1 to 8; the smallest weights are dropped first
     rounds : most passes over the surface
     smoothness : how strongly neighbouring vertices change alike, relative to the mean error of a single joint
     displacements : (P, N, 3) added in the rest shape before the bones; None for none
@@ -88,8 +89,8 @@ def optimise_weights(
 def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Skin:
     """Return a skin on optimised weights: weights and skin in turn, each given the other, the best on the examples.
 
-    The first weights are those of linear blending alone. They are not held against the given ones by the error on the
-    examples, which a skin nearly meets with any weights; what they improve is poses that it has not seen.
+    The first weights are those of linear blending alone. They are not compared with the given ones on the examples,
+    which a skin nearly reproduces with any weights; what they improve is unseen poses.
     """
     most = min(max(4, examples.rig.weights.shape[1]), 8)
     rig, added = optimise_weights(examples, most), None
@@ -111,17 +112,12 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
 def _edges(rig: Rig) -> sp.csr_matrix:
     """Which welded vertices (G, G) share an edge."""
     groups, count = rig.mesh.weld.groups, len(rig.mesh.weld.first)
-    corners = groups[rig.mesh.triangles]
-    first, second = corners.ravel(), np.roll(corners, 1, axis=1).ravel()
-    apart = first != second
-    one = sp.csr_matrix((np.ones(int(apart.sum())), (first[apart], second[apart])), shape=(count, count))
-    both = sp.csr_matrix(one + one.T)
-    both.sort_indices()
-    return both
+    starts, ends = neighbours_of(groups[rig.mesh.triangles], count)
+    return sp.csr_matrix((np.ones(len(ends)), ends, starts), shape=(count, count))
 
 
 def _cut(dense: Floats, influences: int) -> Floats:
-    """Keep the largest weights (G, J) of each vertex, brought to sum to one."""
+    """Keep the largest weights (G, J) of each vertex, scaled to sum to one."""
     order = np.argsort(-dense, axis=1, kind="stable")[:, influences:]
     kept = dense.copy()
     np.put_along_axis(kept, order, 0.0, axis=1)

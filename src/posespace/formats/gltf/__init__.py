@@ -14,16 +14,18 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats import files
+from posespace.formats.checked_json import Fields
 from posespace.formats.contents import Contents, unique
 from posespace.formats.gltf.animation import Actor, read_motions
-from posespace.formats.gltf.buffers import Document, Fields
-from posespace.formats.gltf.meshes import Morphs, Part, influences, join, read_morphs, read_surface
+from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
+from posespace.formats.joining import join_meshes
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
 _SAME_BIND = 1e-4
-"""Two skins are one rig if their inverse bind matrices agree to this part of their size."""
+"""Two skins are one rig if their inverse bind matrices agree to this fraction of their size."""
 
 
 @dataclass(eq=False)
@@ -33,27 +35,27 @@ class _Binding:
     Parameters
     ----------
     inverse_bind : (4, 4) of each joint node, from the first skin's mesh space
-    parts : the surfaces they move
+    parts : the meshes they move
     """
 
     inverse_bind: dict[int, Floats]
-    parts: list[Part] = field(default_factory=list)
+    parts: list[MeshNode] = field(default_factory=list)
 
     @property
     def size(self) -> int:
         """How many vertices it has."""
-        return sum(part.surface.size for part in self.parts)
+        return sum(part.mesh.size for part in self.parts)
 
 
 def read(path: Path) -> Contents:
     """Read a glTF file. Skins that share joints and agree on how they are bound become one rig."""
-    # A number that overflows on its way becomes infinite, and the nouns refuse it by name.
+    # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         document = Document(path)
         nodes = read_nodes(document)
         bindings, loose = _parts(document, nodes)
         rigs = [_rig(document, nodes, binding) for binding in bindings]
-        meshes = [join(document, [part]) for part in loose]
+        meshes = [placed(document, part) for part in loose]
         owners = bindings[0].parts if bindings else loose[:1]
         morphs = read_morphs(document, nodes, owners)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
@@ -70,27 +72,29 @@ def read(path: Path) -> Contents:
         )
 
 
-def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[Part]]:
-    """Return the skins that move a surface, joined where they are one rig; and the unskinned surfaces."""
-    meshes = document.root.parts("meshes", "mesh")
-    surfaces = {mesh: read_surface(document, meshes[mesh]) for mesh in dict.fromkeys(nodes.meshes) if mesh is not None}
-    if len(surfaces) < len(meshes):
-        document.note(f"{len(meshes) - len(surfaces)} meshes that no node shows are left out")
-    skins = document.root.parts("skins", "skin")
+def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[MeshNode]]:
+    """Return the skins that move a mesh, joined where they are one rig; and the unskinned meshes."""
+    meshes = document.root.parts("meshes", "mesh", ())
+    found = {
+        number: read_mesh(document, meshes[number]) for number in dict.fromkeys(nodes.meshes) if number is not None
+    }
+    if len(found) < len(meshes):
+        document.note(f"{len(meshes) - len(found)} meshes that no node shows are left out")
+    skins = document.root.parts("skins", "skin", ())
     bound: dict[int, tuple[_Binding, Floats, tuple[int, ...]]] = {}
     bindings: list[_Binding] = []
-    loose: list[Part] = []
-    for node, (mesh, skin) in enumerate(zip(nodes.meshes, nodes.skins, strict=True)):
-        surface = None if mesh is None else surfaces[mesh]
-        if mesh is None or surface is None:
+    loose: list[MeshNode] = []
+    for node, (number, skin) in enumerate(zip(nodes.meshes, nodes.skins, strict=True)):
+        mesh = None if number is None else found[number]
+        if number is None or mesh is None:
             continue
         if skin is None:
-            loose.append(Part(node, mesh, surface, nodes.world[node]))
+            loose.append(MeshNode(node, number, mesh, nodes.world[node]))
             continue
         if skin not in bound:
             bound[skin] = _bind(document, bindings, skins[skin], nodes)
         binding, move, joints = bound[skin]
-        binding.parts.append(Part(node, mesh, surface, move, joints))
+        binding.parts.append(MeshNode(node, number, mesh, move, joints))
     return sorted(bindings, key=lambda binding: -binding.size), loose
 
 
@@ -113,7 +117,7 @@ def _bind(
 
 
 def _joints(skin: Fields, nodes: Nodes) -> tuple[int, ...]:
-    joints = tuple(skin.integers("joints", len(nodes)))
+    joints = tuple(skin.integers("joints", len(nodes), ()))
     if not joints or len(set(joints)) < len(joints):
         raise InputError(f"{skin.where}: joints: expected a list of nodes, each once")
     return joints
@@ -153,10 +157,10 @@ def _common_move(bound: dict[int, Floats], joints: Sequence[int], own: Floats) -
 
 def _rig(document: Document, nodes: Nodes, binding: _Binding) -> Rig:
     joints = list(binding.inverse_bind)
-    mesh = join(document, binding.parts)
-    where, weights = influences(document, binding.parts, joints)
+    mesh = join_meshes([placed(document, part) for part in binding.parts])
+    bound, weights = influences(document, binding.parts, joints)
     skeleton = nodes.skeleton(document, joints)
-    return Rig(mesh, skeleton, where.astype(np.int32), weights, np.stack(list(binding.inverse_bind.values())))
+    return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))
 
 
 def _actor(
@@ -165,23 +169,23 @@ def _actor(
     """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
     if rigs:
         return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)
-    skins = document.root.parts("skins", "skin")
+    skins = document.root.parts("skins", "skin", ())
     if skins and not morphs.displacements:
         joints = _joints(skins[0], nodes)
         return Actor(joints, nodes.skeleton(document, joints), morphs)
     return Actor([], Skeleton.from_world(["root"], [-1], np.eye(4)[None]), morphs)
 
 
-def _note_morphs(document: Document, parts: Sequence[Part], owners: Sequence[Part], morphs: Morphs) -> None:
+def _note_morphs(document: Document, parts: Sequence[MeshNode], owners: Sequence[MeshNode], morphs: Morphs) -> None:
     """Say which morphs are left out, and which ones the file does not show at rest."""
     owned = {part.node for part in owners}
-    others = sum(bool(part.surface.target_names) for part in parts if part.node not in owned)
+    others = sum(bool(part.mesh.target_names) for part in parts if part.node not in owned)
     if others:
-        document.note(f"the morphs of {others} further meshes are left out")
+        document.note(f"the morphs of {others} more meshes are left out")
     shown = [name for name, weight in morphs.defaults.items() if weight]
     if shown:
         document.note(f"the file shows {len(shown)} morphs from the start; the mesh is read without them")
 
 
-def _name(nodes: Nodes, part: Part) -> str:
-    return nodes.names[part.node] or part.surface.name
+def _name(nodes: Nodes, part: MeshNode) -> str:
+    return nodes.names[part.node] or part.mesh.name

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.formats.checked_json import Fields
 from posespace.formats.contents import unique
-from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import Morphs
 from posespace.formats.gltf.nodes import Nodes
 from posespace.motion import Motion
@@ -21,7 +22,7 @@ from posespace.skeleton import Skeleton
 _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 _SAME_SCALE = 1e-3
-"""Scales that differ by less than this part are one scale, written again and again by an exporter."""
+"""Scales that differ by less than this fraction are one scale that an exporter wrote repeatedly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class Track:
     values: Floats
 
     def sample(self, times: Floats) -> Floats:
-        """Return the values (P, D) at `times` (P,); before the first key and after the last one they stand still."""
+        """Return the values (P, D) at `times` (P,); they are constant before the first key and after the last."""
         last = len(self.times) - 1
         key = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, last)
         after = np.minimum(key + 1, last)
@@ -91,13 +92,13 @@ class Track:
 
 def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Motion]:
     """Read each animation that moves the actor; what moves other nodes is left out with a note."""
-    clips = document.root.parts("animations", "animation")
-    names = unique((clip.text("name") for clip in clips), "animation")
+    clips = document.root.parts("animations", "animation", ())
+    names = unique((clip.text("name", "") for clip in clips), "animation")
     motions: dict[str, Motion] = {}
     for name, clip in zip(names, clips, strict=True):
         tracks, strangers = _tracks(document, nodes, clip, actor)
         if strangers:
-            document.note(f"animation {name!r} moves {strangers} nodes that are no joints of the rig: left out")
+            document.note(f"animation {name!r} moves {strangers} nodes that are not joints of the rig: left out")
         if tracks:
             motions[name] = _motion(document, nodes, name, tracks, actor)
     return motions
@@ -105,15 +106,13 @@ def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Mo
 
 def _tracks(document: Document, nodes: Nodes, clip: Fields, actor: Actor) -> tuple[list[Track], int]:
     """Return the tracks that move the actor, and how many other nodes the clip moves."""
-    samplers = clip.parts("samplers", f"{clip.where} sampler")
+    samplers = clip.parts("samplers", f"{clip.where} sampler", ())
     joints = set(actor.joints)
     tracks: list[Track] = []
     strangers: set[int] = set()
-    for channel in clip.parts("channels", f"{clip.where} channel"):
+    for channel in clip.parts("channels", f"{clip.where} channel", ()):
         target = channel.part("target")
-        if target is None:
-            raise InputError(f"{channel.where}: target is missing")
-        node, path = target.reference("node", len(nodes)), target.text("path")
+        node, path = target.reference("node", len(nodes)), target.text("path", "")
         sampler = samplers[channel.integer("sampler", below=len(samplers))]
         if node is None or path not in (*_WIDTHS, "weights"):
             continue  # an extension's own kind of target
@@ -127,7 +126,7 @@ def _tracks(document: Document, nodes: Nodes, clip: Fields, actor: Actor) -> tup
 
 def _track(document: Document, sampler: Fields, node: int, path: str, width: int) -> Track:
     count = document.accessor_count
-    kind = sampler.text("interpolation") or "LINEAR"
+    kind = sampler.text("interpolation", "LINEAR")
     if kind not in _INTERPOLATIONS:
         raise InputError(f"{sampler.where}: interpolation: expected one of {', '.join(_INTERPOLATIONS)}, got {kind!r}")
     read = document.floats(sampler.integer("input", below=count), "SCALAR", f"{sampler.where} input")

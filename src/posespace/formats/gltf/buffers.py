@@ -21,124 +21,18 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files
+from posespace.formats.checked_json import Fields, shown
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
-"""Components of an element, of the types that have a use here."""
+"""Components per element, of the types that are used here."""
 
 _COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
 _HARMLESS = ("KHR_mesh_quantization",)
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 _NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
-"""How many numbers a file may make us hold: zeros, sparse and shared accessors let a few bytes ask for billions."""
-
-
-class Fields:
-    """One JSON object of the file; each value is checked as it is taken.
-
-    Parameters
-    ----------
-    value : what the JSON holds, of any type
-    where : what it is, for the message: "accessor 5"
-    """
-
-    def __init__(self, value: object, where: str) -> None:
-        if not isinstance(value, dict):
-            raise InputError(f"{where}: expected an object, got {_shown(value)}")
-        self._values: dict[str, object] = value
-        self.where = where
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._values
-
-    def integer(self, key: str, default: int | None = None, below: int = 2**53) -> int:
-        """Return a whole number of at least 0; without a `default` it must be there."""
-        if key not in self._values:
-            if default is None:
-                raise InputError(f"{self.where}: {key} is missing")
-            return default
-        return self._whole(key, self._values[key], below)
-
-    def reference(self, key: str, below: int) -> int | None:
-        """Return the number of another object of the file, or None where there is none."""
-        return self.integer(key, below=below) if key in self._values else None
-
-    def integers(self, key: str, below: int) -> list[int]:
-        """Return a list of whole numbers from 0 to `below` - 1; empty where there is none."""
-        return [self._whole(key, entry, below) for entry in self._list(key)]
-
-    def references(self, key: str, below: int) -> dict[str, int]:
-        """Return an object whose values are all whole numbers; empty where there is none."""
-        inner = self.part(key)
-        return {} if inner is None else {name: inner.integer(name, below=below) for name in inner._values}
-
-    def numbers(self, key: str, count: int | None = None) -> list[float] | None:
-        """Return a list of `count` numbers that single precision can hold, or None where there is none."""
-        if key not in self._values:
-            return None
-        found: list[float] = []
-        for entry in self._list(key):
-            # Written so that NaN fails too; huge integers compare without overflow.
-            if isinstance(entry, bool) or not isinstance(entry, int | float) or not abs(entry) <= 3.4e38:
-                raise InputError(f"{self.where}: {key}: expected finite numbers, got {_shown(entry)}")
-            found.append(float(entry))
-        if count is not None and len(found) != count:
-            raise InputError(f"{self.where}: {key}: expected {count} numbers, got {len(found)}")
-        return found
-
-    def text(self, key: str) -> str:
-        """Return a string; an empty one where there is none."""
-        return self._string(key, self._values.get(key, ""))
-
-    def texts(self, key: str) -> list[str]:
-        """Return a list of strings; empty where there is none."""
-        return [self._string(key, entry) for entry in self._list(key)]
-
-    def extra_texts(self, key: str) -> list[str]:
-        """Return a list of strings from the extras, where any JSON is allowed: what is no string becomes empty."""
-        extras = self._values.get("extras")
-        found = extras.get(key) if isinstance(extras, dict) else None
-        entries = found if isinstance(found, list) else []
-        return [self._string(key, entry) if isinstance(entry, str) else "" for entry in entries]
-
-    def flag(self, key: str) -> bool:
-        """Return true or false; false where there is none."""
-        value = self._values.get(key, False)
-        if not isinstance(value, bool):
-            raise InputError(f"{self.where}: {key}: expected true or false, got {_shown(value)}")
-        return value
-
-    def part(self, key: str) -> Fields | None:
-        """Return the object under `key`, or None where there is none."""
-        return Fields(self._values[key], f"{self.where}: {key}") if key in self._values else None
-
-    def parts(self, key: str, each: str) -> list[Fields]:
-        """Return a list of objects, called `each` 0, `each` 1, ... in messages; empty where there is none."""
-        return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key))]
-
-    def _list(self, key: str) -> list[object]:
-        value = self._values.get(key, [])
-        if not isinstance(value, list):
-            raise InputError(f"{self.where}: {key}: expected a list, got {_shown(value)}")
-        return value
-
-    def _whole(self, key: str, value: object, below: int) -> int:
-        # JSON has one kind of number: 5.0 is as good as 5.
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(f"{self.where}: {key}: expected a whole number, got {_shown(value)}")
-        if not 0 <= value < below:
-            allowed = f"from 0 to {below - 1}" if below else "of something in the file, which has none"
-            raise InputError(f"{self.where}: {key}: expected a number {allowed}, got {_shown(value)}")
-        return value
-
-    def _string(self, key: str, value: object) -> str:
-        if not isinstance(value, str):
-            raise InputError(f"{self.where}: {key}: expected a string, got {_shown(value)}")
-        # JSON can spell half a surrogate pair, which no terminal can print.
-        return value.encode("utf-8", "replace").decode()
+"""How many numbers a file may make us hold: sparse and shared accessors let a few bytes ask for billions."""
 
 
 class Document:
@@ -158,9 +52,9 @@ class Document:
         self._notes: Counter[str] = Counter()
         self._loaded: dict[int | Path, memoryview] = {}
         self._check_version()
-        self._accessors = self.root.parts("accessors", "accessor")
-        self._views = self.root.parts("bufferViews", "buffer view")
-        self._buffers = self.root.parts("buffers", "buffer")
+        self._accessors = self.root.parts("accessors", "accessor", ())
+        self._views = self.root.parts("bufferViews", "buffer view", ())
+        self._buffers = self.root.parts("buffers", "buffer", ())
 
     @property
     def accessor_count(self) -> int:
@@ -177,7 +71,7 @@ class Document:
         self._notes[text] += 1
 
     def take(self, numbers: int, what: str) -> None:
-        """Account for `numbers` about to be held for `what`; more than the file's size can explain is refused."""
+        """Account for `numbers` about to be held for `what`; raise if the file's size cannot explain them."""
         self._left -= numbers
         if self._left < 0:
             raise InputError(f"{what}: asks for more numbers than a file of this size can need; is it damaged?")
@@ -198,7 +92,7 @@ class Document:
         """
         values = self._read(index, kind, what, count)
         result: Floats = values.astype(np.float32)
-        if self._accessors[index].flag("normalized") and values.dtype.kind in "iu":
+        if self._accessors[index].flag("normalized", False) and values.dtype.kind in "iu":
             if values.dtype.itemsize > 2:
                 raise InputError(f"accessor {index}: 32-bit integers cannot be normalised")
             result = np.maximum(result / np.float32(np.iinfo(values.dtype).max), np.float32(-1))
@@ -212,22 +106,21 @@ class Document:
         return values.astype(np.int64)
 
     def _check_version(self) -> None:
-        asset = self.root.part("asset")
-        version = "" if asset is None else asset.text("version")
+        version = self.root.part("asset", {}).text("version", "")
         if not version.startswith("2."):
-            raise InputError(f"expected glTF version 2, got {_shown(version)}")
-        for extension in self.root.texts("extensionsRequired"):
+            raise InputError(f"expected glTF version 2, got {shown(version)}")
+        for extension in self.root.texts("extensionsRequired", ()):
             if extension in _COMPRESSIONS:
                 raise InputError(f"is compressed by {extension}, which is not read; export it without compression")
             if extension not in _HARMLESS:
-                self.note(f"the file requires the extension {_shown(extension)}, which is left out")
+                self.note(f"the file requires the extension {shown(extension)}, which is left out")
 
     def _read(self, index: int, kind: str, what: str, count: int | None) -> NDArray[Any]:
         """Return the raw components (count, components) of an accessor in their own type."""
         accessor = self._accessors[index]
-        found, size = accessor.text("type"), accessor.integer("count")
+        found, size = accessor.text("type", ""), accessor.integer("count")
         if found != kind:
-            raise InputError(f"{what}: accessor {index}: expected type {kind}, got {_shown(found)}")
+            raise InputError(f"{what}: accessor {index}: expected type {kind}, got {shown(found)}")
         if count is not None and size != count:
             raise InputError(f"{what}: accessor {index}: expected {count} elements, got {size}")
         dtype, width = _component(accessor), _WIDTHS[kind]
@@ -236,16 +129,14 @@ class Document:
         else:
             self.take(size * width, accessor.where)
             values = np.zeros((size, width), dtype)
-        if (sparse := accessor.part("sparse")) is not None:
-            self._overwrite(values, sparse)
+        if "sparse" in accessor:
+            self._overwrite(values, accessor.part("sparse"))
         return values
 
     def _overwrite(self, values: NDArray[Any], sparse: Fields) -> None:
         """Put the sparse entries of an accessor in their places."""
         count = sparse.integer("count", below=len(values) + 1)
         at, new = sparse.part("indices"), sparse.part("values")
-        if at is None or new is None:
-            raise InputError(f"{sparse.where}: indices or values are missing")
         places = self._elements(at, count, _component(at), 1)[:, 0]
         if places.dtype.kind != "u":
             raise InputError(f"{at.where}: expected unsigned integers, got {places.dtype.name}")
@@ -351,7 +242,7 @@ def _decode(uri: str, where: str) -> memoryview:
 
 
 def _beside(path: Path, uri: str, where: str) -> Path:
-    """Return the file that a relative URI names; one outside the folder of `path` is refused."""
+    """Return the file that a relative URI names; raise if it is outside the folder of `path`."""
     name = unquote(uri)
     inside = not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\]", name) and not set(re.split(r"[/\\]", name)) & {"..", ""}
     if inside and "\0" not in name:
@@ -360,12 +251,4 @@ def _beside(path: Path, uri: str, where: str) -> Path:
             place = (path.parent / name).resolve()
             if place.is_relative_to(path.parent.resolve()):
                 return place
-    raise FileError(path, f"{where}: uri: expected a file in the same folder, got {_shown(uri)}")
-
-
-def _shown(value: object) -> str:
-    """Return a value as a message can show it: short and on one line."""
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = "null" if value is None else repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    raise FileError(path, f"{where}: uri: expected a file in the same folder, got {shown(uri)}")

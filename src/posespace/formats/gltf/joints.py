@@ -19,7 +19,7 @@ from posespace.rig import Rig
 Node = dict[str, Any]
 
 _SAME = 1e-7
-"""Numbers that differ by less, beside one, are the same in single precision."""
+"""Numbers near one that differ by less are the same in single precision."""
 
 
 @dataclass(frozen=True, eq=False)

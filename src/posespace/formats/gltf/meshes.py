@@ -1,4 +1,4 @@
-"""The meshes of a glTF file: their primitives as triangles, their morphs, and several of them joined into one mesh."""
+"""The meshes of a glTF file: their primitives as triangles, where nodes put them, what moves them, their morphs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats
+from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.formats.checked_json import Fields, printable
 from posespace.formats.contents import unique
-from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.nodes import Nodes
+from posespace.formats.joining import join_influences
 from posespace.mesh import Mesh
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
@@ -51,15 +53,15 @@ class Primitive:
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class GltfMesh:
     """One mesh of the file, in its own space.
 
     Parameters
     ----------
     name : as in the file, may be empty
-    primitives : their vertices, one after the other, are the surface's
+    primitives : their vertices, one after the other, are the mesh's
     triangles : (T, 3)
-    target_names : one a morph, empty where the file gives none
+    target_names : one per morph, empty where the file gives none
     default_weights : of the morphs; may be shorter
     """
 
@@ -76,28 +78,28 @@ class Surface:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A surface where a node puts it: in the world, or in a rig.
+class MeshNode:
+    """A mesh where a node puts it: in the world, or in a rig.
 
     Parameters
     ----------
     node : number of the node
-    mesh : number of its mesh
-    surface : that mesh
-    move : (4, 4) from the surface's own space to the world or the rig's mesh space
+    number : number of its mesh
+    mesh : that mesh
+    move : (4, 4) from the mesh's own space to the world or the rig's mesh space
     joints : the joint nodes of its skin; empty for an unskinned mesh
     """
 
     node: int
-    mesh: int
-    surface: Surface
+    number: int
+    mesh: GltfMesh
     move: Floats
     joints: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Morphs:
-    """The morphs of a mesh that was joined from parts.
+    """The morphs of a mesh that was joined from several.
 
     Parameters
     ----------
@@ -111,21 +113,22 @@ class Morphs:
     defaults: dict[str, float]
 
 
-def read_surface(document: Document, mesh: Fields) -> Surface | None:
+def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     """Read the triangles of a mesh's primitives; None where it has none."""
     found: dict[tuple[Any, ...], Primitive] = {}
     start: dict[tuple[Any, ...], int] = {}
     triangles: list[_Ints] = []
     end = 0
-    for primitive in mesh.parts("primitives", f"{mesh.where} primitive"):
-        attributes = primitive.references("attributes", document.accessor_count)
+    for primitive in mesh.parts("primitives", f"{mesh.where} primitive", ()):
+        named = primitive.part("attributes", {})
+        attributes = {name: named.integer(name, below=document.accessor_count) for name in named}
         mode = primitive.integer("mode", default=_TRIANGLES)
         if mode not in (_TRIANGLES, _STRIP, _FAN) or "POSITION" not in attributes:
             lack = "positions" if "POSITION" not in attributes else "triangles"
             document.note(f"{mesh.where} has a primitive without {lack}: it is left out")
             continue
         used = {name: at for name, at in attributes.items() if name.startswith(("POSITION", "JOINTS_", "WEIGHTS_"))}
-        targets = primitive.parts("targets", f"{primitive.where} target")
+        targets = primitive.parts("targets", f"{primitive.where} target", ())
         moves = tuple(target.reference("POSITION", document.accessor_count) for target in targets)
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
@@ -137,81 +140,73 @@ def read_surface(document: Document, mesh: Fields) -> Surface | None:
         return None
     primitives = tuple(found.values())
     morphs = max(len(primitive.targets) for primitive in primitives)
-    names = (mesh.extra_texts("targetNames") + [""] * morphs)[:morphs]
-    defaults = tuple(mesh.numbers("weights") or ())
-    return Surface(mesh.text("name"), primitives, np.concatenate(triangles), tuple(names), defaults)
+    names = (_target_names(mesh) + [""] * morphs)[:morphs]
+    defaults = tuple(mesh.numbers("weights", default=()))
+    return GltfMesh(mesh.text("name", ""), primitives, np.concatenate(triangles), tuple(names), defaults)
 
 
-def join(document: Document, parts: Sequence[Part]) -> Mesh:
-    """Return one mesh of all parts, in their order."""
-    points: list[Floats] = []
-    triangles: list[_Ints] = []
-    end = 0
-    for part in parts:
-        document.take(3 * (part.surface.size + len(part.surface.triangles)), f"the mesh of node {part.node}")
-        corners = part.surface.triangles
-        # A reflection turns the surface inside out.
-        turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
-        triangles.append(turned + end)
-        points += [_moved(primitive.points, part.move) for primitive in part.surface.primitives]
-        end += part.surface.size
-    return Mesh(np.concatenate(points), np.concatenate(triangles))
+def placed(document: Document, part: MeshNode) -> Mesh:
+    """Return a mesh where its node puts it."""
+    document.take(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
+    corners = part.mesh.triangles
+    # A reflection turns the mesh inside out.
+    turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
+    points = np.concatenate([_moved(primitive.points, part.move) for primitive in part.mesh.primitives])
+    return Mesh(points, turned.astype(np.int32))
 
 
-def influences(document: Document, parts: Sequence[Part], joints: Sequence[int]) -> tuple[_Ints, Floats]:
-    """Return which of the nodes `joints` move each vertex of the joined parts: (N, K) numbers and weights.
-
-    The strongest stands first; slots that no vertex needs are left out.
-    """
+def influences(document: Document, parts: Sequence[MeshNode], joints: Sequence[int]) -> tuple[Ints, Floats]:
+    """Return which of the nodes `joints` move each vertex of the joined meshes: (N, K) numbers and weights."""
     number = {node: k for k, node in enumerate(joints)}
-    slots = max(1, *(primitive.weights.shape[1] for part in parts for primitive in part.surface.primitives))
-    count = sum(part.surface.size for part in parts)
+    slots = max(1, *(primitive.weights.shape[1] for part in parts for primitive in part.mesh.primitives))
+    count = sum(part.mesh.size for part in parts)
     document.take(2 * count * slots + sum(len(part.joints) for part in parts), "the joints and weights of a rig")
-    where, weights = np.zeros((count, slots), np.int64), np.zeros((count, slots), np.float32)
-    start = 0
+    found: list[tuple[Ints, Floats]] = []
     for part in parts:
-        numbers = np.array([number[node] for node in part.joints])
-        for primitive in part.surface.primitives:
-            rows, own = slice(start, start + len(primitive.points)), primitive.weights.shape[1]
-            if not own:
+        numbers = np.array([number[node] for node in part.joints], np.int32)
+        for primitive in part.mesh.primitives:
+            if not primitive.weights.shape[1]:
                 document.note(f"{primitive.where} is skinned, but has no joints and weights: it is bound to the root")
-            where[rows, :own] = numbers[primitive.bound(len(numbers))]
-            weights[rows, :own] = primitive.weights
-            start = rows.stop
-    order = np.argsort(-weights, axis=1, kind="stable")
-    where, weights = np.take_along_axis(where, order, axis=1), np.take_along_axis(weights, order, axis=1)
-    needed = max(1, int(np.flatnonzero((weights != 0).any(axis=0)).max(initial=0)) + 1)
-    return where[:, :needed], weights[:, :needed]
+            found.append((numbers[primitive.bound(len(numbers))], primitive.weights))
+    return join_influences(found)
 
 
-def read_morphs(document: Document, nodes: Nodes, parts: Sequence[Part]) -> Morphs:
-    """Read the morphs of the joined parts; parts whose morphs have the same name share it.
+def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode]) -> Morphs:
+    """Read the morphs of the joined meshes; morphs of the same name become one.
 
-    Morphs without a name are numbered through all parts, since those of two meshes have nothing to do with each other.
+    Morphs without a name are numbered across all meshes, since those of two meshes are unrelated.
     """
     by_mesh: dict[int, list[str]] = {}
     numbered = 0
     for part in parts:
-        if part.mesh not in by_mesh:
-            given = part.surface.target_names
-            by_mesh[part.mesh] = unique((name or f"morph {numbered + k}" for k, name in enumerate(given)), "morph")
+        if part.number not in by_mesh:
+            given = part.mesh.target_names
+            by_mesh[part.number] = unique((name or f"morph {numbered + k}" for k, name in enumerate(given)), "morph")
             numbered += len(given)
-    names = dict.fromkeys(name for part in parts for name in by_mesh[part.mesh])
-    count = sum(part.surface.size for part in parts)
+    names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
+    count = sum(part.mesh.size for part in parts)
     document.take(3 * count * len(names), "the morphs")
     total = {name: np.zeros((count, 3), np.float32) for name in names}
     defaults = dict.fromkeys(names, 0.0)
     start = 0
     for part in parts:
-        rows = slice(start, start + part.surface.size)
-        for morph, name in enumerate(by_mesh[part.mesh]):
-            moved = _displacements(document, part.surface, morph).astype(np.float64) @ part.move[:3, :3].T
+        rows = slice(start, start + part.mesh.size)
+        for morph, name in enumerate(by_mesh[part.number]):
+            moved = _displacements(document, part.mesh, morph).astype(np.float64) @ part.move[:3, :3].T
             total[name][rows] = moved
         own = nodes.weights[part.node]
-        weights = part.surface.default_weights if own is None else own
-        defaults.update(zip(by_mesh[part.mesh], weights, strict=False))
+        weights = part.mesh.default_weights if own is None else own
+        defaults.update(zip(by_mesh[part.number], weights, strict=False))
         start = rows.stop
-    return Morphs(dict(total), {part.node: by_mesh[part.mesh] for part in parts}, defaults)
+    return Morphs(dict(total), {part.node: by_mesh[part.number] for part in parts}, defaults)
+
+
+def _target_names(mesh: Fields) -> list[str]:
+    """Return the names of a mesh's morphs from its extras, where any JSON is allowed: what is not a string is empty."""
+    extras = mesh.values.get("extras")
+    found = extras.get("targetNames") if isinstance(extras, dict) else None
+    entries = found if isinstance(found, list) else []
+    return [printable(entry) if isinstance(entry, str) else "" for entry in entries]
 
 
 def _vertices(document: Document, used: dict[str, int], moves: tuple[int | None, ...], where: str) -> Primitive:
@@ -242,7 +237,7 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
     if mode == _TRIANGLES:
         whole = len(listed) // 3 * 3
         if whole < len(listed):
-            document.note(f"{primitive.where}: its last triangle lacks corners and is left out")
+            document.note(f"{primitive.where}: its last triangle is incomplete and left out")
         return listed[:whole].reshape(-1, 3)
     first = np.arange(max(len(listed) - 2, 0))
     # In a strip every other triangle is turned, so that all face the same way.
@@ -252,10 +247,10 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
     return triangles
 
 
-def _displacements(document: Document, surface: Surface, morph: int) -> Floats:
+def _displacements(document: Document, mesh: GltfMesh, morph: int) -> Floats:
     """Return the displacements (N, 3) of a morph; zero where a primitive lacks it."""
     found: list[Floats] = []
-    for primitive in surface.primitives:
+    for primitive in mesh.primitives:
         accessor = primitive.targets[morph] if morph < len(primitive.targets) else None
         count = len(primitive.points)
         if accessor is None:

@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from posespace import rotations
+from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.formats.checked_json import Fields
 from posespace.formats.contents import unique
-from posespace.formats.gltf.buffers import Document, Fields
+from posespace.formats.gltf.buffers import Document
 from posespace.skeleton import Skeleton
 
 _ROUNDING = 1e-6
@@ -27,7 +28,7 @@ class Nodes:
     ----------
     names : n names, empty where the file gives none
     parents : n numbers of nodes, -1 for a root
-    order : the nodes sorted so that parents stand before their children
+    order : the nodes sorted so that parents come before their children
     translations : (n, 3)
     rotations : (n, 4) unit quaternions x y z w
     stretches : (n, 3, 3)
@@ -68,7 +69,7 @@ class Nodes:
     def skeleton(self, document: Document, joints: Sequence[int]) -> Skeleton:
         """Make a skeleton of the nodes `joints`, in that order.
 
-        Nodes that are no joints, between joints or above a root, do not move: they become part of the frames.
+        Nodes that are not joints, between joints or above a root, do not move: they become part of the frames.
         """
         document.take(32 * len(self), f"the skeleton of node {joints[0]}")
         number = {node: k for k, node in enumerate(joints)}
@@ -97,14 +98,14 @@ class Nodes:
 
 
 def read_nodes(document: Document) -> Nodes:
-    """Read the nodes; a graph that is no forest is refused."""
-    fields = document.root.parts("nodes", "node")
-    mesh_count = len(document.root.parts("meshes", "mesh"))
-    skin_count = len(document.root.parts("skins", "skin"))
+    """Read the nodes; raise if they are not a forest."""
+    fields = document.root.parts("nodes", "node", ())
+    mesh_count = len(document.root.parts("meshes", "mesh", ()))
+    skin_count = len(document.root.parts("skins", "skin", ()))
     parents, order = _tree(fields)
     shift, turn, stretches = _transforms(fields)
     return Nodes(
-        names=[node.text("name") for node in fields],
+        names=[node.text("name", "") for node in fields],
         parents=parents,
         order=order,
         translations=shift,
@@ -112,22 +113,18 @@ def read_nodes(document: Document) -> Nodes:
         stretches=stretches,
         meshes=[node.reference("mesh", mesh_count) for node in fields],
         skins=[node.reference("skin", skin_count) for node in fields],
-        weights=[node.numbers("weights") for node in fields],
+        weights=[node.numbers("weights") if "weights" in node else None for node in fields],
     )
 
 
 def affine(columns: Floats, what: str) -> Floats:
-    """Return matrices (..., 4, 4) from the file's column-major numbers (..., 16); one that is not affine raises."""
-    matrices = np.swapaxes(columns.astype(np.float64).reshape(*columns.shape[:-1], 4, 4), -1, -2)
-    if np.abs(matrices[..., 3, :] - (0, 0, 0, 1)).max(initial=0.0) > 1e-4:
-        raise InputError(f"{what}: expected a matrix whose last row is 0 0 0 1")
-    matrices[..., 3, :] = (0, 0, 0, 1)
-    return matrices
+    """Return matrices (n, 4, 4) from the file's column-major numbers (n, 16); one that is not affine raises."""
+    return check.affine(what, np.swapaxes(columns.reshape(-1, 4, 4), -1, -2), ("n", 4, 4))
 
 
 def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
     parents = [-1] * len(fields)
-    children = [node.integers("children", len(fields)) for node in fields]
+    children = [node.integers("children", len(fields), ()) for node in fields]
     for node, below in enumerate(children):
         for child in below:
             if parents[child] >= 0:
@@ -144,17 +141,16 @@ def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
 
 def _transforms(fields: list[Fields]) -> tuple[Floats, Floats, Floats]:
     """Return the nodes' translations (n, 3), rotations (n, 4) and stretches (n, 3, 3)."""
-    shift = np.array([node.numbers("translation", 3) or (0, 0, 0) for node in fields], float).reshape(-1, 3)
-    turn = np.array([node.numbers("rotation", 4) or (0, 0, 0, 1) for node in fields], float).reshape(-1, 4)
-    scale = np.array([node.numbers("scale", 3) or (1, 1, 1) for node in fields], float).reshape(-1, 3)
+    shift = np.array([node.numbers("translation", 3, (0, 0, 0)) for node in fields], float).reshape(-1, 3)
+    turn = np.array([node.numbers("rotation", 4, (0, 0, 0, 1)) for node in fields], float).reshape(-1, 4)
+    scale = np.array([node.numbers("scale", 3, (1, 1, 1)) for node in fields], float).reshape(-1, 3)
     if not turn.any(axis=1).all():
         raise InputError(f"node {turn.any(axis=1).argmin()}: rotation: expected a quaternion of nonzero length")
     turn = rotations.normalize(turn, "node rotations")
     stretches = scale[:, :, None] * np.eye(3)
     for k, node in enumerate(fields):
-        given = node.numbers("matrix", 16)
-        if given is not None:
-            matrix = affine(np.array(given), f"{node.where}: matrix")
+        if "matrix" in node:
+            matrix = affine(np.array([node.numbers("matrix", 16)]), f"{node.where}: matrix")[0]
             shift[k] = matrix[:3, 3]
             turn[k], stretches[k] = rotations.polar(matrix[:3, :3])
     return shift, turn, stretches

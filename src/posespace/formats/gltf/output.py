@@ -19,7 +19,7 @@ VERTICES, INDICES = 34962, 34963
 _CODES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
 _KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _MOST_BYTES = 2**32 - 1
-"""A GLB file tells its length in 32 bits."""
+"""A GLB file stores its length in 32 bits."""
 
 
 class Output:

@@ -1,4 +1,4 @@
-"""A skin's layers as morph targets: one a coordinate, scaled so that its weight stays within -1 and 1."""
+"""A skin's layers as morph targets: one per component, scaled so that its weight stays within -1 and 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from posespace.skin import Skin
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Displacements:
     """A layer's displacements (C, S, 3) of points, of normals, or of both, that share a driver."""
 
     name: str
@@ -28,7 +28,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Morph targets, as many as all layers have coordinates.
+    """Morph targets, one per component of all layers.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def make_targets(output: Output, skin: Skin, rest: Motion, motion: Motion | None
         names += [f"{part.name} {k + 1}" for k in range(len(scale))]
         accessors += _accessors(output, part, scale, len(skin.rig.mesh.points), with_normals)
         scales.append(scale)
-        # Rounding in the interpolant is no reason for a file to show a morph.
+        # Rounding in the interpolant must not make the file show a morph.
         shown.append(np.where(np.abs(still[0]) > 1e-6 * scale, still[0] / scale, 0.0))
         weights.append(played / scale)
     none = [np.zeros(0)]
@@ -75,14 +75,14 @@ def make_targets(output: Output, skin: Skin, rest: Motion, motion: Motion | None
     )
 
 
-def _parts(skin: Skin) -> list[_Part]:
+def _parts(skin: Skin) -> list[_Displacements]:
     parts = []
     for layer in skin.layers:
         shared = layer.normal_basis if layer.normal_driver is None else None
-        parts.append(_Part(layer.name, layer.driver, layer.support, layer.basis, shared))
+        parts.append(_Displacements(layer.name, layer.driver, layer.support, layer.basis, shared))
         if layer.normal_driver is not None:
             name = f"{layer.name} normals"
-            parts.append(_Part(name, layer.normal_driver, layer.support, None, layer.normal_basis))
+            parts.append(_Displacements(name, layer.normal_driver, layer.support, None, layer.normal_basis))
     return parts
 
 
@@ -91,8 +91,10 @@ def _coordinates(driver: Driver, motion: Motion, skin: Skin) -> Floats:
     return values.reshape(len(motion), -1)
 
 
-def _accessors(output: Output, part: _Part, scale: Floats, count: int, with_normals: bool) -> list[dict[str, Any]]:
-    """One object a coordinate. All have the same attributes: some loaders take what is missing for the rest shape."""
+def _accessors(
+    output: Output, part: _Displacements, scale: Floats, count: int, with_normals: bool
+) -> list[dict[str, Any]]:
+    """One object per component. All have the same attributes: some loaders take a missing one for the rest shape."""
     found: list[dict[str, Any]] = [{} for _ in scale]
     kinds = {"POSITION": part.points} | ({"NORMAL": part.normals} if with_normals else {})
     for kind, basis in kinds.items():

@@ -1,4 +1,4 @@
-"""A skin as a glTF 2.0 file: the rig, a morph target for each coordinate of its layers, and a motion as animation."""
+"""A skin as a glTF 2.0 file: the rig, a morph target for each component of its layers, and a motion as animation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLAY = {"baseColorFactor": [0.75, 0.64, 0.55, 1.0], "metallicFactor": 0.0, "rou
 
 
 def write(path: Path, skin: Skin, motion: Motion | None = None) -> list[str]:
-    """Write a skin, and a motion of it, to a `.glb` or `.gltf` file; returns what the file cannot hold, a line each."""
+    """Write a skin, and a motion of it, to a `.glb` or `.gltf` file; returns one line on each thing it cannot hold."""
     rig = skin.rig
     if not len(rig.mesh.triangles):
         raise InputError("skin: expected a mesh with triangles, got none")
@@ -65,7 +65,7 @@ def _in_order(motion: Motion, rig: Rig) -> Motion:
     if (np.diff(times) <= 0).any():
         raise InputError("motion times: expected each time once, got two poses at the same time")
     turn = sorted_by_time.rotations.copy()
-    # Of the two quaternions of a rotation the one near the pose before, for players that take no shortest way.
+    # Of the two quaternions of a rotation, the one closer to the pose before: not all players take the shortest way.
     flips = np.where((turn[1:] * turn[:-1]).sum(axis=2) < 0, -1.0, 1.0)
     turn[1:] *= np.cumprod(flips, axis=0)[..., None]
     return Motion(
@@ -121,7 +121,7 @@ def _influences(rig: Rig) -> tuple[NDArray[Any], NDArray[np.float32]]:
 
 
 def _unit(normals: Floats) -> NDArray[np.float32]:
-    """Unit normals (N, 3); a vertex of no triangle, which has none, gets the z axis."""
+    """Unit normals (N, 3); a vertex in no triangle has none and gets the z axis."""
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     given = np.where(length > 0, normals / np.where(length > 0, length, 1), (0.0, 0.0, 1.0))
     return given.astype(np.float32)

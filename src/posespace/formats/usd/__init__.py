@@ -13,7 +13,8 @@ import numpy as np
 from posespace.errors import FileError, require
 from posespace.formats import files
 from posespace.formats.contents import Contents, unique
-from posespace.formats.usd.meshes import Part, influences, join, read_morphs, read_parts
+from posespace.formats.joining import join_meshes
+from posespace.formats.usd.meshes import MeshPrim, influences, read_meshes, read_morphs
 from posespace.formats.usd.process import Found, extract
 from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
 from posespace.motion import Motion
@@ -22,13 +23,13 @@ from posespace.skeleton import Skeleton
 
 
 def read(path: Path) -> Contents:
-    """Read a USD file: one rig a skeleton with all meshes it moves, in its space; other meshes in the world's.
+    """Read a USD file: one rig per skeleton, with all meshes it moves in its space; other meshes in world space.
 
-    The files it draws on must lie in its own folder.
+    The files it refers to must be in its own folder.
     """
     require("pxr", "usd", "reading USD")
     found = extract(path)
-    # A number that overflows on its way becomes infinite, and the nouns refuse it by name.
+    # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         try:
             return _contents(path, found)
@@ -37,8 +38,8 @@ def read(path: Path) -> Contents:
 
 
 def _contents(path: Path, found: Found) -> Contents:
-    parts = read_parts(found)
-    skinned: dict[str, list[Part]] = {}
+    parts = read_meshes(found)
+    skinned: dict[str, list[MeshPrim]] = {}
     for part in parts:
         if part.is_skinned:
             skinned.setdefault(part.record["skeleton"], []).append(part)
@@ -63,7 +64,7 @@ def _contents(path: Path, found: Found) -> Contents:
     )
 
 
-def _rig(found: Found, path: str, parts: Sequence[Part]) -> Rig:
+def _rig(found: Found, path: str, parts: Sequence[MeshPrim]) -> Rig:
     """Return the rig of the skeleton at `path` and the meshes it moves."""
     record = found.description["skeletons"][path]
     if record["world"] != np.eye(4).tolist():
@@ -73,12 +74,12 @@ def _rig(found: Found, path: str, parts: Sequence[Part]) -> Rig:
     blending = max(parts, key=lambda part: part.size).record["blending"]
     skeleton = read_skeleton(found, path)
     bound, weights = influences(found, parts, record["joints"])
-    mesh = join([part.mesh for part in parts])
+    mesh = join_meshes([part.mesh for part in parts])
     return Rig(mesh, skeleton, bound, weights, read_inverse_bind(found, path), blending)  # type: ignore[arg-type]
 
 
 def _motions(
-    found: Found, order: Sequence[str], rigs: Sequence[Rig], owners: Sequence[Part]
+    found: Found, order: Sequence[str], rigs: Sequence[Rig], owners: Sequence[MeshPrim]
 ) -> tuple[Skeleton | None, dict[str, Motion]]:
     """Return the joints that are animated, and how: the first rig's, or none but the morphs, or a bare skeleton's."""
     skeletons = found.description["skeletons"]
@@ -100,12 +101,14 @@ def _motions(
     return joints, {animation["name"]: read_motion(found, animation, joints, skeletons[path]["joints"])}
 
 
-def _note_left_out(found: Found, parts: Sequence[Part], owners: Sequence[Part], motions: dict[str, Motion]) -> None:
+def _note_left_out(
+    found: Found, parts: Sequence[MeshPrim], owners: Sequence[MeshPrim], motions: dict[str, Motion]
+) -> None:
     """Say what the file has beyond what is read."""
     missing = found.description["missing"]
-    found.note(len(missing), f"files it draws on are missing: {', '.join(missing[:3])}")
+    found.note(len(missing), f"files it refers to are missing: {', '.join(missing[:3])}")
     found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
     shaped = sum(bool(part.shapes) for part in parts) - sum(bool(part.shapes) for part in owners)
-    found.note(shaped, "further meshes have blend shapes: they are left out")
+    found.note(shaped, "more meshes have blend shapes: they are left out")
     further = len(found.description["animations"]) - len(motions)
     found.note(further, "animations that do not move the first rig are left out")

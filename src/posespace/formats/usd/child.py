@@ -1,6 +1,6 @@
 """The part of the USD reader that calls the USD library, run as a process of its own by `process.py`.
 
-On damaged files the library crashes, hangs or fills the memory; here it may. Out come plain arrays and JSON.
+On damaged files the library crashes, hangs or exhausts memory; here that does no harm. It returns arrays and JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Record = dict[str, Any]
 
 _MEMORY, _MEMORY_PER_BYTE = 400_000_000, 40
 _SECONDS, _SECONDS_PER_BYTE = 6.0, 1e-6
-"""What reading may take: a fixed part and a part for the size of the files."""
+"""What reading may take: a fixed amount plus an amount per byte of the files."""
 
 
 class RefusedError(Exception):
@@ -65,7 +65,9 @@ class Arrays:
             return None
         plain = [_plain(value, where, "f", tail) for value in values]
         if len({len(value) for value in plain}) > 1:
-            raise RefusedError(f"{where}: expected as many values at each time, got {len(plain[0])} and others")
+            raise RefusedError(
+                f"{where}: expected the same number of values at each time, got {len(plain[0])} and others"
+            )
         return self.put(np.stack(plain), where, "f", plain[0].shape)
 
 
@@ -88,7 +90,7 @@ def main(path: Path, out: BinaryIO) -> None:
 
 
 def open_stage(path: Path) -> tuple[Any, list[str]]:
-    """Open a stage after a look at all files it draws on: they must lie in its folder. Also return the missing ones."""
+    """Open a stage once all files it refers to are known to be in its folder. Also return the missing ones."""
     folder = Path(os.path.realpath(path.parent))
     # A path that is found nowhere else is looked for in the working folder.
     os.chdir(folder)
@@ -120,20 +122,20 @@ def _open(name: str, is_root: bool) -> Any:
     except Tf.ErrorException as error:
         layer, problem = None, _one_line(error)
     if layer is None:
-        raise RefusedError(problem if is_root else f"draws on {Path(name).name!r}, which {problem}")
+        raise RefusedError(problem if is_root else f"refers to {Path(name).name!r}, which {problem}")
     return layer
 
 
 def _inside(folder: Path, layer: Any, asset: str) -> str | None:
-    """Return where a layer's asset lies, None if it is missing; one outside of `folder` is refused."""
+    """Return the path of a layer's asset, None if it is missing; raise if it is outside `folder`."""
     plain, _ = Sdf.Layer.SplitIdentifier(asset)
     # Backquotes make an expression, which can become any path.
     if "`" in plain or ":" in plain or plain.startswith(("/", "\\")):
-        raise RefusedError(f"draws on {asset!r}; only files in its own folder, by relative paths, are read")
+        raise RefusedError(f"refers to {asset!r}; only files in its own folder, by relative paths, are read")
     found = Sdf.ComputeAssetPathRelativeToLayer(layer, plain)
     outer = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(found)[0]))
     if not outer.is_relative_to(folder):
-        raise RefusedError(f"draws on {asset!r}, which lies outside of its own folder")
+        raise RefusedError(f"refers to {asset!r}, which is outside its own folder")
     return found if outer.is_file() else None
 
 
@@ -141,7 +143,7 @@ def _refuse_clips(layer: Any, path: Any) -> None:
     """Refuse value clips: the library opens their files unasked."""
     prim = layer.GetPrimAtPath(path)
     if prim and prim.HasInfo("clips"):
-        raise RefusedError(f"draws on value clips at {path}, which are not read")
+        raise RefusedError(f"refers to value clips at {path}, which are not read")
 
 
 def _limit(size: int) -> None:
@@ -298,7 +300,7 @@ def _plain(value: Any, where: str, kind: str, tail: tuple[int, ...]) -> NDArray[
         if array.size == 0:
             return np.zeros((0, *tail), np.float32 if kind == "f" else np.int32)
         what = "floating-point" if kind == "f" else "whole"
-        raise RefusedError(f"{where}: expected {what} numbers, {'x'.join(map(str, tail)) or 1} an element")
+        raise RefusedError(f"{where}: expected {what} numbers, {'x'.join(map(str, tail)) or 1} per element")
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 

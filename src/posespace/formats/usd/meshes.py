@@ -1,4 +1,4 @@
-"""The meshes of a USD file: their polygons, the joints that move them, their blend shapes, and meshes joined to one."""
+"""The meshes of a USD file: their polygons, the joints that move them, their blend shapes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.formats.joining import join_influences
 from posespace.formats.usd.process import Found, Record, affine, afford
 from posespace.mesh import Mesh
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A mesh of the file where it stands: in its skeleton's space if joints move it, else in the world.
+class MeshPrim:
+    """A mesh of the file in place: in its skeleton's space if joints move it, else in the world.
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ class Part:
         return found
 
 
-def read_parts(found: Found) -> list[Part]:
+def read_meshes(found: Found) -> list[MeshPrim]:
     """Return the meshes that have points, in the file's order."""
-    parts: list[Part] = []
+    parts: list[MeshPrim] = []
     faces = bare = unbound = 0
     for record in found.description["meshes"]:
         path, points, is_skinned = record["path"], found.array(record["points"]), "weights" in record
@@ -61,16 +62,16 @@ def read_parts(found: Found) -> list[Part]:
                 raise InputError(f"{path}: its joint indices and joint weights do not fit each other")
             unbound += 1
         move = affine(f"{path} transform", [record["bind" if is_skinned else "world"]], 1)[0]
-        mesh, dropped = _surface(found, record, points, move)
+        mesh, dropped = _placed_mesh(found, record, points, move)
         faces += dropped
-        parts.append(Part(record, move, mesh))
+        parts.append(MeshPrim(record, move, mesh))
     found.note(bare, "meshes without points are left out")
     found.note(faces, "faces of fewer than 3 corners are left out")
     found.note(unbound, "meshes have joint weights but no skeleton: they are read as unrigged")
     return parts
 
 
-def _surface(found: Found, record: Record, points: Floats, move: Floats) -> tuple[Mesh, int]:
+def _placed_mesh(found: Found, record: Record, points: Floats, move: Floats) -> tuple[Mesh, int]:
     """Return a mesh's polygons, moved and facing outwards, and how many faces of fewer than 3 corners it has."""
     path = record["path"]
     sizes = check.indices(f"{path} faceVertexCounts", _or_empty(found, record["sizes"]), ("F",), below=2**31)
@@ -79,7 +80,7 @@ def _surface(found: Found, record: Record, points: Floats, move: Floats) -> tupl
         raise InputError(f"{path}: its faces have {sizes.sum(dtype=np.int64)} corners, got {len(corners)} indices")
     polygon = sizes >= 3
     corners, sizes = corners[np.repeat(polygon, sizes)], sizes[polygon]
-    # A reflection turns the surface inside out.
+    # A reflection turns the mesh inside out.
     if record["left_handed"] != bool(np.linalg.det(move[:3, :3]) < 0):
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
         corners = corners[first + (first - np.arange(len(corners))) % np.repeat(sizes, sizes)]
@@ -93,17 +94,8 @@ def _or_empty(found: Found, key: str | None) -> NDArray[np.int32]:
     return np.zeros(0, np.int32) if array is None else array
 
 
-def join(meshes: Sequence[Mesh]) -> Mesh:
-    """Return one mesh of several, in their order."""
-    starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes[:-1])])
-    triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)])
-    sizes = [np.full(len(mesh.triangles), 3) if mesh.face_sizes is None else mesh.face_sizes for mesh in meshes]
-    mixed = any(mesh.face_sizes is not None for mesh in meshes)
-    return Mesh(np.concatenate([mesh.points for mesh in meshes]), triangles, np.concatenate(sizes) if mixed else None)
-
-
-def influences(found: Found, parts: Sequence[Part], joints: Sequence[str]) -> tuple[Ints, Floats]:
-    """Return which of a skeleton's `joints`, given by their paths, move each vertex of the joined parts.
+def influences(found: Found, parts: Sequence[MeshPrim], joints: Sequence[str]) -> tuple[Ints, Floats]:
+    """Return which of a skeleton's `joints`, given by their paths, move each vertex of the joined meshes.
 
     Returns
     -------
@@ -112,19 +104,12 @@ def influences(found: Found, parts: Sequence[Part], joints: Sequence[str]) -> tu
     """
     number = {joint: k for k, joint in enumerate(joints)}
     pairs = [_own_influences(found, part, number) for part in parts]
-    count, width = sum(part.size for part in parts), max(weights.shape[1] for _, weights in pairs)
-    afford(2 * count * width, "joint weights")
-    bound, weights = np.zeros((count, width), np.int32), np.zeros((count, width), np.float32)
-    start = 0
-    for part, (own_bound, own_weights) in zip(parts, pairs, strict=True):
-        rows = slice(start, start := start + part.size)
-        # Where all vertices are moved alike there is one row for all.
-        bound[rows, : own_bound.shape[1]], weights[rows, : own_bound.shape[1]] = own_bound, own_weights
-    return bound, weights
+    afford(2 * sum(part.size for part in parts) * max(weights.shape[1] for _, weights in pairs), "joint weights")
+    return join_influences(pairs)
 
 
-def _own_influences(found: Found, part: Part, number: dict[str, int]) -> tuple[Ints, Floats]:
-    """Return joints (N, K) and weights (N, K) of one part, (1, K) where all its vertices are moved alike."""
+def _own_influences(found: Found, part: MeshPrim, number: dict[str, int]) -> tuple[Ints, Floats]:
+    """Return joints (N, K) and weights (N, K) of one mesh: one row repeated where all vertices are moved alike."""
     record, path = part.record, part.record["path"]
     order, width, rows = record["joints"], record["width"], 1 if record["constant"] else part.size
     missing = next((joint for joint in order or () if joint not in number), None)
@@ -139,11 +124,13 @@ def _own_influences(found: Found, part: Part, number: dict[str, int]) -> tuple[I
     weights = check.floats(f"{path} joint weights", given, ("C",)).reshape(rows, width)
     slots = max(1, int((weights != 0).sum(axis=1).max(initial=0)))
     strongest = np.argsort(-weights, axis=1, kind="stable")[:, :slots]
-    return np.take_along_axis(bound, strongest, axis=1), np.take_along_axis(weights, strongest, axis=1)
+    shape = (part.size, strongest.shape[1])
+    own_bound: Ints = np.broadcast_to(np.take_along_axis(bound, strongest, axis=1), shape)
+    return own_bound, np.broadcast_to(np.take_along_axis(weights, strongest, axis=1), shape)
 
 
-def read_morphs(found: Found, parts: Sequence[Part]) -> dict[str, Floats]:
-    """Return the displacements (N, 3) of the joined parts by the names of their blend shapes."""
+def read_morphs(found: Found, parts: Sequence[MeshPrim]) -> dict[str, Floats]:
+    """Return the displacements (N, 3) of the joined meshes by the names of their blend shapes."""
     count = sum(part.size for part in parts)
     names = dict.fromkeys(shape["name"] for part in parts for shape in part.shapes)
     afford(3 * count * len(names), "blend shapes")

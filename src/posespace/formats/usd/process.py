@@ -21,7 +21,7 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files
 
 _MOST_NUMBERS = 2**27
-"""Sparse or repeated parts of a file grow when they are spread out; more numbers than this in one part is refused."""
+"""Sparse or repeated data grows when it is expanded; an array of more numbers than this is refused."""
 _SECONDS, _SECONDS_PER_BYTE = 60.0, 1e-5
 """How long the child may live; it bounds its own computing time far below that."""
 
@@ -54,7 +54,7 @@ class Found:
 
 
 def extract(path: Path) -> Found:
-    """Read a file in a child process; its death, or what it says is wrong, raises one line."""
+    """Read a file in a child process; a crash there, or the problem it reports, raises one line."""
     seconds = _SECONDS + _SECONDS_PER_BYTE * files.size_of(path)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry),
@@ -62,7 +62,7 @@ def extract(path: Path) -> Found:
         "PXR_WORK_THREAD_LIMIT": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    # As a script, so that it loads nothing but itself; -P: Python is not to look for modules beside it.
+    # As a script, so that it loads nothing but itself; -P keeps Python from looking for modules next to it.
     command = [sys.executable, "-P", str(Path(__file__).with_name("child.py")), os.path.abspath(path)]
     quiet = subprocess.DEVNULL
     try:
@@ -87,15 +87,10 @@ def extract(path: Path) -> Found:
 
 def affine(name: str, rows: Any, count: int) -> Floats:
     """Return `count` transforms (count, 4, 4) for column vectors from the file's, which are for row vectors."""
-    given = check.floats(name, rows, (count, 4, 4))
-    matrices: Floats = np.swapaxes(given, 1, 2).astype(np.float64)
-    if np.abs(matrices[:, 3] - (0, 0, 0, 1)).max(initial=0.0) > 1e-4:
-        raise InputError(f"{name}: expected transforms whose last column is 0 0 0 1")
-    matrices[:, 3] = (0, 0, 0, 1)
-    return matrices
+    return check.affine(name, np.swapaxes(check.floats(name, rows, (count, 4, 4)), 1, 2), (count, 4, 4))
 
 
 def afford(count: int, what: str) -> None:
-    """Raise if a part of a file asks for absurdly many numbers."""
+    """Raise if something in a file asks for absurdly many numbers."""
     if count > _MOST_NUMBERS:
-        raise InputError(f"{what}: asks for {count} numbers, at most {_MOST_NUMBERS} are read")
+        raise InputError(f"{what}: asks for {count} numbers; at most {_MOST_NUMBERS} are read")

@@ -15,13 +15,13 @@ from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
 
 _SAME_SCALE = 1e-3
-"""An animated scale this near to the rest's is the same: files store it with 3 digits."""
+"""An animated scale this close to the rest scale is the same: files store it with 3 digits."""
 _NO_SCALE = 1e-5
-"""A rest scale this near to one is none; animations, with their 3 digits, do not follow it either."""
+"""A rest scale this close to one is none; animations, with their 3 digits, do not show it either."""
 
 
 def read_skeleton(found: Found, path: str) -> Skeleton:
-    """Return the skeleton at `path`; a file without its rest pose has it from the bind pose."""
+    """Return the skeleton at `path`; a file without a rest pose takes it from the bind pose."""
     record = found.description["skeletons"][path]
     joints = record["joints"]
     parents = _parents(joints, path)
@@ -72,7 +72,7 @@ def _parents(paths: Sequence[str], skeleton: str) -> Ints:
 def read_motion(found: Found, record: Record, skeleton: Skeleton, paths: Sequence[str]) -> Motion:
     """Return an animation as poses of a skeleton whose joints have these `paths`.
 
-    Joints that the animation lacks rest; all stand still on a skeleton without paths.
+    Joints that the animation does not name stay at rest; on a skeleton without paths, all do.
     """
     name, times = f"animation {record['name']!r}", np.array(record["times"] or [0.0])
     rate = found.description["rate"]
@@ -112,7 +112,7 @@ def _channel(found: Found, record: Record, part: str, width: int) -> Floats | No
 
 
 def _unscaled(turn: Floats, scales: Floats, skeleton: Skeleton, target: Sequence[int]) -> tuple[Floats, Floats]:
-    """Tell the rotations (P, J, 4) of joints that also scale from the skeleton's own stretch.
+    """Separate the rotations (P, J, 4) of joints that also scale from the skeleton's own stretch.
 
     Returns
     -------

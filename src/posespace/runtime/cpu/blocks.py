@@ -1,8 +1,8 @@
 """A skin as the compiled loops read it: vertices in blocks of eight, each with its bones and displacements.
 
-A block lists every bone and every displacement column that one of its vertices has; a vertex that lacks it has zeros
+A block lists every bone and every displacement column that any of its vertices has; a vertex without it has zeros
 there. Neighbours mostly have the same, so vertices are put in an order that keeps neighbours together, unless the
-order of the mesh does so already.
+order of the mesh already does.
 """
 
 from __future__ import annotations
@@ -13,34 +13,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32
-from posespace.layer import Basis
+from posespace.geometry.morton import curve_order
 from posespace.rig import Rig
+from posespace.runtime.compiled import Ints32
 from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.drive_tables import TRANSFORM, Drive
+from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.skin import Skin
-
-Ints32 = NDArray[np.int32]
 
 # What a block costs, in units of one displacement column, as measured: a bone, and writing its points out of order.
 _BONE, _SCATTER = 4.0, 3.0
 
 
-class Entries(NamedTuple):
-    """Numbers of some vertices: (E,) the vertex, (E,) the column, (E, ...) the value."""
-
-    vertices: NDArray[np.integer]
-    columns: NDArray[np.integer]
-    values: NDArray[Any]
-
-
-class Table(NamedTuple):
+class BlockEntries(NamedTuple):
     """Entries of blocks: those of block b are from starts[b] to starts[b + 1].
 
     Parameters
     ----------
     starts : (B + 1,) int32
-    columns : (E,) int32, of a bone the place of its transform in a flat palette; or (E, 2), two to an entry
+    columns : (E,) int32, for a bone the place of its transform in a flat palette; or (E, 2), two per entry
     values : (E, 8) weights, (E, 3, 8) float32 displacements, or (E, 3, 8, 2) int16 or int8 ones, of two columns
     """
 
@@ -50,20 +42,20 @@ class Table(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """The tables of a skin's vertices.
+class Blocks:
+    """A skin in blocks of eight vertices.
 
     Parameters
     ----------
     vertices : N
-    order : (8 B,) int32, the vertex in each lane; the lanes that are left over in the last block repeat its last vertex
+    order : (8 B,) int32, the vertex in each lane; unused lanes of the last block repeat its last vertex
     in_order : whether that is the order of the mesh
     rest, normals : (B, 3, 8) float32
     bones : joints and weights
     points, normal_points : displacements of the rest points and of the rest normals, in the type they are stored in;
         None where the skin has no corrections of normals
     scales, normal_scales : (C,) the length of one unit of each column's values
-    most, normal_most : the largest sum of whole numbers that a vertex has in one axis, 0 where they are not whole
+    most, normal_most : the largest sum of whole numbers of any vertex along one axis, 0 where they are floats
     """
 
     vertices: int
@@ -71,26 +63,26 @@ class Layout:
     in_order: bool
     rest: Floats32
     normals: Floats32
-    bones: Table
-    points: Table
-    normal_points: Table | None
+    bones: BlockEntries
+    points: BlockEntries
+    normal_points: BlockEntries | None
     scales: Floats
     normal_scales: Floats
     most: float
     normal_most: float
 
     @property
-    def blocks(self) -> int:
+    def count(self) -> int:
         """B, how many blocks there are."""
         return len(self.rest)
 
     def shares(self, parts: int) -> NDArray[np.int64]:
-        """Return (parts + 1,) the blocks at which to cut, so that each part has as much work."""
+        """Return (parts + 1,) the blocks at which to cut, so that all parts have equal work."""
         columns = self.points.columns.ndim * np.diff(self.points.starts)
         work = _SCATTER + _BONE * np.diff(self.bones.starts) + columns
         done = np.concatenate([[0.0], np.cumsum(work)])
         cuts = np.searchsorted(done, np.linspace(0, done[-1], parts + 1))
-        cuts[-1] = self.blocks
+        cuts[-1] = self.count
         return cuts.astype(np.int64)
 
     @property
@@ -101,76 +93,38 @@ class Layout:
         return order + self.rest.nbytes + sum(array.nbytes for array in tables) + 12 * self.vertices
 
 
-def layout_of(skin: Skin, first_columns: list[int], normal_columns: list[int], columns: int) -> Layout:
-    """Lay a skin out.
-
-    Parameters
-    ----------
-    skin : what is laid out
-    first_columns, normal_columns : where each layer's coordinates begin, those of its points and of its normals
-    columns : how many there are in all
-    """
+def blocks_of(skin: Skin, drive: Drive) -> Blocks:
+    """Lay a skin out in blocks; `drive` says where the coordinates of its layers are."""
     rig = skin.rig
     count = len(rig.mesh.points)
-    points, scales = displacement_entries(
-        [(layer.support, layer.basis) for layer in skin.layers], first_columns, columns
-    )
-    corrected = [
-        (layer.support, layer.normal_basis, start)
-        for layer, start in zip(skin.layers, normal_columns, strict=True)
-        if layer.normal_basis is not None
-    ]
-    normals, normal_scales = displacement_entries(
-        [entry[:2] for entry in corrected], [entry[2] for entry in corrected], columns
-    )
+    points, scales = point_entries(skin, drive)
+    normals, normal_scales = normal_entries(skin, drive) or (None, np.ones(drive.columns))
     bones = bone_entries(rig)
-    order, in_order = _best_order(rig, bones, points, columns)
+    order, in_order = _best_order(rig, bones, points, drive.columns)
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     padded = np.concatenate([order, np.repeat(order[-1:], -count % LANES)]).astype(np.int32)
     blocks = len(padded) // LANES
-    return Layout(
+    return Blocks(
         vertices=count,
         order=padded,
         in_order=in_order,
         rest=_in_blocks(rig.mesh.points, padded),
         normals=_in_blocks(rig.normals, padded),
-        bones=_tabled(bones, rank, blocks, 12),
-        points=_paired(_tabled(points, rank, blocks, 1)),
-        normal_points=_paired(_tabled(normals, rank, blocks, 1)) if corrected else None,
+        bones=_by_block(bones, rank, blocks, TRANSFORM),
+        points=_paired(_by_block(points, rank, blocks, 1)),
+        normal_points=None if normals is None else _paired(_by_block(normals, rank, blocks, 1)),
         scales=scales,
         normal_scales=normal_scales,
         most=_most(points, count),
-        normal_most=_most(normals, count),
+        normal_most=0.0 if normals is None else _most(normals, count),
     )
 
 
-def bone_entries(rig: Rig) -> Entries:
-    """Each vertex's joints and weights, those of zero left out."""
-    vertices, slots = np.nonzero(rig.weights)
-    return Entries(vertices, rig.influences[vertices, slots], rig.weights[vertices, slots].astype(np.float32))
-
-
-def displacement_entries(
-    layers: list[tuple[NDArray[np.integer], Basis]], first_columns: list[int], columns: int
-) -> tuple[Entries, Floats]:
-    """All layers' displacements in one type, with the scale of each column: what is stored small stays small."""
-    parts = [basis if isinstance(basis, PackedBasis) else PackedBasis.pack(basis, 32) for _, basis in layers]
-    kinds = {part.values.dtype.type for part in parts}
-    kind = kinds.pop() if len(kinds) == 1 else np.float32 if np.float32 in kinds or not kinds else np.int16
-    scales = np.ones(columns)
-    found = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
-    for (support, _), part, start in zip(layers, parts, first_columns, strict=True):
-        own = np.repeat(np.arange(len(part.scales)), np.diff(part.starts))
-        found.append(Entries(support[part.rows], start + own, part.values.astype(kind)))
-        scales[start : start + len(part.scales)] = part.scales
-    return Entries(*(np.concatenate(each) for each in zip(*found, strict=True))), scales
-
-
 def _best_order(rig: Rig, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
-    """The order of vertices with the least work a frame, and whether it is the mesh's own."""
+    """The order of vertices with the least work per frame, and whether it is the mesh's own."""
     count = len(rig.mesh.points)
-    natural, near = np.arange(count), np.argsort(_along_a_curve(rig.mesh.points), kind="stable")
+    natural, near = np.arange(count), curve_order(rig.mesh.points, 16)
     costs = []
     for order in (natural, near):
         rank = np.empty(count, np.int64)
@@ -184,18 +138,6 @@ def _block_entries(entries: Entries, rank: NDArray[np.int64], columns: int) -> i
     return len(np.unique(rank[entries.vertices] // LANES * columns + entries.columns))
 
 
-def _along_a_curve(points: Floats) -> NDArray[np.uint64]:
-    """Each point's place (N,) along a curve through space that keeps near what is near: Morton's order."""
-    low, high = points.min(axis=0, initial=0.0), points.max(axis=0, initial=0.0)
-    size = float(max((high - low).max(), 1e-30))
-    cells = ((points - low) / size * (2**16 - 1)).astype(np.uint64)
-    place = np.zeros(len(points), np.uint64)
-    for bit in range(16):
-        for axis in range(3):
-            place |= ((cells[:, axis] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(3 * bit + axis)
-    return place
-
-
 def _in_blocks(values: Floats, order: Ints32) -> Floats32:
     """Per-vertex values (N, 3) as (B, 3, 8)."""
     grouped = values[order].reshape(-1, LANES, 3)
@@ -205,15 +147,15 @@ def _in_blocks(values: Floats, order: Ints32) -> Floats32:
 
 
 def _zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
-    """An array of zeros that begins at a line of the cache, so that no eight numbers of it lie in two."""
+    """An array of zeros that begins at a cache line, so that no eight numbers of it straddle two."""
     size = int(np.prod(shape)) * np.dtype(kind).itemsize
     store = np.zeros(size + 64, np.uint8)
     first = -store.ctypes.data % 64
     return store[first : first + size].view(kind).reshape(shape)
 
 
-def _tabled(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: int) -> Table:
-    """Entries as a table of blocks; columns are multiplied by `stride`."""
+def _by_block(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: int) -> BlockEntries:
+    """Sort entries by block; columns are multiplied by `stride`."""
     block, lane = np.divmod(rank[entries.vertices], LANES)
     width = int(entries.columns.max(initial=0)) + 1
     keys, place = np.unique(block * width + entries.columns, return_inverse=True)
@@ -226,14 +168,14 @@ def _tabled(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: int)
     used = (len(rank) - 1) % LANES + 1
     if blocks:  # The lanes left over repeat the last vertex.
         values[starts[-2] :, ..., used:] = values[starts[-2] :, ..., used - 1, None]
-    return Table(starts, (keys % width * stride).astype(np.int32), values)
+    return BlockEntries(starts, (keys % width * stride).astype(np.int32), values)
 
 
-def _paired(table: Table) -> Table:
-    """Put two columns in an entry, for whole numbers are multiplied and added two at a time."""
-    starts, columns, values = table
+def _paired(entries: BlockEntries) -> BlockEntries:
+    """Put two columns in each entry, as whole numbers are multiplied and added two at a time."""
+    starts, columns, values = entries
     if values.dtype == np.float32:
-        return table
+        return entries
     lengths = np.diff(starts)
     firsts = np.concatenate([[0], np.cumsum((lengths + 1) // 2)])
     place = np.arange(len(columns)) - np.repeat(starts[:-1], lengths)
@@ -242,7 +184,7 @@ def _paired(table: Table) -> Table:
     paired[entry, half] = columns
     mixed = _zeros((len(paired), *values.shape[1:], 2), values.dtype)
     mixed[entry, ..., half] = values
-    return Table(firsts.astype(np.int32), paired, mixed)
+    return BlockEntries(firsts.astype(np.int32), paired, mixed)
 
 
 def _most(entries: Entries, vertices: int) -> float:

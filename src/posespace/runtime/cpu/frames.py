@@ -1,60 +1,76 @@
-"""Whole frames, compiled: a pose driven and its blocks posed, on one core or several, one pose or many."""
+"""Whole frames, compiled: a pose driven and its blocks posed, on one core or on all, one pose or many."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import compiled, on_all_cores
-from posespace.runtime.cpu.blocks import Table
-from posespace.runtime.cpu.kernels import Basis, Surface, Work, factor, shrinking, skin_both, skin_points
+from posespace.runtime.cpu.blocks import BlockEntries
+from posespace.runtime.cpu.kernels import BlockBasis, Frame, RestBlocks, factor, shrinking, skin_both, skin_points
 from posespace.runtime.drive import drive
-from posespace.runtime.drive_tables import Tables
+from posespace.runtime.drive_tables import DriveTables
+from posespace.runtime.dual_quaternions import carry
 
 # Blocks that are posed in many poses while the cache holds them.
 _TILE = 64
 
 
-def _pose_points(surface: Surface, basis: Basis, work: Work, out: Floats32) -> None:  # pragma: no cover - compiled
-    """Write the points of the transforms and coordinates in `work`, each core a part."""
-    unit, exact = factor(basis, 0, work)
-    # What goes into a parallel loop must be plain arrays.
-    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
+def _frame_points(
+    tables: DriveTables, pose: Floats, blocks: RestBlocks, basis: BlockBasis, frame: Frame, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write a pose's points; each core takes a share of the blocks."""
+    drive(tables, pose, frame.scratch, frame.palette, frame.coordinates)
+    unit, exact = factor(basis, 0, frame)
+    # Only plain arrays can enter a parallel loop.
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), _, _ = basis
-    scratch, palette, coordinates, factors, halves = work
-    for part in prange(len(cuts) - 1):
+    scratch, palette, coordinates, factors, halves = frame
+    for share in prange(len(cuts) - 1):
         skin_points(
-            cuts[part],
-            cuts[part + 1],
-            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-            Table(starts, columns, values),
-            Work(scratch, palette, coordinates, factors, halves),
+            cuts[share],
+            cuts[share + 1],
+            RestBlocks(rest, normals, order, full, cuts, BlockEntries(bone_starts, bones, weights)),
+            BlockEntries(starts, columns, values),
+            Frame(scratch, palette, coordinates, factors, halves),
             unit,
             exact,
             out,
         )
 
 
-def _pose_both(
-    surface: Surface, basis: Basis, normal_basis: Basis, work: Work, out: Floats32, normals_out: Floats32
+def _frame_both(
+    tables: DriveTables,
+    pose: Floats,
+    blocks: RestBlocks,
+    basis: BlockBasis,
+    normal_basis: BlockBasis,
+    frame: Frame,
+    palette: Floats32,
+    out: Floats32,
+    normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write points and carried normals of the transforms and coordinates in `work`, each core a part."""
-    unit, exact = factor(basis, 0, work)
-    normal_unit, normal_exact = factor(normal_basis, 1, work)
-    shrink = shrinking(work.palette)
-    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
+    """Write a pose's points and carried normals, skinned with `palette`: the frame's own, or another one."""
+    drive(tables, pose, frame.scratch, frame.palette, frame.coordinates)
+    unit, exact = factor(basis, 0, frame)
+    normal_unit, normal_exact = factor(normal_basis, 1, frame)
+    shrink = shrinking(palette)
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), _, _ = basis
     (normal_starts, normal_columns, normal_values), _, _ = normal_basis
-    scratch, palette, coordinates, factors, halves = work
-    for part in prange(len(cuts) - 1):
+    scratch, _, coordinates, factors, halves = frame
+    for share in prange(len(cuts) - 1):
         skin_both(
-            cuts[part],
-            cuts[part + 1],
-            Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-            Table(starts, columns, values),
-            Table(normal_starts, normal_columns, normal_values),
-            Work(scratch, palette, coordinates, factors, halves),
+            cuts[share],
+            cuts[share + 1],
+            RestBlocks(rest, normals, order, full, cuts, BlockEntries(bone_starts, bones, weights)),
+            BlockEntries(starts, columns, values),
+            BlockEntries(normal_starts, normal_columns, normal_values),
+            Frame(scratch, palette, coordinates, factors, halves),
             (unit, normal_unit),
             (exact, normal_exact),
             shrink,
@@ -63,85 +79,31 @@ def _pose_both(
         )
 
 
-pose_points, pose_points_alone = on_all_cores(_pose_points), compiled(_pose_points)
-pose_both, pose_both_alone = on_all_cores(_pose_both), compiled(_pose_both)
-
-
-@compiled
-def frame_points(
-    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points, on several cores."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points(surface, basis, work, out)
-
-
-@compiled
-def frame_points_alone(
-    tables: Tables, pose: Floats, surface: Surface, basis: Basis, work: Work, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points, on one core; code for several is not even loaded."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_points_alone(surface, basis, work, out)
-
-
-@compiled
-def frame_both(
-    tables: Tables,
-    pose: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    work: Work,
-    out: Floats32,
-    normals_out: Floats32,
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points and carried normals, on several cores."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both(surface, basis, normal_basis, work, out, normals_out)
-
-
-@compiled
-def frame_both_alone(
-    tables: Tables,
-    pose: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    work: Work,
-    out: Floats32,
-    normals_out: Floats32,
-) -> None:  # pragma: no cover - compiled
-    """Write a pose's points and carried normals, on one core."""
-    drive(tables, pose, work.scratch, work.palette, work.coordinates)
-    pose_both_alone(surface, basis, normal_basis, work, out, normals_out)
-
-
 def _many_points(
-    tables: Tables, poses: Floats, surface: Surface, basis: Basis, works: Work, out: Floats32
+    tables: DriveTables, poses: Floats, blocks: RestBlocks, basis: BlockBasis, frames: Frame, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write the points (P, N, 3) of poses (P, ...); `works` has a row a pose.
+    """Write the points (P, N, 3) of poses (P, ...); `frames` has a row per pose.
 
-    A few blocks are posed in all poses before the next: so what is stored of them is read from memory once.
+    A few blocks are posed in all poses before the next few: so their tables are read from memory once.
     """
     links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), scales, bounds = basis
-    scratch, palette, coordinates, factors, halves = works
+    scratch, palette, coordinates, factors, halves = frames
     units, exact = np.zeros(len(poses)), np.zeros(len(poses), np.bool_)
     for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
-        units[k], exact[k] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
-    blocks = len(rest)
-    for tile in prange((blocks + _TILE - 1) // _TILE):
+        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
+        units[k], exact[k] = factor(BlockBasis(BlockEntries(starts, columns, values), scales, bounds), 0, frame)
+    count = len(rest)
+    for tile in prange((count + _TILE - 1) // _TILE):
         for k in range(len(poses)):
             skin_points(
                 tile * _TILE,
-                min(blocks, (tile + 1) * _TILE),
-                Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-                Table(starts, columns, values),
-                Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+                min(count, (tile + 1) * _TILE),
+                RestBlocks(rest, normals, order, full, cuts, BlockEntries(bone_starts, bones, weights)),
+                BlockEntries(starts, columns, values),
+                Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
                 units[k],
                 exact[k],
                 out[k],
@@ -149,39 +111,39 @@ def _many_points(
 
 
 def _many_both(
-    tables: Tables,
+    tables: DriveTables,
     poses: Floats,
-    surface: Surface,
-    basis: Basis,
-    normal_basis: Basis,
-    works: Work,
+    blocks: RestBlocks,
+    basis: BlockBasis,
+    normal_basis: BlockBasis,
+    frames: Frame,
     out: Floats32,
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write the points and carried normals (P, N, 3) of poses (P, ...), as `_many_points` does."""
     links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, cuts, (bone_starts, bones, weights) = surface
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), scales, bounds = basis
     (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
-    scratch, palette, coordinates, factors, halves = works
+    scratch, palette, coordinates, factors, halves = frames
     units, exact = np.zeros((len(poses), 3)), np.zeros((len(poses), 2), np.bool_)
     for k in prange(len(poses)):
-        drive(Tables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        work = Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
-        units[k, 0], exact[k, 0] = factor(Basis(Table(starts, columns, values), scales, bounds), 0, work)
-        own = Basis(Table(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds)
-        units[k, 1], exact[k, 1] = factor(own, 1, work)
+        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
+        units[k, 0], exact[k, 0] = factor(BlockBasis(BlockEntries(starts, columns, values), scales, bounds), 0, frame)
+        own = BlockBasis(BlockEntries(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds)
+        units[k, 1], exact[k, 1] = factor(own, 1, frame)
         units[k, 2] = shrinking(palette[k])
-    blocks = len(rest)
-    for tile in prange((blocks + _TILE - 1) // _TILE):
+    count = len(rest)
+    for tile in prange((count + _TILE - 1) // _TILE):
         for k in range(len(poses)):
             skin_both(
                 tile * _TILE,
-                min(blocks, (tile + 1) * _TILE),
-                Surface(rest, normals, order, full, cuts, Table(bone_starts, bones, weights)),
-                Table(starts, columns, values),
-                Table(normal_starts, normal_columns, normal_values),
-                Work(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
+                min(count, (tile + 1) * _TILE),
+                RestBlocks(rest, normals, order, full, cuts, BlockEntries(bone_starts, bones, weights)),
+                BlockEntries(starts, columns, values),
+                BlockEntries(normal_starts, normal_columns, normal_values),
+                Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
                 (units[k, 0], units[k, 1]),
                 (exact[k, 0], exact[k, 1]),
                 units[k, 2],
@@ -190,5 +152,25 @@ def _many_both(
             )
 
 
-many_points, many_points_alone = on_all_cores(_many_points), compiled(_many_points)
-many_both, many_both_alone = on_all_cores(_many_both), compiled(_many_both)
+class Loops(NamedTuple):
+    """The loops that a player calls; none is compiled, or read from disk, before its first call.
+
+    Parameters
+    ----------
+    frame_points, frame_both : one pose; points alone, or points and carried normals
+    many_points, many_both : the same of many poses
+    carry : points and normals moved by dual quaternions
+    """
+
+    frame_points: Callable[..., None]
+    frame_both: Callable[..., None]
+    many_points: Callable[..., None]
+    many_both: Callable[..., None]
+    carry: Callable[..., None]
+
+
+def _loops(how: Callable[[Any], Any]) -> Loops:
+    return Loops(*map(how, (_frame_points, _frame_both, _many_points, _many_both, carry)))
+
+
+ON_ALL_CORES, ALONE = _loops(on_all_cores), _loops(compiled)

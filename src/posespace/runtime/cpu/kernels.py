@@ -12,14 +12,13 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import compiled, inlined, uncounted
-from posespace.runtime.cpu.blocks import Ints32, Table
+from posespace.runtime.compiled import Ints32, compiled, inlined, relaxed
+from posespace.runtime.cpu.blocks import BlockEntries
 from posespace.runtime.cpu.lanes import (
     LANES,
     add_products,
     as_lanes,
     fma,
-    item,
     load,
     load_pairs,
     minus,
@@ -31,13 +30,15 @@ from posespace.runtime.cpu.lanes import (
     store,
     times,
 )
+from posespace.runtime.pointers import Pointer, pointer
 
 _BLOCK = 3 * LANES
+# The largest sum of whole numbers, with room for rounding.
 _WHOLE = 2.0**31 * (1 - 1e-4)
 
 
-class Work(NamedTuple):
-    """What a frame computes on the way, made once a player.
+class Frame(NamedTuple):
+    """What a frame computes on the way; a player makes it once.
 
     Parameters
     ----------
@@ -53,19 +54,19 @@ class Work(NamedTuple):
     halves: NDArray[np.int32]
 
 
-class Basis(NamedTuple):
+class BlockBasis(NamedTuple):
     """Displacements of blocks: their table, the scales of the columns (C,), and (2,) the largest sum of whole numbers
     at a vertex and how far off the result may be.
     """
 
-    table: Table
+    entries: BlockEntries
     scales: Floats
     bounds: Floats
 
 
-class Surface(NamedTuple):
+class RestBlocks(NamedTuple):
     """The rest shape and its bones: rest (B, 3, 8), rest normals (B, 3, 8), the vertex of each lane (8 B,), how many
-    blocks are in the mesh's order (1,), the blocks at which to cut for several cores, and the table of bones.
+    blocks are in the mesh's order (1,), the blocks at which to cut for several cores, and the bones.
     """
 
     rest: Floats32
@@ -73,28 +74,28 @@ class Surface(NamedTuple):
     order: Ints32
     full: NDArray[np.int64]
     cuts: NDArray[np.int64]
-    bones: Table
+    bones: BlockEntries
 
 
 @compiled
-def factor(basis: Basis, which: int, work: Work) -> tuple[float, bool]:  # pragma: no cover - compiled
-    """Turn coordinates into factors of stored displacements; return the unit of the whole ones and if they will not do.
+def factor(basis: BlockBasis, which: int, frame: Frame) -> tuple[float, bool]:  # pragma: no cover - compiled
+    """Turn coordinates into factors of stored displacements; return the unit of whole factors, and if floats are used.
 
-    Sums of whole numbers must not run over, nor be further off than they may: then the factors are taken as they are.
+    Sums of whole numbers must neither overflow nor exceed the tolerance; otherwise the factors are used as they are.
     """
     largest = 0.0
     for k in range(len(basis.scales)):
-        value = work.coordinates[k] * basis.scales[k]
-        work.factors[which, k] = value
+        value = frame.coordinates[k] * basis.scales[k]
+        frame.factors[which, k] = value
         largest = max(largest, abs(value))
     most, tolerance = basis.bounds
     unit = largest * max(most / _WHOLE, 1 / 32767)
     if not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance):
         return 0.0, True
     for k in range(len(basis.scales)):
-        whole = np.int32(math.floor(work.factors[which, k] / unit + 0.5))
-        work.halves[which, 0, k] = whole & 0xFFFF
-        work.halves[which, 1, k] = whole << 16
+        whole = np.int32(math.floor(frame.factors[which, k] / unit + 0.5))
+        frame.halves[which, 0, k] = whole & 0xFFFF
+        frame.halves[which, 1, k] = whole << 16
     return unit, False
 
 
@@ -124,8 +125,8 @@ def _of_floats(
     starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
 ) -> Any:  # pragma: no cover - compiled
     x = y = z = splat(0.0)
-    for entry in range(item(starts, block), item(starts, block + 1)):
-        share, at = splat(item(factors, item(columns, entry))), entry * _BLOCK
+    for entry in range(starts[block], starts[block + 1]):
+        share, at = splat(factors[columns[entry]]), entry * _BLOCK
         x = fma(load(values, at), share, x)
         y = fma(load(values, at + LANES), share, y)
         z = fma(load(values, at + 2 * LANES), share, z)
@@ -137,8 +138,8 @@ def _of_wholes(
 ) -> Any:  # pragma: no cover - compiled
     x = y = z = splat(0.0)
     if exact:
-        for entry in range(item(starts, block), item(starts, block + 1)):
-            a, b = splat(item(factors, item(columns, 2 * entry))), splat(item(factors, item(columns, 2 * entry + 1)))
+        for entry in range(starts[block], starts[block + 1]):
+            a, b = splat(factors[columns[2 * entry]]), splat(factors[columns[2 * entry + 1]])
             at = 2 * entry * _BLOCK
             even, odd = load_pairs(values, at)
             x = fma(odd, b, fma(even, a, x))
@@ -148,8 +149,8 @@ def _of_wholes(
             z = fma(odd, b, fma(even, a, z))
     else:
         i = j = k = no_sums()
-        for entry in range(item(starts, block), item(starts, block + 1)):
-            both = item(low, item(columns, 2 * entry)) | item(high, item(columns, 2 * entry + 1))
+        for entry in range(starts[block], starts[block + 1]):
+            both = low[columns[2 * entry]] | high[columns[2 * entry + 1]]
             at = 2 * entry * _BLOCK
             i = add_products(i, values, at, both)
             j = add_products(j, values, at + 2 * LANES, both)
@@ -159,48 +160,82 @@ def _of_wholes(
     return x, y, z
 
 
-@uncounted
+@inlined
+def _pointers(entries: BlockEntries) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
+    return pointer(entries.starts), pointer(entries.columns), pointer(entries.values)
+
+
+@inlined
+def _factors(frame: Frame, which: int) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
+    """The factors of the points, 0, or of the normals, 1: as they are, and as whole numbers in low and high halves."""
+    return pointer(frame.factors[which]), pointer(frame.halves[which, 0]), pointer(frame.halves[which, 1])
+
+
+@inlined
+def _added(rest: Pointer, block: int, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """Displacements of a block plus its rest points or normals."""
+    at, one = block * _BLOCK, splat(1.0)
+    x = fma(load(rest, at), one, x)
+    y = fma(load(rest, at + LANES), one, y)
+    z = fma(load(rest, at + 2 * LANES), one, z)
+    return x, y, z
+
+
+@inlined
+def _write(
+    out: Pointer, order: Pointer, full: int, block: int, x: Any, y: Any, z: Any
+) -> None:  # pragma: no cover - compiled
+    """Write a block's points: at once if it is one of the first `full`, which are in the mesh's order."""
+    if block < full:
+        store(out, block * _BLOCK, x, y, z)
+    else:
+        scatter(out, order, block * LANES, x, y, z)
+
+
+@relaxed
 def skin_points(
-    first: int, last: int, surface: Surface, table: Table, work: Work, unit: float, exact: bool, out: Floats32
+    first: int,
+    last: int,
+    blocks: RestBlocks,
+    entries: BlockEntries,
+    frame: Frame,
+    unit: float,
+    exact: bool,
+    out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write the posed points of some blocks to `out` (N, 3)."""
-    rest, order, full, palette = surface.rest, surface.order, surface.full[0], work.palette
-    bone_starts, bones, weights = surface.bones
-    starts, columns, values = table
-    factors, low, high = work.factors[0], work.halves[0, 0], work.halves[0, 1]
+    rest, order, full, palette = pointer(blocks.rest), pointer(blocks.order), blocks.full[0], pointer(frame.palette)
+    bone_starts, bones, weights = _pointers(blocks.bones)
+    starts, columns, values = _pointers(entries)
+    factors, low, high = _factors(frame, 0)
+    out_at = pointer(out)
     for block in range(first, last):
         x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, exact)
-        at, one = block * _BLOCK, splat(1.0)
-        x = fma(load(rest, at), one, x)
-        y = fma(load(rest, at + LANES), one, y)
-        z = fma(load(rest, at + 2 * LANES), one, z)
+        x, y, z = _added(rest, block, x, y, z)
         p = q = r = splat(0.0)
-        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
-            w, b = load(weights, entry * LANES), item(bones, entry)
+        for entry in range(bone_starts[block], bone_starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
             p = fma(w, _row(palette, b, x, y, z), p)
             q = fma(w, _row(palette, b + 4, x, y, z), q)
             r = fma(w, _row(palette, b + 8, x, y, z), r)
-        if block < full:
-            store(out, at, p, q, r)
-        else:
-            scatter(out, order, block * LANES, p, q, r)
+        _write(out_at, order, full, block, p, q, r)
 
 
 @inlined
 def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
     """One row of a transform times points."""
-    last = fma(splat(item(palette, at + 2)), z, splat(item(palette, at + 3)))
-    return fma(splat(item(palette, at)), x, fma(splat(item(palette, at + 1)), y, last))
+    last = fma(splat(palette[at + 2]), z, splat(palette[at + 3]))
+    return fma(splat(palette[at]), x, fma(splat(palette[at + 1]), y, last))
 
 
-@uncounted
+@relaxed
 def skin_both(
     first: int,
     last: int,
-    surface: Surface,
-    table: Table,
-    normal_table: Table,
-    work: Work,
+    blocks: RestBlocks,
+    entries: BlockEntries,
+    normal_entries: BlockEntries,
+    frame: Frame,
     units: tuple[float, float],
     exact: tuple[bool, bool],
     shrink: float,
@@ -208,33 +243,29 @@ def skin_both(
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write posed points and carried normals of some blocks: cof(M)·n, M times `shrink` to stay clear of the limits."""
-    rest, normals, order, full = surface.rest, surface.normals, surface.order, surface.full[0]
-    bone_starts, bones, weights = surface.bones
-    starts, columns, values = table
-    normal_starts, normal_columns, normal_values = normal_table
-    palette, factors, low, high = work.palette, work.factors[0], work.halves[0, 0], work.halves[0, 1]
-    normal_factors, normal_low, normal_high = work.factors[1], work.halves[1, 0], work.halves[1, 1]
+    rest, normals = pointer(blocks.rest), pointer(blocks.normals)
+    order, full = pointer(blocks.order), blocks.full[0]
+    bone_starts, bones, weights = _pointers(blocks.bones)
+    starts, columns, values = _pointers(entries)
+    normal_starts, normal_columns, normal_values = _pointers(normal_entries)
+    palette, (factors, low, high) = pointer(frame.palette), _factors(frame, 0)
+    normal_factors, normal_low, normal_high = _factors(frame, 1)
+    points_at, normals_at = pointer(out), pointer(normals_out)
     unit, normal_unit = units
     as_is, normals_as_is = exact
     for block in range(first, last):
         m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
-        for entry in range(item(bone_starts, block), item(bone_starts, block + 1)):
-            w, b = load(weights, entry * LANES), item(bones, entry)
+        for entry in range(bone_starts[block], bone_starts[block + 1]):
+            w, b = load(weights, entry * LANES), bones[entry]
             m00, m01, m02, m03 = _blend(palette, b, w, m00, m01, m02, m03)
             m10, m11, m12, m13 = _blend(palette, b + 4, w, m10, m11, m12, m13)
             m20, m21, m22, m23 = _blend(palette, b + 8, w, m20, m21, m22, m23)
         x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, as_is)
-        at, one = block * _BLOCK, splat(1.0)
-        x = fma(load(rest, at), one, x)
-        y = fma(load(rest, at + LANES), one, y)
-        z = fma(load(rest, at + 2 * LANES), one, z)
+        x, y, z = _added(rest, block, x, y, z)
         p = fma(m00, x, fma(m01, y, fma(m02, z, m03)))
         q = fma(m10, x, fma(m11, y, fma(m12, z, m13)))
         r = fma(m20, x, fma(m21, y, fma(m22, z, m23)))
-        if block < full:
-            store(out, at, p, q, r)
-        else:
-            scatter(out, order, block * LANES, p, q, r)
+        _write(points_at, order, full, block, p, q, r)
         x, y, z = displacement(
             normal_starts,
             normal_columns,
@@ -246,14 +277,9 @@ def skin_both(
             normal_unit,
             normals_as_is,
         )
-        x = fma(load(normals, at), one, x)
-        y = fma(load(normals, at + LANES), one, y)
-        z = fma(load(normals, at + 2 * LANES), one, z)
+        x, y, z = _added(normals, block, x, y, z)
         p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(shrink), x, y, z)
-        if block < full:
-            store(normals_out, at, p, q, r)
-        else:
-            scatter(normals_out, order, block * LANES, p, q, r)
+        _write(normals_at, order, full, block, p, q, r)
 
 
 @inlined
@@ -262,10 +288,10 @@ def _blend(
 ) -> tuple[Any, Any, Any, Any]:  # pragma: no cover - compiled
     """Add a row of a transform, times weights, to the row of the blends."""
     return (
-        fma(splat(item(palette, at)), w, a),
-        fma(splat(item(palette, at + 1)), w, b),
-        fma(splat(item(palette, at + 2)), w, c),
-        fma(splat(item(palette, at + 3)), w, d),
+        fma(splat(palette[at]), w, a),
+        fma(splat(palette[at + 1]), w, b),
+        fma(splat(palette[at + 2]), w, c),
+        fma(splat(palette[at + 3]), w, d),
     )
 
 

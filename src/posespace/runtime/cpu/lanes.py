@@ -1,29 +1,28 @@
-"""Eight float32 numbers in one register, for compiled code: the loops over vertices do eight of them at a time.
+"""Eight float32 numbers in one register, for compiled code: the loops over vertices process eight at a time.
 
-A compiler vectorises such loops only where it can prove much about them; here the registers are written out. On a
-processor whose registers are shorter, one of these becomes two or more of its own.
+A compiler vectorises such loops only where it can prove a great deal about them; here the registers are written out.
+On a processor with shorter registers, each of these becomes two or more of its own. Arrays come as pointers.
 """
 
-# ruff: noqa: ARG001 - numba calls these with all that it has; only the number of arguments matters.
+# ruff: noqa: ARG001 - numba passes everything it has; only the number of arguments matters.
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
+
+from posespace.runtime.pointers import Emit, address, instruction, pointing_to
 
 LANES = 8
 
 _FLOAT = ir.FloatType()
 _VECTOR = ir.VectorType(_FLOAT, LANES)
-_INT = ir.IntType(32)
+_INT, _LONG = ir.IntType(32), ir.IntType(64)
 _WHOLES = ir.VectorType(_INT, LANES)
 _SHORTS = ir.VectorType(ir.IntType(16), 2 * LANES)
-
-Emit = Callable[[Any, Any, Any, Any], Any]
 
 
 class LanesType(types.Type):
@@ -55,78 +54,62 @@ class _SumsModel(models.PrimitiveModel):
         super().__init__(manager, kind, _WHOLES)
 
 
-def _instruction(emitter: Callable[..., tuple[Any, Emit]]) -> Any:
-    """Make an instruction for compiled code of a function that says its type and how it is emitted."""
-    return intrinsic(emitter)
+def _numbers(context: Any, builder: Any, pointer_type: Any, pointer: Any, start: Any, count: int) -> Any:
+    """Emit the load of `count` numbers from `start` on, and return the vector."""
+    kind = ir.VectorType(context.get_data_type(pointer_type.dtype), count)
+    place = pointing_to(builder, address(context, builder, pointer_type, pointer, start), kind)
+    return builder.load(place, align=1, typ=kind)
 
 
-def _address(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
-    """A pointer to the number `start` of an array that lies in one piece, counted over all its axes."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [start])
-
-
-@_instruction
-def load(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
-    """Return the eight numbers of a float32, int16 or int8 array from `start` on, as float32."""
+@instruction
+def load(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
+    """Return eight float32, int16 or int8 numbers from `start` on, as float32."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature.args[0], *args)
-        element = pointer.type.pointee
-        found = builder.load(builder.bitcast(pointer, ir.VectorType(element, LANES).as_pointer()), align=1)
-        if isinstance(element, ir.IntType):
+        found = _numbers(context, builder, signature.args[0], args[0], args[1], LANES)
+        if isinstance(found.type.element, ir.IntType):
             found = builder.sitofp(builder.sext(found, ir.VectorType(_INT, LANES)), _VECTOR)
         return found
 
-    return lanes_type(array, types.intp), emit
+    return lanes_type(pointer, types.intp), emit
 
 
-@_instruction
-def item(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
-    """Return the number `start` of an array, counted over all its axes; a negative one does not count from the end."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_address(context, builder, signature.args[0], *args))
-
-    return array.dtype(array, types.intp), emit
-
-
-@_instruction
-def store(typing: Any, array: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
-    """Write eight points, x y z x y z ..., to a float32 array from `start` on."""
+@instruction
+def store(typing: Any, pointer: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
+    """Write eight points, x y z x y z ..., as float32 from `start` on."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature.args[0], args[0], args[1])
         xy = builder.shuffle_vector(args[2], args[3], _mask(range(2 * LANES)))
         zz = builder.shuffle_vector(args[4], args[4], _mask(range(2 * LANES)))
         order = [lane + LANES * axis for lane in range(LANES) for axis in range(3)]
         mixed = builder.shuffle_vector(xy, zz, _mask(order))
-        builder.store(mixed, builder.bitcast(pointer, mixed.type.as_pointer()), align=4)
+        place = address(context, builder, signature.args[0], args[0], args[1])
+        builder.store(mixed, pointing_to(builder, place, mixed.type), align=4)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, lanes_type, lanes_type, lanes_type), emit
+    return types.void(pointer, types.intp, lanes_type, lanes_type, lanes_type), emit
 
 
-@_instruction
-def scatter(typing: Any, array: Any, rows: Any, first: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
-    """Write eight points to the rows of a float32 array (N, 3) that `rows` names from `first` on."""
+@instruction
+def scatter(typing: Any, pointer: Any, rows: Any, first: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
+    """Write eight points to the rows of float32 numbers (N, 3) that `rows` (int32) names from `first` on."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows_at = _address(context, builder, signature.args[1], args[1], args[2])
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        three = ir.Constant(ir.IntType(64), 3)
+        out, rows = signature.args[:2]
         for lane in range(LANES):
-            row = builder.load(builder.gep(rows_at, [_INT(lane)]))
-            start = builder.mul(builder.sext(row, ir.IntType(64)), three)
+            place = builder.add(args[2], ir.Constant(_LONG, lane))
+            row = builder.load(address(context, builder, rows, args[1], place), typ=_INT)
+            start = builder.mul(builder.sext(row, _LONG), ir.Constant(_LONG, 3))
             for axis in range(3):
                 number = builder.extract_element(args[3 + axis], _INT(lane))
-                builder.store(number, builder.gep(data, [builder.add(start, ir.Constant(ir.IntType(64), axis))]))
+                at = builder.add(start, ir.Constant(_LONG, axis))
+                builder.store(number, address(context, builder, out, args[0], at))
         return context.get_dummy_value()
 
-    return types.void(array, rows, types.intp, lanes_type, lanes_type, lanes_type), emit
+    return types.void(pointer, rows, types.intp, lanes_type, lanes_type, lanes_type), emit
 
 
-@_instruction
+@instruction
 def no_sums(typing: Any) -> tuple[Any, Emit]:
     """Return eight whole numbers, all zero."""
 
@@ -136,8 +119,8 @@ def no_sums(typing: Any) -> tuple[Any, Emit]:
     return sums_type(), emit
 
 
-@_instruction
-def add_products(typing: Any, sums: Any, array: Any, start: Any, factors: Any) -> tuple[Any, Emit]:
+@instruction
+def add_products(typing: Any, sums: Any, pointer: Any, start: Any, factors: Any) -> tuple[Any, Emit]:
     """Return sums plus products: of 16 whole numbers, those in even places times the low half of `factors`, an int32
     that holds two int16, and those in odd places times the high half. Processors do this in one step.
     """
@@ -150,11 +133,11 @@ def add_products(typing: Any, sums: Any, array: Any, start: Any, factors: Any) -
         even, odd = _halves(builder, builder.mul(numbers, builder.sext(both, numbers.type)))
         return builder.add(args[0], builder.add(even, odd))
 
-    return sums_type(sums_type, array, types.intp, types.int32), emit
+    return sums_type(sums_type, pointer, types.intp, types.int32), emit
 
 
-@_instruction
-def load_pairs(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
+@instruction
+def load_pairs(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
     """Return 16 whole numbers from `start` on as float32: those in even places, and those in odd places."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -162,14 +145,12 @@ def load_pairs(typing: Any, array: Any, start: Any) -> tuple[Any, Emit]:
         halves = [builder.sitofp(each, _VECTOR) for each in _halves(builder, numbers)]
         return context.make_tuple(builder, signature.return_type, halves)
 
-    return types.UniTuple(lanes_type, 2)(array, types.intp), emit
+    return types.UniTuple(lanes_type, 2)(pointer, types.intp), emit
 
 
-def _wide(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
-    """16 whole numbers of an array as int32."""
-    pointer = _address(context, builder, array_type, array, start)
-    kind = ir.VectorType(pointer.type.pointee, 2 * LANES)
-    found = builder.load(builder.bitcast(pointer, kind.as_pointer()), align=1)
+def _wide(context: Any, builder: Any, pointer_type: Any, pointer: Any, start: Any) -> Any:
+    """16 whole numbers as int32."""
+    found = _numbers(context, builder, pointer_type, pointer, start, 2 * LANES)
     return builder.sext(found, ir.VectorType(_INT, 2 * LANES))
 
 
@@ -178,7 +159,7 @@ def _halves(builder: Any, numbers: Any) -> tuple[Any, Any]:
     return even, odd
 
 
-@_instruction
+@instruction
 def as_lanes(typing: Any, sums: Any) -> tuple[Any, Emit]:
     """Return whole numbers as float32."""
 
@@ -188,7 +169,7 @@ def as_lanes(typing: Any, sums: Any) -> tuple[Any, Emit]:
     return lanes_type(sums_type), emit
 
 
-@_instruction
+@instruction
 def splat(typing: Any, number: Any) -> tuple[Any, Emit]:
     """Return a number eight times."""
 
@@ -199,7 +180,7 @@ def splat(typing: Any, number: Any) -> tuple[Any, Emit]:
     return lanes_type(types.float32), emit
 
 
-@_instruction
+@instruction
 def fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
     """Return a·b + c."""
 
@@ -211,7 +192,7 @@ def fma(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type, lanes_type), emit
 
 
-@_instruction
+@instruction
 def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a·b."""
 
@@ -221,7 +202,7 @@ def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type), emit
 
 
-@_instruction
+@instruction
 def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a - b."""
 
@@ -231,7 +212,7 @@ def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type), emit
 
 
-@_instruction
+@instruction
 def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a where `where` is above 0, else b."""
 
@@ -242,7 +223,7 @@ def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     return lanes_type(lanes_type, lanes_type, lanes_type), emit
 
 
-@_instruction
+@instruction
 def root_inverse(typing: Any, a: Any) -> tuple[Any, Emit]:
     """Return 1/√a, and 0 where a is 0."""
 

@@ -1,9 +1,9 @@
-"""The player on the processor: compiled loops over blocks of eight vertices, on several cores."""
+"""The player on the processor: compiled loops over blocks of eight vertices, on one core or several."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numba
@@ -14,25 +14,34 @@ from posespace import check
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
-from posespace.runtime import dual_quaternions, surface_normals
 from posespace.runtime.compiled import on_all_cores
 from posespace.runtime.cpu import frames
-from posespace.runtime.cpu.blocks import Layout, Table, layout_of
-from posespace.runtime.cpu.kernels import Basis, Surface, Work
+from posespace.runtime.cpu.blocks import BlockEntries, Blocks, blocks_of
+from posespace.runtime.cpu.kernels import BlockBasis, Frame, RestBlocks
 from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.detail import PosedDetail
 from posespace.runtime.drive import drive, drive_again
+from posespace.runtime.drive_tables import TRANSFORM
+from posespace.runtime.dual_quaternions import dual_palette
 from posespace.runtime.player import Player, Shape
+from posespace.runtime.surface_normals import SurfaceNormals
 from posespace.skin import Skin
 
-# What whole-number sums may be off: points as a part of the box's diagonal, normals as a part of their length.
+# How far off whole-number sums may be: points as a fraction of the box's diagonal, normals of their length.
 _TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
-# Vertices from which several cores are worth their while by default: to wake them takes as long as 50,000 vertices.
+# Vertices from which several cores are used by default: waking them takes as long as 50,000 vertices do.
 _MANY = 100_000
 _AT_ONCE = 16
+
+WriteFrame = Callable[[Floats32, Floats32 | None], None]
+WriteBatch = Callable[[Floats, Frame, Floats32, Floats32 | None], None]
 
 
 class CPUPlayer(Player):
     """Poses a skin on the processor.
+
+    What a frame does is chosen when the player is made: `_skin` writes points and carried normals, by linear or dual
+    quaternion blending, and `_frame` is `_skin` and whatever comes after it, normals of the surface or detail.
 
     Parameters
     ----------
@@ -46,42 +55,53 @@ class CPUPlayer(Player):
         most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         if threads is not None and not 1 <= check.whole("threads", threads) <= most:
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
-        points, normal_points = ([entry[k] for entry in self._drive.layers] for k in (0, 1))
-        self.layout = layout_of(skin, points, normal_points, self._drive.columns)
-        worth = threads != 1 and (threads is not None or self.layout.vertices >= _MANY) and _cores_work()
+        self.blocks = blocks_of(skin, self._drive)
+        worth = threads != 1 and (threads is not None or self.blocks.vertices >= _MANY) and _cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._alone = threads == 1
-        self._work = self._made_work(())
-        tolerance = _TOLERANCE * max(skin.rig.mesh.diagonal, 1e-30)
-        self._basis = _basis(self.layout.points, self.layout.scales, self.layout.most, tolerance)
-        table = self.layout.normal_points or _empty(self.layout.blocks)
-        self._normal_basis = _basis(table, self.layout.normal_scales, self.layout.normal_most, _NORMAL_TOLERANCE)
+        self._loops = frames.ON_ALL_CORES if self.threads > 1 else frames.ALONE
         self._linear = skin.rig.blending == "linear"
-        self._surface = _surface(self.layout, self._linear, self.threads)
-        if not self._linear:
-            # Displacements are added by the same loops, every vertex on one bone that stays.
-            self._still = self._work._replace(palette=np.eye(3, 4, dtype=np.float32).ravel())
+        self._rest = _rest_blocks(self.blocks, self._linear, self.threads)
+        self._basis, self._normal_basis = _bases(self.blocks, skin.rig.mesh.diagonal)
+        self._work = self._made_frame(())
+        self._skin = self._skin_function()
+        self._frame = self._frame_function()
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
 
-    @cached_property
-    def _several(self) -> bool:
-        """Whether batches are played on all cores; they are long enough for it, whatever the mesh."""
-        return not self._alone and _cores_work()
+    def _skin_function(self) -> WriteFrame:
+        if not self._linear:
+            # Displacements are added by the same loops as linear blending, every vertex on one bone that stays.
+            self._still = np.eye(3, 4, dtype=np.float32).ravel()
+            self._weights = self.skin.rig.weights.astype(np.float64)
+            return self._skin_dual
+        return self._skin_both if self._carried else self._skin_points
+
+    def _frame_function(self) -> WriteFrame:
+        if self.skin.detail is not None:
+            self._detail = PosedDetail(self.skin, self.skin.detail, self._drive.detail, self.threads)
+            return self._write_detail
+        if self.normals and not self._carried:
+            self._surface_normals = SurfaceNormals(self.skin.mesh, self.threads)
+            return self._write_surface
+        return self._skin
 
     @cached_property
-    def _fans(self) -> surface_normals.Fans:
-        return surface_normals.fans_of(self.skin.mesh)
+    def _batch(self) -> WriteBatch:
+        """What a batch does; chosen at the first one, as looking for a parallel layer would slow down every start."""
+        if not self._linear or self.skin.detail is not None:
+            return self._write_singly
+        # A batch is long enough for all cores, whatever the mesh.
+        self._batch_loops = frames.ALONE if self._alone or not _cores_work() else frames.ON_ALL_CORES
+        if self._carried:
+            return self._write_many_both
+        return self._write_many_surfaces if self.normals else self._write_many_points
 
-    @cached_property
-    def _weights(self) -> Floats:
-        return self.skin.rig.weights.astype(np.float64)
-
-    def _made_work(self, poses: tuple[int, ...]) -> Work:
+    def _made_frame(self, poses: tuple[int, ...]) -> Frame:
         columns = self._drive.columns
-        return Work(
+        return Frame(
             np.zeros((*poses, self._drive.scratch)),
-            np.zeros((*poses, 12 * len(self.skin.rig.skeleton)), np.float32),
+            np.zeros((*poses, TRANSFORM * len(self.skin.rig.skeleton)), np.float32),
             np.zeros((*poses, columns)),
             np.zeros((*poses, 2, columns), np.float32),
             np.zeros((*poses, 2, 2, columns), np.int32),
@@ -92,105 +112,97 @@ class CPUPlayer(Player):
         return self._work.palette, self._work.coordinates
 
     def redrive(self, times: int) -> None:
-        """Drive the last pose again and again, for what the first stage alone costs within a frame."""
+        """Drive the last pose `times` times, for what the first stage alone costs within a frame."""
         work = self._work
         drive_again(self._drive.tables, self._pose, work.scratch, work.palette, work.coordinates, times)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
-        if self._relief is not None:
-            coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
-            self._play_coarse(coarse)
-            self._relief.add(self.threads, coarse, self._work.coordinates, points, normals)
-            return
-        if not self._linear:
-            self._play_dual(points, normals)
-        elif normals is not None and self._carried:
-            bases = self._basis, self._normal_basis
-            frame = frames.frame_both if self.threads > 1 else frames.frame_both_alone
-            frame(self._drive.tables, self._pose, self._surface, *bases, self._work, points, normals)
-        else:
-            self._play_points(points)
-        if normals is not None and not self._carried:
-            surface_normals.write_normals(self.threads, self._fans, points, normals)
+        self._frame(points, normals)
 
-    def _play_coarse(self, points: Floats32) -> None:
-        if self._linear:
-            self._play_points(points)
-        else:
-            self._play_dual(points, None)
+    def _skin_points(self, points: Floats32, normals: Floats32 | None) -> None:
+        del normals  # None, or written later from the surface.
+        self._loops.frame_points(self._drive.tables, self._pose, self._rest, self._basis, self._work, points)
 
-    def _play_points(self, points: Floats32) -> None:
-        frame = frames.frame_points if self.threads > 1 else frames.frame_points_alone
-        frame(self._drive.tables, self._pose, self._surface, self._basis, self._work, points)
+    def _skin_both(self, points: Floats32, normals: Floats32 | None) -> None:
+        bases, palette = (self._basis, self._normal_basis), self._work.palette
+        self._loops.frame_both(self._drive.tables, self._pose, self._rest, *bases, self._work, palette, points, normals)
 
-    def _play_dual(self, points: Floats32, normals: Floats32 | None) -> None:
-        palette, _ = self._driven()
+    def _skin_dual(self, points: Floats32, normals: Floats32 | None) -> None:
         turned = np.empty_like(points) if normals is None else normals
-        args = (self._surface, self._basis, self._normal_basis, self._still, points, turned)
-        pose, carry = (
-            (frames.pose_both, dual_quaternions.carry)
-            if self.threads > 1
-            else (frames.pose_both_alone, dual_quaternions.carry_alone)
+        bases = self._basis, self._normal_basis
+        self._loops.frame_both(
+            self._drive.tables, self._pose, self._rest, *bases, self._work, self._still, points, turned
         )
-        pose(*args)
-        bones = dual_quaternions.dual_palette(palette)
-        carry(self.threads, bones, self.skin.rig.influences, self._weights, points, turned)
+        bones = dual_palette(self._work.palette)
+        self._loops.carry(self.threads, bones, self.skin.rig.influences, self._weights, points, turned)
+
+    def _write_surface(self, points: Floats32, normals: Floats32 | None) -> None:
+        assert normals is not None
+        self._skin(points, normals)
+        self._surface_normals.write(points, normals)
+
+    def _write_detail(self, points: Floats32, normals: Floats32 | None) -> None:
+        coarse = np.empty((self.blocks.vertices, 3), np.float32)
+        self._skin(coarse, None)
+        self._detail.add(coarse, self._work.coordinates, points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         shape = (min(len(motion), _AT_ONCE), self.vertices, 3)
-        rows = self.normals
         own = np.empty(shape, np.float32) if points is None else None
-        own_normals = np.empty(shape, np.float32) if rows and normals is None else None
-        poses, works = np.zeros((shape[0], self._drive.pose_size)), self._made_work(shape[:1])
+        own_normals = np.empty(shape, np.float32) if self.normals and normals is None else None
+        poses, works = np.zeros((shape[0], self._drive.pose_size)), self._made_frame(shape[:1])
         for first in range(0, len(motion), _AT_ONCE):
             last = min(first + _AT_ONCE, len(motion))
             out = own[: last - first] if points is None else points[first:last]  # type: ignore[index]
             given = own_normals if normals is None else normals[first:last]
-            normals_out = given[: last - first] if rows and given is not None else None
-            self._play_some(motion, range(first, last), poses, works, out, normals_out)
+            normals_out = given[: last - first] if self.normals and given is not None else None
+            self._drive.write_poses(motion, first, last, poses)
+            self._batch(poses[: last - first], works, out, normals_out)
             for k in range(last - first):
                 yield out[k], None if normals_out is None else normals_out[k]
 
-    def _play_some(
-        self, motion: Motion, which: range, poses: Floats, works: Work, out: Floats32, normals: Floats32 | None
-    ) -> None:
-        """Write the shapes of a few poses of a motion."""
-        self._drive.write_poses(motion, which.start, which.stop, poses)
-        simple = self._linear and self._relief is None
-        if not simple:
-            for row in range(len(which)):
-                self._pose[:] = poses[row]
-                self._play(out[row], None if normals is None else normals[row])
-            return
-        tables, used = self._drive.tables, poses[: len(which)]
-        if normals is not None and self._carried:
-            run = frames.many_both if self._several else frames.many_both_alone
-            run(tables, used, self._surface, self._basis, self._normal_basis, works, out, normals)
-            return
-        alone = frames.many_points if self._several else frames.many_points_alone
-        alone(tables, used, self._surface, self._basis, works, out)
-        if normals is not None:
-            for row in range(len(which)):
-                surface_normals.write_normals(self.threads, self._fans, out[row], normals[row])
+    def _write_singly(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
+        del works
+        for row, pose in enumerate(poses):
+            self._pose[:] = pose
+            self._frame(out[row], None if normals is None else normals[row])
+
+    def _write_many_points(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
+        del normals
+        self._batch_loops.many_points(self._drive.tables, poses, self._rest, self._basis, works, out)
+
+    def _write_many_both(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
+        bases = self._basis, self._normal_basis
+        self._batch_loops.many_both(self._drive.tables, poses, self._rest, *bases, works, out, normals)
+
+    def _write_many_surfaces(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
+        assert normals is not None
+        self._write_many_points(poses, works, out, None)
+        for points, own in zip(out, normals, strict=True):
+            self._surface_normals.write(points, own)
 
 
-def _basis(table: Table, scales: Floats, most: float, tolerance: float) -> Basis:
-    return Basis(table, scales, np.array([most, tolerance]))
+def _bases(blocks: Blocks, diagonal: float) -> tuple[BlockBasis, BlockBasis]:
+    """The displacements of points and those of normals, with how far off their sums may be."""
+    tolerance = _TOLERANCE * max(diagonal, 1e-30)
+    points = BlockBasis(blocks.points, blocks.scales, np.array([blocks.most, tolerance]))
+    entries = blocks.normal_points or _no_entries(blocks.count)
+    return points, BlockBasis(entries, blocks.normal_scales, np.array([blocks.normal_most, _NORMAL_TOLERANCE]))
 
 
-def _empty(blocks: int) -> Table:
+def _no_entries(blocks: int) -> BlockEntries:
     zeros = np.zeros(blocks + 1, np.int32)
-    return Table(zeros, np.zeros(0, np.int32), np.zeros((0, 3, LANES), np.float32))
+    return BlockEntries(zeros, np.zeros(0, np.int32), np.zeros((0, 3, LANES), np.float32))
 
 
-def _surface(layout: Layout, linear: bool, parts: int) -> Surface:
-    bones = layout.bones
+def _rest_blocks(blocks: Blocks, linear: bool, parts: int) -> RestBlocks:
+    bones = blocks.bones
     if not linear:
-        blocks = layout.blocks
-        ones = np.ones((blocks, LANES), np.float32)
-        bones = Table(np.arange(blocks + 1, dtype=np.int32), np.zeros(blocks, np.int32), ones)
-    full = np.array([layout.vertices // LANES if layout.in_order else 0])
-    return Surface(layout.rest, layout.normals, layout.order, full, layout.shares(parts), bones)
+        count = blocks.count
+        ones = np.ones((count, LANES), np.float32)
+        bones = BlockEntries(np.arange(count + 1, dtype=np.int32), np.zeros(count, np.int32), ones)
+    full = np.array([blocks.vertices // LANES if blocks.in_order else 0])
+    return RestBlocks(blocks.rest, blocks.normals, blocks.order, full, blocks.shares(parts), bones)
 
 
 @on_all_cores

@@ -10,7 +10,7 @@ import numpy as np
 from posespace.check import Floats, Floats32
 from posespace.runtime.drive_tables import Drive
 from posespace.runtime.dual_quaternions import dual_palette
-from posespace.runtime.gpu import device as gpu_device
+from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.texels import Texels, texels_of
 from posespace.skin import Skin
 
@@ -23,7 +23,7 @@ _MOST_UNIFORM = 4096
 _TABLE = {"texture": {"sample_type": "uint"}}
 
 
-class Work:
+class OnDevice:
     """A skin on a device.
 
     Parameters
@@ -53,27 +53,27 @@ class Work:
         }
         self._make_buffers()
         names = ("rest", "rest_normals", "bones", "displacements")
-        self._make_group([gpu_device.texture(device, name, getattr(texels, name)) for name in names])
+        self._make_group([webgpu.texture(device, name, getattr(texels, name)) for name in names])
         self._make_steps(texels.fans)
 
     def _make_buffers(self) -> None:
-        usage = gpu_device.library().BufferUsage
+        usage = webgpu.library().BufferUsage
         self._small = len(self._frame) <= 4 * _MOST_UNIFORM
         kind = usage.UNIFORM if self._small else usage.STORAGE
         size = 16 * _MOST_UNIFORM if self._small else self._frame.nbytes
-        self._uploaded = gpu_device.buffer(self.device, "bones and coordinates", size, kind | usage.COPY_DST)
+        self._uploaded = webgpu.buffer(self.device, "bones and coordinates", size, kind | usage.COPY_DST)
         rows, kept = 12 * self.count, usage.STORAGE | usage.VERTEX | usage.COPY_SRC
-        self.points = gpu_device.buffer(self.device, "points", rows, kept)
+        self.points = webgpu.buffer(self.device, "points", rows, kept)
         wanted = self._normals_kind != "none"
-        self.normals = gpu_device.buffer(self.device, "normals", rows, kept) if wanted else None
-        self._fence = gpu_device.buffer(self.device, "fence", 16, usage.MAP_READ | usage.COPY_DST)
+        self.normals = webgpu.buffer(self.device, "normals", rows, kept) if wanted else None
+        self._fence = webgpu.buffer(self.device, "fence", 16, usage.MAP_READ | usage.COPY_DST)
 
     def _make_group(self, tables: list[Any]) -> None:
-        """Make the bind group of what poses a vertex, for compute and vertex stages."""
-        stages = gpu_device.library().ShaderStage
+        """Make the bind group for posing a vertex, in compute and vertex stages."""
+        stages = webgpu.library().ShaderStage
         frame = {"type": "uniform" if self._small else "read-only-storage"}
         kinds = [{"buffer": frame}, *(_TABLE for _ in tables)]
-        self.layout, self.group = gpu_device.bound(
+        self.layout, self.group = webgpu.bound(
             self.device, stages.COMPUTE | stages.VERTEX, kinds, [{"buffer": self._uploaded}, *tables]
         )
 
@@ -89,10 +89,10 @@ class Work:
         elif self._normals_kind == "carried":
             self._steps = [self._step("write_both", {0: points, 1: normals})]
         else:
-            kept = gpu_device.kept_points(self.device, self.count)
+            kept = webgpu.kept_points(self.device, self.count)
             writing = {"storage_texture": {"access": "write-only", "format": "rgba32float"}}
             reading = {"texture": {"sample_type": "unfilterable-float"}}
-            table = (_TABLE, gpu_device.texture(self.device, "fans", fans))
+            table = (_TABLE, webgpu.texture(self.device, "fans", fans))
             self._steps = [
                 self._step("keep_points", {3: (writing, kept)}),
                 self._step("write_surface", {0: points, 1: normals, 2: table, 4: (reading, kept)}),
@@ -100,9 +100,9 @@ class Work:
 
     def _step(self, name: str, bound: dict[int, tuple[Any, Any]]) -> tuple[Any, Any]:
         """An entry point's pipeline and its bind group 1, of kinds of bindings and what is bound."""
-        stage = gpu_device.library().ShaderStage.COMPUTE
+        stage = webgpu.library().ShaderStage.COMPUTE
         kinds, resources = zip(*bound.values(), strict=True)
-        layout, group = gpu_device.bound(self.device, stage, kinds, resources, tuple(bound))
+        layout, group = webgpu.bound(self.device, stage, kinds, resources, tuple(bound))
         pipeline = self.device.create_compute_pipeline(
             layout=self.device.create_pipeline_layout(bind_group_layouts=[self.layout, layout]),
             compute={"module": self.module, "entry_point": name, "constants": self.constants},
@@ -118,23 +118,23 @@ class Work:
         else:
             frame[:first] = palette
         frame[first : first + self._scales.size] = (coordinates * self._scales).ravel()
-        with gpu_device.watched("sending a pose"):
+        with webgpu.watched("sending a pose"):
             self.device.queue.write_buffer(self._uploaded, 0, frame)
 
     def encode(self, encoder: Any) -> None:
         """Add the dispatches of a frame to a command encoder."""
-        groups = gpu_device.groups_of(self.count, GROUP, self.device.limits["max-compute-workgroups-per-dimension"])
-        work = encoder.begin_compute_pass()
-        work.set_bind_group(0, self.group)
+        groups = webgpu.groups_of(self.count, GROUP, self.device.limits["max-compute-workgroups-per-dimension"])
+        compute = encoder.begin_compute_pass()
+        compute.set_bind_group(0, self.group)
         for pipeline, group in self._steps:
-            work.set_pipeline(pipeline)
-            work.set_bind_group(1, group)
-            work.dispatch_workgroups(*groups)
-        work.end()
+            compute.set_pipeline(pipeline)
+            compute.set_bind_group(1, group)
+            compute.dispatch_workgroups(*groups)
+        compute.end()
 
     def submit(self, staging: Any = None) -> None:
         """Pose the skin and copy the result to a staging buffer, if there is one."""
-        with gpu_device.watched("a frame"):
+        with webgpu.watched("a frame"):
             encoder = self.device.create_command_encoder()
             self.encode(encoder)
             rows = 12 * self.count
@@ -145,14 +145,14 @@ class Work:
 
     def staging(self) -> Any:
         """Return a new buffer that results are read through."""
-        usage = gpu_device.library().BufferUsage
+        usage = webgpu.library().BufferUsage
         size = (12 if self.normals is None else 24) * self.count
-        return gpu_device.buffer(self.device, "results", size, usage.MAP_READ | usage.COPY_DST)
+        return webgpu.buffer(self.device, "results", size, usage.MAP_READ | usage.COPY_DST)
 
     def fetch(self, staging: Any, points: Floats32, normals: Floats32 | None) -> None:
-        """Write what a staging buffer has, when it is there."""
-        with gpu_device.watched("reading a frame"):
-            staging.map_sync(gpu_device.library().MapMode.READ)
+        """Wait for a staging buffer and write what it holds."""
+        with webgpu.watched("reading a frame"):
+            staging.map_sync(webgpu.library().MapMode.READ)
             mapped = staging.read_mapped(copy=False)
             for first, out in ((0, points), (12 * self.count, normals)):
                 if out is not None:
@@ -161,10 +161,10 @@ class Work:
             staging.unmap()
 
     def wait(self) -> None:
-        """Return when the device has done all that it was given."""
-        with gpu_device.watched("waiting"):
+        """Return when the device has finished all its work."""
+        with webgpu.watched("waiting"):
             encoder = self.device.create_command_encoder()
             encoder.copy_buffer_to_buffer(self.points, 0, self._fence, 0, 16)
             self.device.queue.submit([encoder.finish()])
-            self._fence.map_sync(gpu_device.library().MapMode.READ)
+            self._fence.map_sync(webgpu.library().MapMode.READ)
             self._fence.unmap()

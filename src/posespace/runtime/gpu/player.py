@@ -1,6 +1,6 @@
-"""The player on the GPU: WebGPU compute, or a vertex stage of one's own, over tables that stay on the device.
+"""The player on the GPU: WebGPU compute, or your own vertex stage, over tables that stay on the device.
 
-A frame uploads the bones' transforms and the coordinates, nothing else. Relief (`Skin.detail`) is added on the
+A frame uploads the bones' transforms and the coordinates, nothing else. Detail (`Skin.detail`) is added on the
 processor, to points that are read back.
 """
 
@@ -17,9 +17,11 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.runtime.detail import PosedDetail
 from posespace.runtime.drive import drive
-from posespace.runtime.gpu import device as gpu_device
-from posespace.runtime.gpu.on_device import Work
+from posespace.runtime.drive_tables import TRANSFORM
+from posespace.runtime.gpu import webgpu
+from posespace.runtime.gpu.on_device import OnDevice
 from posespace.runtime.player import Player, Shape
 from posespace.skin import Skin
 
@@ -27,7 +29,7 @@ _IN_FLIGHT = 2
 
 
 class Stage(NamedTuple):
-    """What a render pipeline of one's own needs to pose vertices itself.
+    """What your own render pipeline needs to pose vertices itself.
 
     Parameters
     ----------
@@ -43,12 +45,12 @@ class Stage(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Where the device keeps a frame: float32, three a vertex without gaps, for a shader or as vertex buffers.
+    """Where the device keeps a frame: float32, three per vertex without gaps, for a shader or as vertex buffers.
 
     Parameters
     ----------
     points : a buffer of 12 N bytes
-    normals : the same, or None where they were not asked for
+    normals : the same, or None if the player gives none
     """
 
     points: Any
@@ -68,24 +70,26 @@ class GPUPlayer(Player):
     def __init__(self, skin: Skin, normals: bool = True, device: Any = None) -> None:
         super().__init__(skin, normals)
         self._owned = device is None
-        self.device = gpu_device.opened() if device is None else gpu_device.checked(device)
+        self.device = webgpu.opened() if device is None else webgpu.checked(device)
         self._coordinates = np.zeros(self._drive.columns)
         self._scratch = np.zeros(self._drive.scratch)
-        self._palette = np.zeros(12 * len(skin.rig.skeleton), np.float32)
-        with gpu_device.watched("putting the skin on the device"):
-            self._work: Work | None = Work(skin, self._drive, self.device, self._normals_kind())
-            self._staging = self._work.staging()
+        self._palette = np.zeros(TRANSFORM * len(skin.rig.skeleton), np.float32)
+        detail = skin.detail
+        self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, 1)
+        with webgpu.watched("putting the skin on the device"):
+            self._skinned: OnDevice | None = OnDevice(skin, self._drive, self.device, self._normals_kind())
+            self._staging = self._skinned.staging()
 
     def _normals_kind(self) -> str:
-        if not self.normals or self._relief is not None:
+        if not self.normals or self.skin.detail is not None:
             return "none"
         return "carried" if self._carried else "surface"
 
     @property
-    def _open(self) -> Work:
-        if self._work is None:
+    def _open(self) -> OnDevice:
+        if self._skinned is None:
             raise InputError("gpu: this player is closed; compile the skin again")
-        return self._work
+        return self._skinned
 
     def dispatch(self, pose: Pose | ArrayLike) -> None:
         """Begin to pose the skin, leaving the result on the device; `wait` for it, or read `buffers` in later work."""
@@ -94,7 +98,7 @@ class GPUPlayer(Player):
         self._open.submit()
 
     def wait(self) -> None:
-        """Return when the device has done all that it was given."""
+        """Return when the device has finished all its work."""
         self._open.wait()
 
     def buffers(self) -> Buffers:
@@ -103,22 +107,22 @@ class GPUPlayer(Player):
         return Buffers(self._open.points, self._open.normals)
 
     def upload(self, pose: Pose | ArrayLike) -> None:
-        """Send a pose to the device but no work: for a vertex stage (`stage`) or an encoder of one's own (`encode`)."""
+        """Send a pose to the device but no work: for your own vertex stage (`stage`) or encoder (`encode`)."""
         self._read(pose)
         self._open.send(*self._driven())
 
     def encode(self, encoder: Any) -> None:
-        """Add the work of posing the skin, as the last pose sent says, to a `wgpu.GPUCommandEncoder`."""
+        """Add the work of posing the skin, in the last pose uploaded, to a `wgpu.GPUCommandEncoder`."""
         self._open.encode(encoder)
 
     def stage(self) -> Stage:
-        """Return what a vertex stage of one's own needs; it sees each pose from `upload` on, and carried normals."""
-        work = self._open
-        return Stage(work.module, dict(work.constants), work.layout, work.group)
+        """Return what your own vertex stage needs; it sees the last pose uploaded, and carried normals."""
+        skinned = self._open
+        return Stage(skinned.module, dict(skinned.constants), skinned.layout, skinned.group)
 
     def close(self) -> None:
-        """Free what the player has on the device; it plays no more. A device that was given stays open."""
-        self._work = self._staging = None
+        """Free what the player has on the device; it cannot play again. A device that was given stays open."""
+        self._skinned = self._staging = None
         if self._owned:
             self.device.destroy()
 
@@ -137,19 +141,18 @@ class GPUPlayer(Player):
         return self._palette, self._coordinates
 
     def _submit(self, staging: Any) -> None:
-        """Pose the skin as `self._pose` says, to be read through a staging buffer."""
-        work = self._open
-        work.send(*self._driven())
-        work.submit(staging)
+        """Pose the skin in `self._pose`, to be read through a staging buffer."""
+        self._open.send(*self._driven())
+        self._open.submit(staging)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
         self._submit(self._staging)
-        if self._relief is None:
+        if self._detail is None:
             self._open.fetch(self._staging, points, normals)
             return
         coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
         self._open.fetch(self._staging, coarse, None)
-        self._relief.add(1, coarse, self._coordinates, points, normals)
+        self._detail.add(coarse, self._coordinates, points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         own = self._array("points", None) if points is None else None

@@ -117,9 +117,9 @@ fn dual_blend(vertex: u32) -> Blend {
         for (var half = 0u; half < 2u; half++) {
             let bone = select(two.x & ~(1u << MORE), two.z, half == 1u);
             let weight = bitcast<f32>(select(two.y, two.w, half == 1u));
-            let signed = select(weight, -weight, dot(frame[bone], pivot) < 0.0);
-            turn += signed * frame[bone];
-            shift += signed * frame[bone + 1u];
+            let agreeing = select(weight, -weight, dot(frame[bone], pivot) < 0.0);
+            turn += agreeing * frame[bone];
+            shift += agreeing * frame[bone + 1u];
             stretch.x += weight * frame[bone + 2u];
             stretch.y += weight * frame[bone + 3u];
             stretch.z += weight * frame[bone + 4u];

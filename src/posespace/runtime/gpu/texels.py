@@ -1,7 +1,7 @@
 """A skin as the GPU reads it: texels of four numbers for its vertices, bones, displacements and triangles.
 
-A list of a vertex is some texels that follow one another; in all but the last the bit `MORE` of one number is set, so
-that no list needs a count. See `skin.wgsl` for what reads them.
+The list of a vertex is a run of texels; in all but the last the bit `MORE` of one number is set, so that no list needs
+a count. `skin.wgsl` reads them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.mesh import Mesh
 from posespace.rig import Rig
-from posespace.runtime.cpu.blocks import Entries, bone_entries, displacement_entries
 from posespace.runtime.drive_tables import Drive
+from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.runtime.gpu.walks import ranks_of, walks_of
 from posespace.skin import Skin
 
@@ -39,9 +39,9 @@ class SkinTexels:
     rest : (N, 4) x y z, and the texel where the displacements begin
     rest_normals : (N, 4) x y z, and the texel where the corrections begin; or, where normals are those of the posed
         surface, the texel where the vertex's fan begins
-    bones : (B N, 4) two bones a texel, strongest first: place among the frame's vectors and weight, twice
+    bones : (B N, 4) two bones per texel, strongest first: place among the frame's vectors and weight, twice
     displacements : (D, 4) those of points and of normals; the columns of normals come after all those of points
-    fans : (F, 4) walks around the vertices, four steps a texel
+    fans : (F, 4) walks around the vertices, four steps per texel
     entries : displacements in a texel, 0 where there are none
     bone_texels : B
     scales : (2, C) the length of one unit of each column's values, of points and of normals
@@ -89,19 +89,9 @@ def texels_of(skin: Skin, drive: Drive, rows: int, surface: bool) -> SkinTexels:
 
 def _displacements(skin: Skin, drive: Drive) -> tuple[Entries, Entries, Floats]:
     """The entries of points and of normals, and their scales (2, C)."""
-    points, scales = displacement_entries(
-        [(layer.support, layer.basis) for layer in skin.layers], [first for first, _ in drive.layers], drive.columns
-    )
-    corrected = [
-        (layer.support, layer.normal_basis, first)
-        for layer, (_, first) in zip(skin.layers, drive.layers, strict=True)
-        if layer.normal_basis is not None
-    ]
-    normals, normal_scales = displacement_entries(
-        [entry[:2] for entry in corrected], [entry[2] for entry in corrected], drive.columns
-    )
-    if not corrected:
-        normals = normals._replace(values=normals.values.astype(points.values.dtype))
+    points, scales = point_entries(skin, drive)
+    none = Entries(points.vertices[:0], points.columns[:0], points.values[:0])
+    normals, normal_scales = normal_entries(skin, drive) or (none, np.ones(drive.columns))
     return points, normals._replace(columns=normals.columns + drive.columns), np.stack([scales, normal_scales])
 
 
@@ -140,7 +130,7 @@ def _listed(
 
 
 def _mark(words: Texels, starts: NDArray[np.integer]) -> None:
-    """Set the bit that tells of another texel in all texels but the last of each list, and the first of all."""
+    """Set the bit that announces another texel in all texels but the last of each list, and the first of all."""
     ends = np.append(starts[1:], len(words)) - 1
     follows = np.ones(len(words), bool)
     follows[0] = follows[ends] = False

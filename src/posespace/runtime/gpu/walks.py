@@ -16,7 +16,7 @@ from posespace.runtime.surface_normals import Fans, fans_of
 CENTRE, START = 1 << 30, 1 << 29
 """Bits of a vertex in a walk, as in `skin.wgsl`."""
 
-# Triangles that walks are sought among; a position with more has some walks more, but takes no time that grows fast.
+# How many triangles walks are sought among: a position with more gets a few more walks, but the search stays fast.
 _AT_ONCE = 64
 
 

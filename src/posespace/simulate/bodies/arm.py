@@ -14,6 +14,7 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.geometry.smoothstep import step_across
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig, pack_weights
@@ -46,17 +47,17 @@ def arm(vertices: int = 3234) -> Body:
     """
     if not 200 <= vertices <= 200_000:
         raise InputError(f"arm vertices: expected 200 to 200000, got {vertices}")
-    # Euler: a closed surface without handles has two triangles a vertex, less four.
+    # Euler: a closed surface without handles has two triangles per vertex, less four.
     points, triangles = triangulate(_flesh(), _BOX, 2 * vertices - 4, _GRID, _sizing)
     influences, weights = _weights(points)
     return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones())
 
 
 def clip(frames: int = 100) -> Motion:
-    """Return poses of the arm at 24 a second, at rest in the first, in which elbow and twist swing independently.
+    """Return poses of the arm at 24 per second, the first at rest, in which elbow and twist swing independently.
 
     The elbow bends to 80 degrees and back in 25 frames. The forearm twists by 70 degrees to either side in a time
-    longer by the golden ratio, so that no pair of angles comes twice.
+    longer by the golden ratio, so that no pair of angles comes up twice.
     """
     phase = 2 * np.pi * np.arange(frames) / 25
     angles = np.zeros((frames, 3, 3))
@@ -86,7 +87,7 @@ def _bones() -> tuple[Bone, ...]:
 
 def _flesh() -> DistanceField:
     shape = FieldBuilder((("forearm", "upper_arm", 18.0),))
-    # Cones that carry on from one another blend little, for a blend swells where they overlap.
+    # Cones that continue one another blend little, because a blend swells where they overlap.
     shape.cone("upper_arm", (0, -340, 2), (0, -170, 0), (55, 42), 3.0, stretch=(0.92, 1.04))
     shape.cone("upper_arm", (0, -170, 0), (0, 0, 2), (42, 34), 3.0, stretch=(0.95, 0.98))
     # Biceps, triceps, and the point of the elbow.
@@ -106,22 +107,16 @@ def _flesh() -> DistanceField:
 
 
 def _sizing(points: Floats) -> Floats:
-    """Edges wanted, relative: finer at the elbow, which bends, and at the wrist, which is thin."""
+    """Relative edge lengths: shorter at the elbow, which bends, and at the wrist, which is thin."""
     y = points[:, 1]
-    return np.asarray(1.1 - 0.3 * np.exp(-((y / 70) ** 2)) - 0.25 * _step(y, 220.0, 60.0))
+    return np.asarray(1.1 - 0.3 * np.exp(-((y / 70) ** 2)) - 0.25 * step_across(y - 220.0, 60.0))
 
 
 def _weights(points: Floats) -> tuple[Ints, Floats]:
     y = points[:, 1]
-    below, twisted = _step(y, 0.0, 42.0), _step(y, 150.0, 105.0)
+    below, twisted = step_across(y, 42.0), step_across(y - 150.0, 105.0)
     dense = np.stack([1 - below, below * (1 - twisted), below * twisted], axis=1)
     return pack_weights(dense)
-
-
-def _step(x: Floats, centre: float, reach: float) -> Floats:
-    """A smooth step from 0 at `reach` before the centre to 1 at `reach` behind it."""
-    t = np.clip(0.5 + (x - centre) / (2 * reach), 0, 1)
-    return np.asarray(t * t * (3 - 2 * t))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Bones as solids: the rounded cones that tissue is fixed to, each moving with one joint."""
+"""A body to simulate: a rig, and its bones as rounded cones that the tissue is fixed to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Bone:
 
     Parameters
     ----------
-    joint : number of the joint it moves with
+    joint : index of the joint it moves with
     start, end : (3,) centres of its two ends, in the rest shape
     start_radius, end_radius : their radii, above 0
     """
@@ -49,7 +49,7 @@ class Body:
     ----------
     rig : the skin at rest, its joints and weights
     bones : inside the skin and apart from each other
-    level : how often the coarsest skin was subdivided; each level's vertices are the first ones of the next
+    level : how often the coarsest skin was subdivided; the vertices of each level are the first ones of the next
     """
 
     rig: Rig

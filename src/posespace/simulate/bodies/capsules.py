@@ -13,10 +13,10 @@ from posespace.geometry.surface import Surface
 from posespace.simulate.bodies.body import Bone
 
 _SHRINK = 0.94
-"""How much a bone that lacks room loses in one step."""
+"""The factor by which a bone that lacks room shrinks in one step."""
 
 _LEAST = 0.5
-"""The part of its size that a bone may shrink to."""
+"""The fraction of its size that a bone may shrink to."""
 
 
 def distance(bone: Bone, points: Floats) -> Floats:
@@ -71,7 +71,7 @@ def surface(bone: Bone, edge: float) -> tuple[Floats, Ints]:
 
 
 def _axis(bone: Bone) -> tuple[Floats, float]:
-    """The unit axis and the sine of the cone's slope; a bone whose one end swallows the other is refused."""
+    """The unit axis and the sine of the cone's slope. Raises where one end swallows the other."""
     length, difference = bone.length, bone.start_radius - bone.end_radius
     if length <= abs(difference) * 1.001 or length == 0:
         raise InputError(
@@ -128,7 +128,7 @@ def _ring_triangles(rings: int, sides: int) -> Ints:
 
 
 class CrowdedError(InputError):
-    """There is no room for a bone between edges so long: `problem` says which and why, the message also how to help."""
+    """There is no room for a bone at this edge length: `problem` says which and why, the message also the remedy."""
 
     def __init__(self, name: str, blocked: str) -> None:
         self.problem = f"the bone of {name} {blocked}"
@@ -138,19 +138,19 @@ class CrowdedError(InputError):
 def with_room(
     bones: Sequence[Bone], skin: Surface, edge: float, gap: float, name: Callable[[int], str]
 ) -> tuple[tuple[Bone, ...], list[str]]:
-    """Shrink bones, about their middles, until each is `gap` away from the skin and from every other bone.
+    """Shrink bones about their middles until each is `gap` away from the skin and from every other bone.
 
     Parameters
     ----------
     bones : with their axes inside the skin
-    skin : the surface round them
+    skin : the surface around them
     edge : length of the edges that the bones will have
     gap : the least distance; bones thinner than it keep 0.4 of their radius
     name : what a joint is called in messages
 
     Returns
     -------
-    The bones, and a note for each that shrank. One that would lose half its size is refused.
+    The bones, and a note for each that shrank. Raises where one would lose half its size.
     """
     scale = np.ones(len(bones))
     blocked = [""] * len(bones)
@@ -186,7 +186,7 @@ def _scaled(bone: Bone, scale: float) -> Bone:
 def _crowded(
     bones: Sequence[Bone], skin: Surface, edge: float, gap: float, name: Callable[[int], str], blocked: list[str]
 ) -> set[int]:
-    """The bones nearer than `gap` to the skin or to another; what each meets is written to `blocked`."""
+    """The bones nearer than `gap` to the skin or to each other; what each meets is written to `blocked`."""
     shells = [surface(bone, edge)[0] for bone in bones]
     found = set()
     owner = np.repeat(np.arange(len(bones)), [len(shell) for shell in shells])

@@ -21,7 +21,7 @@ _CONE, _ELLIPSOID, _SHEET, _HALF_SPACE = 0, 1, 2, 3
 _CARVED = -1
 """The group of primitives that are taken away from the whole."""
 _BLOCK = 4
-"""Grid points a block, each way."""
+"""Grid points per block, each way."""
 _FAR = 1e3
 """Value of a group before its first primitive."""
 
@@ -34,7 +34,7 @@ class DistanceField:
     ----------
     kinds : (P,) int64, what each primitive is
     groups : (P,) int64, the group it belongs to, -1 for one that is carved away
-    blends : (P,) how wide, in values of the field, it blends with the primitives before it
+    blends : (P,) over how wide a band of values it blends with the primitives before it
     axes : (P, 3, 3) rows of the primitive's own frame, divided by its stretch along each
     origins : (P, 3) of that frame
     sizes : (P, 10) radii, lengths, corners: see `_primitive`
@@ -66,7 +66,7 @@ class DistanceField:
         return np.asarray(gradients / np.maximum(np.linalg.norm(gradients, axis=1, keepdims=True), 1e-12))
 
     def project(self, points: ArrayLike, steps: int = 4, stride: float = 2.0) -> Floats:
-        """Return points (N, 3) moved along the gradient to the surface, by at most `stride` a step."""
+        """Return points (N, 3) moved along the gradient to the surface, by at most `stride` per step."""
         moved = np.array(points, dtype=np.float64)
         for _ in range(steps):
             values, gradients = self.slopes(moved)
@@ -152,7 +152,7 @@ class FieldBuilder:
 
 
 def frame_along(direction: ArrayLike, upward: ArrayLike) -> Floats:
-    """Return a rotation (3, 3) whose columns are x sideways, y along `direction`, z as near `upward` as can be."""
+    """Return a rotation (3, 3) whose columns are x sideways, y along `direction`, z as near to `upward` as possible."""
     y = np.asarray(direction, dtype=np.float64)
     x = np.cross(y, np.asarray(upward, dtype=np.float64))
     if not np.linalg.norm(x) > 0:
@@ -162,7 +162,7 @@ def frame_along(direction: ArrayLike, upward: ArrayLike) -> Floats:
 
 
 def _lattice(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The whole coordinates (N, 3) of a grid, the last fastest."""
+    """The integer coordinates (N, 3) of a grid, the last varying fastest."""
     return np.stack(np.meshgrid(*(np.arange(count) for count in counts), indexing="ij"), axis=-1).reshape(-1, 3)
 
 
@@ -171,7 +171,7 @@ def marching_cubes(field: DistanceField, box: ArrayLike, spacing: float) -> tupl
     measure = require("skimage.measure", "simulate", "building a surface from a distance field")
     low, high = np.asarray(box, dtype=np.float64)
     blocks = np.ceil((high - low) / (_BLOCK * spacing)).astype(int)
-    # Most blocks are so far from the surface that the value in their middle speaks for all of them.
+    # Most blocks are so far from the surface that the value in their middle will do for all of their points.
     middle = field(low + spacing * (_lattice(blocks) * _BLOCK + (_BLOCK - 1) / 2))
     near = np.abs(middle) < _BLOCK * spacing * 1.5
     values = np.repeat(middle[:, None], _BLOCK**3, axis=1)

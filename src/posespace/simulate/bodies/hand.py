@@ -17,6 +17,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.geometry.smoothstep import step_across
 from posespace.geometry.subdivision import subdivide
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -43,7 +44,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
 
     Parameters
     ----------
-    level : 0, 1 or 2: 3,494, 13,976 or 55,904 triangles; a level's vertices are the first ones of the next
+    level : 0, 1 or 2 for 3,494, 13,976 or 55,904 triangles; a level's vertices are the first ones of the next
     side : "right" or "left", its mirror image
     size : factor on all lengths, above 0; at 1 the hand is 190 mm long
     build : thickness, from -1 (slim) to 1 (strong)
@@ -80,14 +81,14 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
     changes over a few millimetres in the web between two, and not at all further out.
     """
     dense = np.zeros((len(points), len(NAMES)))
-    beyond_wrist = _step((points - parts["carpus"].start) @ parts["carpus"].frame[:, 1], 18.0)
+    beyond_wrist = step_across((points - parts["carpus"].start) @ parts["carpus"].frame[:, 1], 18.0)
     dense[:, 0] = 1 - beyond_wrist
     thumb = [parts[name] for name in ("thumb_metacarpal", "thumb_1", "thumb_2")]
     fingers = {name: [parts[f"{name}_{k}"] for k in (1, 2, 3)] for name in FINGERS}
     others = [part for name, part in parts.items() if not name.startswith("thumb") and name != "forearm"]
     lead = _distance(points, others) - _distance(points, thumb)
     left = beyond_wrist.copy()
-    shares = {"thumb": _step(lead, 13.0), **_finger_shares(points, fingers)}
+    shares = {"thumb": step_across(lead, 13.0), **_finger_shares(points, fingers)}
     for name, chain in {"thumb": thumb, **fingers}.items():
         share = beyond_wrist * shares[name] * (1 if name == "thumb" else 1 - shares["thumb"])
         reaches = (15.0, 11.0, 9.0) if name == "thumb" else tuple(1.05 * r for r in FINGERS[name].radii[:3])
@@ -95,7 +96,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
         for part, reach in zip(chain, reaches, strict=True):
             # A plane halfway between the two bones' directions parts them.
             across = part.frame[:, 1] + before.frame[:, 1]
-            share = share * _step((points - part.start) @ across / np.linalg.norm(across), reach)
+            share = share * step_across((points - part.start) @ across / np.linalg.norm(across), reach)
             dense[:, NAMES.index(part.joint)] += share
             if part is chain[0]:
                 left -= share
@@ -110,13 +111,13 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
 
 
 def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[str, Floats]:
-    """How far each point belongs to each of the four fingers: one, but for the web between two."""
+    """How much each point belongs to each of the four fingers: to one only, except in the web between two."""
     distance = np.stack([_distance(points, chain) for chain in fingers.values()], axis=1)
     behind = distance - distance.min(axis=1, keepdims=True)
     first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
     along = np.take_along_axis(first.T, distance.argmin(axis=1)[:, None], axis=1)
     # Fades out along the first bone, so that past the web no finger moves with its neighbour.
-    width = 14.0 * (1 - _step(along - 0.52, 0.16))
+    width = 14.0 * (1 - step_across(along - 0.52, 0.16))
     raw = np.maximum(1 - behind / np.maximum(width, 1e-9), 0) ** 2
     raw /= raw.sum(axis=1, keepdims=True)
     return dict(zip(fingers, raw.T, strict=True))
@@ -132,22 +133,16 @@ def _distance(points: Floats, parts: list[Segment]) -> Floats:
     return nearest
 
 
-def _step(x: Floats, reach: float) -> Floats:
-    """A smooth step from 0 at -reach to 1 at reach."""
-    t = np.clip(0.5 + x / (2 * reach), 0, 1)
-    return np.asarray(t * t * (3 - 2 * t))
-
-
 def _sizing(points: Floats) -> Floats:
-    """Edges wanted on the skin, relative: finer on the fingers, finest at their tips and in the webs between them."""
+    """Relative edge lengths: shorter on the fingers, shortest at their tips and in the webs between them."""
     parts = hand_bones.segments()
     chains = [[part for name, part in parts.items() if name.startswith(f"{finger}_")] for finger in (*FINGERS, "thumb")]
     tips = np.min([np.linalg.norm(points - chain[-1].at(0.7), axis=1) for chain in chains], axis=0)
     first = [parts[f"{finger}_1"].at(0.4) for finger in FINGERS]
     webs = np.min([np.linalg.norm(points - (a + b) / 2, axis=1) for a, b in pairwise(first)], axis=0)
-    inward = np.minimum(_step(webs - 12, 10.0) * 0.5 - 0.5, _step(tips - 16, 10.0) * 0.4 - 0.4)
+    inward = np.minimum(step_across(webs - 12, 10.0) * 0.5 - 0.5, step_across(tips - 16, 10.0) * 0.4 - 0.4)
     fingers = _distance(points, [part for chain in chains for part in chain[-2:]])
-    return np.asarray(1.3 - 0.35 * _step(16 - fingers, 8.0) + inward)
+    return np.asarray(1.3 - 0.35 * step_across(16 - fingers, 8.0) + inward)
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +157,7 @@ def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
     points, triangles = _coarse()
     everything = np.ones(len(points), dtype=bool)
     steps = int(np.ceil(5 * abs(build)))
-    # Small steps of build, in which the bones carry the triangles, and these then slide, fold nothing.
+    # In small steps of build, where the bones carry the triangles and these then slide, nothing folds.
     for k in range(1, steps + 1):
         before, after = hand_bones.segments(build * (k - 1) / steps), hand_bones.segments(build * k / steps)
         influences, weights = hand_weights(points, before)
@@ -180,7 +175,7 @@ def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
 
 
 def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Floats, Ints]:
-    """One level down: the vertices stay, the new ones go to the surface and slide to even distances."""
+    """One level finer: the vertices stay, the new ones go to the surface and slide to even distances."""
     finer = subdivide(triangles, len(points))
     fine = finer.refine(points)
     free = np.arange(len(fine)) >= len(points)
@@ -213,7 +208,7 @@ def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floa
 
 
 def further_poses() -> Motion:
-    """Poses beside those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit on."""
+    """Return poses besides those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit."""
     skeleton = hand(0).rig.skeleton
     single = between(skeleton, closely=("thumb_cmc",))
     several = random_poses(skeleton, 40, seed=7).motion

@@ -48,7 +48,7 @@ def _finger(shape: FieldBuilder, name: str, parts: dict[str, Segment], thick: fl
     rod(middle, 0.5, 1.0, (waist, dip))
     end = far.end - 0.55 * tip * far.frame[:, 1] - 0.6 * far.frame[:, 2]
     shape.cone(name, far.start, end, (dip, tip * 1.03), 1.5, upward=far.frame[:, 2], stretch=(1.03, 0.88))
-    # Soft pads on the palm's side, one a bone, leave the creases between them.
+    # Soft pads on the palm's side, one per bone, leave creases between them.
     shape.ellipsoid(name, near.at(0.55, above=-0.26 * pip), near.frame, (0.93 * pip, 15.0, 0.88 * pip), 4.0)
     shape.ellipsoid(
         name, middle.at(0.5, above=-0.25 * dip), middle.frame, (0.94 * dip, 0.42 * middle.length, 0.88 * dip), 3.0

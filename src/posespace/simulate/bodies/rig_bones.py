@@ -1,4 +1,4 @@
-"""Bones for a rig that has joints only: rounded cones from joint to joint, as thick as the flesh round them allows."""
+"""Bones for a rig that has joints only: rounded cones from joint to joint, as thick as the flesh around them allows."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from posespace.skeleton import invert_affine
 
 _SAMPLES = 49
 _SHALLOW = 0.4
-"""Where the flesh round the axis is thinner than this part of its usual depth, the bone ends."""
+"""The bone ends where the flesh around its axis is thinner than this fraction of its usual depth."""
 
 
 def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[Bone, ...]:
     """Make bones for a rig.
 
     A joint has a bone to each of its children, or on to its tip if it has none, kept inside the skin. A joint that
-    moves no vertex, or whose bones would lie outside the skin, has none: its flesh follows the bones round it. Of
+    moves no vertex, or whose bones would lie outside the skin, has none: its flesh follows the bones around it. Of
     bones that meet, only the longest stays, and of those of one joint, which move as one, only the long ones.
 
     Parameters
     ----------
     rig : its skin may be open at one cut end
-    thickness : a bone's radius as a part of the smallest distance from its axis to the skin, above 0 and below 1
-    trim : the part of the way between two joints that each end stays clear of, 0 to 0.4; the rounded end comes on top
+    thickness : a bone's radius as a fraction of the smallest distance from its axis to the skin, above 0 and below 1
+    trim : the fraction of the way between two joints that each end keeps clear, 0 to 0.4; its rounded end comes on top
 
     Returns
     -------
@@ -60,7 +60,7 @@ def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[
 
 
 def _joint_spots(places: Floats) -> list[Bone]:
-    """Each joint as a tiny bone, to tell which pieces of a surface hold joints."""
+    """Each joint as a tiny bone, to find out which pieces of a surface hold joints."""
     step = np.array([1e-9, 0, 0])
     return [Bone(joint, place, place + step, 1e-9, 1e-9) for joint, place in enumerate(places)]
 

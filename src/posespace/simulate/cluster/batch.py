@@ -1,6 +1,6 @@
-"""Many poses on many processes, by Dask: each is stored as it finishes, and a run that was killed goes on.
+"""Many poses on many processes, by Dask: each is stored as it finishes, and a run that was killed can be resumed.
 
-Workers only compute. The process that started the run writes the store, so a cluster needs no common disk.
+Workers only compute. The process that started the run writes the store, so a cluster needs no shared disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.simulate.mesh.tetmesh import TetMesh
 from posespace.simulate.poses import PoseList
-from posespace.simulate.solver.simulation import Simulation, Tissue
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.simulation import Simulation
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a pose: its nodes (N, 3) and skin (V, 3) if it was solved, and the figures of the solve."""
+    """The result of a pose: its skin (V, 3) and nodes (N, 3), empty if it was not solved, and figures of the solve."""
 
     index: int
     skin: Floats
@@ -70,7 +71,7 @@ def run(
     finished = store.finished()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Dask, about a large argument
-        # Not scattered: a task's result that dies with its worker is made again, scattered data is lost.
+        # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
         shared = cluster.submit(_given, job, key=f"job-{store.path.name}-{secrets.token_hex(4)}")
     kept = _Kept(store.path)
     futures: dict[int, Any] = {}
@@ -149,7 +150,7 @@ def _given(job: Job) -> Job:
 def _outcome(future: Any) -> Outcome:
     try:
         found: Outcome = future.result()
-    except Exception as error:  # a pose whose worker died too often, or whose neighbour's did, does not stop the rest
+    except Exception as error:  # A pose whose worker died too often, or its neighbour's, does not stop the rest.
         index = int(str(future.key).split("-")[1])
         reason = _why(error)
         nothing = np.zeros((0, 3))
@@ -159,7 +160,7 @@ def _outcome(future: Any) -> Outcome:
 
 def _why(error: Exception) -> str:
     if type(error).__name__ == "KilledWorker":
-        remedy = "give each more by --memory, use fewer workers or fewer elements"
+        remedy = "give each more with --memory, or use fewer workers or fewer elements"
         return f"its workers died, {_deaths(error)} in all; if for lack of memory, {remedy}"
     return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"
 
@@ -169,7 +170,7 @@ def _deaths(error: Any) -> int:
 
 
 class _Kept:
-    """Nodes of solved poses beside the store while a run lasts, so that a resumed run starts from the same places."""
+    """Nodes of solved poses, kept in the store while a run lasts, so that a resumed run starts from the same shapes."""
 
     def __init__(self, path: Path) -> None:
         self._folder = path / "nodes"

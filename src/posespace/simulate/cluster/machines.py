@@ -1,4 +1,4 @@
-"""Where poses are solved: processes of this machine, or a Dask cluster that is running."""
+"""Where poses are solved: processes on this machine, or a running Dask cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_MEMORY = 400_000_000
 
 _PATIENCE = 10.0
 _SILENCE = 5.0
-"""Seconds until a scheduler must answer, and until it is told that its first worker is waited for."""
+"""Seconds until a scheduler must have answered, and until the wait for its first worker is reported."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Machines:
     ----------
     workers : local processes of one thread each, 1 to 1024
     scheduler : address of a running Dask scheduler, which is used instead; its workers have their own limits
-    memory : what a local process may use before it is ended, such as "2GB"; None: its share of this machine's
+    memory : what a local process may use before it is ended, e.g. "2GB"; None: its share of this machine's
     retries : how often a pose is tried again after its worker died, 0 to 100
-    patience : seconds until a scheduler's first worker must be there, above 0
+    patience : seconds to wait for a scheduler's first worker, above 0
     """
 
     workers: int = 1
@@ -61,14 +61,14 @@ class Machines:
         try:
             found = int(parse(self.memory))
         except ValueError:
-            raise InputError(f"memory: expected a size such as 2GB, got {self.memory!r}") from None
+            raise InputError(f"memory: expected a size, e.g. 2GB, got {self.memory!r}") from None
         if found < _LEAST_MEMORY:
-            raise InputError(f"memory: expected at least {_LEAST_MEMORY // 10**6}MB a worker, got {self.memory!r}")
+            raise InputError(f"memory: expected at least {_LEAST_MEMORY // 10**6}MB per worker, got {self.memory!r}")
         return found
 
     @contextmanager
     def cluster(self, warn: Callable[[str], None] | None = None) -> Iterator[Any]:
-        """Give a Dask client of these machines; `warn` is told when a scheduler has no worker yet."""
+        """Give a Dask client of these machines; `warn` is called when a scheduler has no worker yet."""
         with self._local() if self.scheduler is None else _client_of(self.scheduler) as client:
             if self.scheduler is not None:
                 self._wait_for_worker(client, warn)
@@ -97,7 +97,7 @@ class Machines:
             "distributed.scheduler.allowed-failures": self.retries,
             # A queued pose must not be blamed for the death of a worker that solves another.
             "distributed.scheduler.worker-saturation": 1.0,
-            # A pose cannot give memory back: a worker that pauses would wait for ever.
+            # A pose cannot give memory back: a worker that pauses would wait forever.
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
             "distributed.worker.memory.pause": False,
@@ -131,7 +131,7 @@ def _client_of(scheduler: str) -> Iterator[Any]:
     distributed = require("distributed", "cluster", "simulating many poses")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        # A client waits for ever at a port that is open but silent.
+        # A client waits forever at a port that is open but silent.
         asyncio.run(asyncio.wait_for(_answer(scheduler), _PATIENCE))
         client = distributed.Client(scheduler, timeout=_PATIENCE)
     except (OSError, ValueError, KeyError, TypeError) as error:

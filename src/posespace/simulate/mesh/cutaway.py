@@ -1,17 +1,18 @@
-"""A look inside: the tetrahedra on one side of a plane, with the bones they leave free."""
+"""A look inside: the tetrahedra on one side of a plane, with the bones that this lays bare."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from posespace import check
 from posespace.check import Floats, Ints
+from posespace.geometry.edges import distinct
+from posespace.geometry.tetrahedra import boundary
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.mesh.embed import boundary
 from posespace.simulate.mesh.tetmesh import TetMesh
 
 SKIN = (0.86, 0.66, 0.56)
@@ -26,9 +27,9 @@ def cut_open(
 
     Parameters
     ----------
-    tetmesh : the tetrahedra; those with their middle before the plane are taken away whole
+    tetmesh : the tetrahedra; those with their middle in front of the plane are removed whole
     bones : drawn whole and round; they hide the flat walls of their cavities
-    plane_point, plane_normal : (3,) a point of the plane, and the direction that is taken away
+    plane_point, plane_normal : (3,) a point of the plane, and the direction that is removed
 
     Returns
     -------
@@ -42,7 +43,8 @@ def cut_open(
     faces, _ = boundary(tetmesh.tets[behind])
     outer, _ = boundary(tetmesh.tets)
     outer = outer[(tetmesh.bone_of[outer] < 0).any(axis=1)]
-    is_skin = np.isin(_keys(faces, len(tetmesh.points)), _keys(outer, len(tetmesh.points)))
+    _, which, counts = distinct(np.concatenate([faces, outer]))
+    is_skin = counts[which[: len(faces)]] == 2
     corners = [tetmesh.points[faces]]
     shades = [np.where(is_skin[:, None], SKIN, FLESH)]
     for bone in bones:
@@ -52,10 +54,3 @@ def cut_open(
     places = np.concatenate(corners).reshape(-1, 3)
     colors = np.repeat(np.concatenate(shades), 3, axis=0)
     return places, np.arange(len(places), dtype=np.int32).reshape(-1, 3), colors
-
-
-def _keys(faces: Ints, count: int) -> NDArray[np.int64]:
-    """One number for each face, whatever the order of its corners."""
-    ordered = np.sort(faces, axis=1).astype(np.int64)
-    keys: NDArray[np.int64] = (ordered[:, 0] * count + ordered[:, 1]) * count + ordered[:, 2]
-    return keys

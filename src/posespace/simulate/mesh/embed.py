@@ -10,13 +10,11 @@ from scipy.spatial import cKDTree
 
 from posespace.check import Floats, Ints
 from posespace.geometry.surface import Surface
+from posespace.geometry.tetrahedra import boundary
 
 _CANDIDATES = 24
 _BEYOND = 2.0
 """How far outside a tetrahedron, in its heights, its shape functions are still followed."""
-
-FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
-"""Corners of the face opposite each corner of a tetrahedron, facing out."""
 
 
 def embed(points: Floats, tets: Ints, targets: Floats) -> tuple[Ints, Floats, float]:
@@ -35,7 +33,7 @@ def embed(points: Floats, tets: Ints, targets: Floats) -> tuple[Ints, Floats, fl
     outside = np.flatnonzero(best < 0)
     if len(outside):
         faces, owner = boundary(tets)
-        _, nearest = Surface(points, faces).closest(targets[outside])
+        nearest = Surface(points, faces).closest(targets[outside]).triangles
         # Neighbours of the nearest one only: another may be deeper, but across a gap between two limbs.
         home = owner[nearest]
         choice = near[outside]
@@ -71,14 +69,3 @@ def barycentric(corners: Floats, targets: Floats) -> Floats:
     edges = np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2)
     rest = np.linalg.solve(edges, (targets - corners[:, 0])[:, :, None])[:, :, 0]
     return np.concatenate([1 - rest.sum(axis=1, keepdims=True), rest], axis=1)
-
-
-def boundary(tets: Ints) -> tuple[Ints, Ints]:
-    """Return the faces (F, 3) that belong to one tetrahedron only, facing out, and that tetrahedron (F,)."""
-    faces = np.concatenate([tets[:, face] for face in FACES])
-    order = np.lexsort(np.sort(faces, axis=1).T)
-    sorted_faces = np.sort(faces, axis=1)[order]
-    same = (sorted_faces[1:] == sorted_faces[:-1]).all(axis=1)
-    single = ~np.concatenate([[False], same]) & ~np.concatenate([same, [False]])
-    kept = np.sort(order[single])
-    return faces[kept].astype(np.int32), (kept % len(tets)).astype(np.int32)

@@ -1,4 +1,4 @@
-"""From any surface a rig may have to one closed surface that faces out, or a reason why not."""
+"""From any surface that a rig may have to one closed surface that faces out, or a reason why not."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from scipy.spatial import cKDTree
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
-from posespace.geometry.remesh import edges_of
+from posespace.geometry.edges import edges_of
 from posespace.geometry.surface import Surface, spot
 from posespace.mesh import Mesh
 from posespace.simulate.bodies.body import Bone
 
 _SMALL_HOLE = 12
-"""A hole of at most so many edges is a flaw; one larger hole may be a cut, as at a wrist."""
+"""A hole of at most this many edges is a flaw; one larger hole may be a cut, e.g. at a wrist."""
 
 _MOST_CELLS = 20_000_000
 
 
 def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str]]:
-    """Return a closed, outward surface of `mesh` and a note for each thing that was mended.
+    """Return a closed surface of `mesh` that faces out, and a note for each thing that was repaired.
 
-    Seams are welded, empty triangles dropped, windings made one, pieces without bones left out, small holes and one
-    cut end capped. A mesh with larger or more holes, or without a volume, is refused.
+    Seams are welded, empty triangles dropped, triangles turned to agree, pieces without bones left out, small holes
+    and one cut end capped. Raises where there are larger or more holes, or no volume.
     """
     if not len(mesh.triangles):
         raise InputError("surface: expected triangles, got none; export the rig with its faces")
     notes: list[str] = []
     points, triangles = _welded(mesh, notes)
-    if _edge_counts(triangles)[2].max(initial=0) > 2:
-        # Sheets that meet in one edge have no single inside to follow; their winding numbers still tell it.
+    if edges_of(triangles).counts.max(initial=0) > 2:
+        # Sheets that meet in one edge have no inside that could be followed; their winding numbers still tell it.
         spacing = _spacing(points, triangles)
         notes.append("more than two triangles meet in an edge: wrapped in a surface where two do")
         return wrapped(Surface(points, triangles), spacing), notes
@@ -52,13 +52,13 @@ def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str
 
 
 def wrapped(skin: Surface, spacing: float) -> Surface:
-    """Return a surface round all that `skin` winds about, by marching cubes on a grid of about `spacing`."""
-    measure: Any = require("skimage.measure", "simulate", "mending a surface that crosses itself")
+    """Return a surface around all that `skin` winds about, by marching cubes on a grid of about `spacing`."""
+    measure: Any = require("skimage.measure", "simulate", "repairing a surface that crosses itself")
     low, high = skin.points.min(axis=0) - 3 * spacing, skin.points.max(axis=0) + 3 * spacing
     spacing = max(spacing, float((np.prod(high - low) / _MOST_CELLS) ** (1 / 3)))
     shape = np.ceil((high - low) / spacing).astype(int) + 1
     grid = low + spacing * np.stack(np.meshgrid(*(np.arange(n) for n in shape), indexing="ij"), axis=-1)
-    # Exact values only near the surface: farther away a step of one grid's width cannot change side.
+    # Exact values only near the surface: farther away no step of the grid can change side.
     near, _ = cKDTree(_samples(skin, spacing)).query(grid.reshape(-1, 3), distance_upper_bound=2.5 * spacing)
     band = np.isfinite(near).reshape(shape)
     field = np.full(shape, 2.5 * spacing)
@@ -66,18 +66,18 @@ def wrapped(skin: Surface, spacing: float) -> Surface:
     _, place = distance_transform_edt(~band, return_indices=True)
     field[~band] *= np.sign(field[tuple(place[:, ~band])])
     if not (field.min() < 0 < field.max()):
-        raise InputError("surface: expected one that encloses a volume, got one whose sides cancel out; mend it")
+        raise InputError("surface: expected one that encloses a volume, got one whose sides cancel out; repair it")
     points, triangles, _, _ = measure.marching_cubes(field, 0.0)
     flat = Mesh(low + spacing * points.astype(np.float64), triangles[:, ::-1])
     result = _largest(*_welded(flat, []))
     if not Mesh(result.points, result.triangles).is_watertight:
-        raise InputError("surface: it crosses itself, and the surface wrapped round it is not closed; untangle it")
+        raise InputError("surface: it crosses itself, and the surface wrapped around it is not closed; untangle it")
     return result
 
 
 def _spacing(points: Floats, triangles: Ints) -> float:
-    """A grid spacing that keeps what the triangles show: half their typical edge, but no finer than 1/150 of all."""
-    edges, _ = edges_of(triangles)
+    """A grid spacing that keeps what the triangles show: half their typical edge, at least 1/150 of the whole."""
+    edges = edges_of(triangles).ends
     typical = float(np.median(np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1)))
     return max(0.5 * typical, float(np.ptp(points, axis=0).max()) / 150)
 
@@ -101,7 +101,7 @@ def _welded(mesh: Mesh, notes: list[str]) -> tuple[Floats, Ints]:
     groups = mesh.weld.groups
     points = np.asarray(mesh.points, dtype=np.float64)[mesh.weld.first]
     triangles = _distinct(groups[mesh.triangles])
-    if (_edge_counts(triangles)[2] == 1).any():
+    if (edges_of(triangles).counts == 1).any():
         pairs = cKDTree(points).query_pairs(1e-6 * mesh.diagonal, output_type="ndarray")
         if len(pairs):
             graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points),) * 2)
@@ -113,7 +113,7 @@ def _welded(mesh: Mesh, notes: list[str]) -> tuple[Floats, Ints]:
         notes.append(f"{dropped} empty or repeated triangle{'s' if dropped > 1 else ''} left out")
     if not len(triangles):
         raise InputError(
-            "surface: expected one that encloses a volume, got triangles that are empty or cancel out; mend it"
+            "surface: expected one that encloses a volume, got triangles that are empty or cancel out; repair it"
         )
     return points, triangles
 
@@ -132,19 +132,13 @@ def _distinct(triangles: NDArray[np.integer[Any]]) -> Ints:
     return single
 
 
-def _edge_counts(triangles: Ints) -> tuple[Ints, Ints, Ints]:
-    """Edges (E, 2), the edges (T, 3) of each triangle, and how many triangles (E,) meet in each edge."""
-    edges, sides = edges_of(triangles)
-    return edges, sides, np.bincount(sides.ravel(), minlength=len(edges)).astype(np.int32)
-
-
 def _one_winding(triangles: Ints) -> Ints:
     """Turn triangles over until neighbours agree; edges have at most two triangles.
 
     Each triangle is two nodes of a graph, as it is and turned over; neighbours link the nodes that agree. What is
     connected then agrees, and a surface of one side only connects a triangle with itself turned over.
     """
-    _, sides, _ = _edge_counts(triangles)
+    sides = edges_of(triangles).sides
     order = np.argsort(sides.ravel(), kind="stable")
     pair = np.flatnonzero(np.diff(sides.ravel()[order]) == 0)
     one, other = order[pair], order[pair + 1]
@@ -157,7 +151,7 @@ def _one_winding(triangles: Ints) -> Ints:
     graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
     _, label = connected_components(graph, directed=False)
     if (label[:count] == label[count:]).any():
-        raise InputError("surface: expected one with an inside and an outside, got a one-sided band; mend it")
+        raise InputError("surface: expected one with an inside and an outside, got a one-sided band; repair it")
     turned = label[:count] > label[count:]
     result = triangles.copy()
     result[turned] = result[turned][:, ::-1]
@@ -165,7 +159,7 @@ def _one_winding(triangles: Ints) -> Ints:
 
 
 def _capped(points: Floats, triangles: Ints, notes: list[str]) -> tuple[Floats, Ints]:
-    """Close small holes and one cut end, each by a fan round its middle."""
+    """Close small holes and one cut end, each by a fan around its middle."""
     loops = _loops(triangles)
     if not loops:
         return points, triangles
@@ -185,7 +179,7 @@ def _capped(points: Floats, triangles: Ints, notes: list[str]) -> tuple[Floats, 
 
 def _loops(triangles: Ints) -> list[Ints]:
     """The holes' vertices, each in the direction of the triangles that border it."""
-    _, sides, count = _edge_counts(triangles)
+    _, sides, count = edges_of(triangles)
     open_side = count[sides] == 1
     start, end = triangles[open_side], np.roll(triangles, -1, axis=1)[open_side]
     following = dict(zip(start.tolist(), end.tolist(), strict=True))
@@ -206,10 +200,8 @@ def _loops(triangles: Ints) -> list[Ints]:
 
 def _pieces(points: Floats, triangles: Ints) -> list[Surface]:
     """The connected pieces of a surface, each facing out, the largest volume first."""
-    graph = sparse.coo_array(
-        (np.ones(3 * len(triangles)), (triangles.ravel(), np.roll(triangles, -1, axis=1).ravel())),
-        shape=(len(points), len(points)),
-    )
+    ends = edges_of(triangles).ends
+    graph = sparse.coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(points), len(points)))
     _, label = connected_components(graph, directed=False)
     pieces = []
     for piece in np.unique(label[triangles[:, 0]]):

@@ -1,6 +1,6 @@
 """Tetrahedra between the skin and the bones of a rig, and where in them each skin vertex lies.
 
-Netgen fills the space; the skin it starts from is drawn again at the density that gives the wanted number of elements.
+Netgen fills the space; the skin it starts from is remeshed at the density that gives the number of elements asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from posespace.simulate.mesh.repair import closed_surface, wrapped
 from posespace.simulate.solver.elements import shape_functions, to_quadratic
 
 _TOLERANCE = 0.1
-"""How far the number of elements may be from the one asked for, as a part of it."""
+"""How far the number of elements may be from the one asked for, as a fraction of it."""
 
 _TRIES = 8
 _COARSER_INSIDE = 2.2
@@ -37,12 +37,12 @@ _GAP = 0.15
 
 
 _FAR = 0.005
-"""A skin vertex that had to be moved farther than this part of the box's diagonal is told."""
+"""A skin vertex that had to be moved farther than this fraction of the box's diagonal is reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class TetMesh:
-    """Tetrahedra of four nodes round the bones of a body.
+    """Tetrahedra of four nodes around the bones of a body.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class TetMesh:
     element : (V,) int32, the tetrahedron that carries each vertex of the skin
     place : (V, 4) float64, the vertex's barycentric coordinates there; a little below 0 where it lies just outside
     bones : the bones as they are in the mesh; where room was lacking, smaller than those given
-    notes : what was mended or changed on the way, one line each
+    notes : what was repaired or changed on the way, one line each
     """
 
     points: Floats
@@ -81,7 +81,7 @@ class TetMesh:
         """Return the nodes (V, K) and weights (V, K) whose sum is each skin vertex; the weights of a row sum to 1.
 
         `order` 1: the four nodes of a tetrahedron, K = 4. 2: the ten nodes that `elements.to_quadratic` makes of
-        it, K = 10. Just outside a tetrahedron the shape functions go on linearly, so that they stay tame.
+        it, K = 10. Just outside a tetrahedron the shape functions continue linearly, so that they stay small.
         """
         if order == 1:
             return self.tets[self.element], self.place
@@ -111,15 +111,15 @@ def tetrahedralise(
 
     Parameters
     ----------
-    surface : the rest shape. Seams may split it; small holes and one cut end, as a wrist, are capped; a surface that
+    surface : the rest shape. Seams may split it; small holes and one cut end, e.g. a wrist, are capped; a surface that
         crosses itself is wrapped in one that does not
     bones : at least one, inside the surface
-    elements : the number of tetrahedra wanted; what comes is within a tenth of it, or within a quarter with a note
+    elements : the number of tetrahedra asked for; the result is within a tenth of it, or within a quarter with a note
     names : the joints' names, for messages
 
     Returns
     -------
-    The tetrahedra, with every vertex of `surface` placed in them; `notes` says what was mended.
+    The tetrahedra, with every vertex of `surface` placed in them; `notes` says what was repaired.
     """
     require("netgen.meshing", "simulate", "making tetrahedra")
     if not bones:
@@ -147,7 +147,7 @@ def tetrahedralise(
 
 
 class _UnusableSkinError(Exception):
-    """No tetrahedra fit this skin; the message goes on after the word surface."""
+    """No tetrahedra fit this skin; the message continues the word "surface"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +171,7 @@ def _check_inside(skin: Surface, bones: Sequence[Bone], called: Callable[[int], 
 
 
 def _first_edge(skin: Surface, elements: int) -> float:
-    """The skin's edge length that gives about `elements`: some lie along the skin, the rest fill the inside."""
+    """The edge length of the skin that gives about `elements`: some lie along the skin, the rest fill the inside."""
     low, high = 1e-4, 1.0
     scale = skin.volume ** (1 / 3)
     for _ in range(40):
@@ -213,7 +213,7 @@ def _next_edge(tried: Sequence[tuple[float, int]], elements: int) -> float:
     if fine and coarse:
         share = np.log(fine[1] / elements) / np.log(fine[1] / coarse[1])
         return float(fine[0] * (coarse[0] / fine[0]) ** np.clip(share, 0.2, 0.8))
-    # The number of elements is taken as a power of the edge: the square if all lie along the skin, at most the cube.
+    # The number of elements is taken as a power of the edge: its square if all lie along the skin, at most its cube.
     slope = -2.5
     if len(tried) > 1:
         (edge0, count0), (edge1, count1) = tried[-2:]
@@ -223,7 +223,7 @@ def _next_edge(tried: Sequence[tuple[float, int]], elements: int) -> float:
 
 
 def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[[int], str]) -> _Filled:
-    """Draw the skin with edges of length `edge`, make room round the bones and fill the space between."""
+    """Remesh the skin with edges of length `edge`, make room around the bones and fill the space between."""
     size = _sizes(skin, bones, edge)
     for _ in range(3):
         points, triangles = remesh(skin, size)
@@ -249,7 +249,7 @@ def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[
 
 
 def _sizes(skin: Surface, bones: Sequence[Bone], edge: float) -> Floats:
-    """The edge length (N,) wanted at each point of the skin: `edge`, but less where a limb is thin or a bone near."""
+    """The edge length (N,) at each point of the skin: `edge`, but less where a limb is thin or a bone is near."""
     reach = np.array([_axis_distance(bone, skin.points) for bone in bones])
     nearest = reach.argmin(axis=0)
     radius = np.full(len(bones), np.inf)
@@ -268,7 +268,7 @@ def _axis_distance(bone: Bone, points: Floats) -> Floats:
 
 
 def _netgen(shells: Sequence[tuple[Floats, Ints]], edge: float) -> tuple[Floats, Ints]:
-    """Fill what closed shells enclose: the first faces out, the others are cavities and face into them.
+    """Fill the space between closed shells: the first faces out, the others are cavities and face into them.
 
     Returns nodes (N, 3), those of the shells first and in order, and tets (T, 4).
     """

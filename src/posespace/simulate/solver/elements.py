@@ -1,7 +1,7 @@
 """Tetrahedra of 4 or 10 nodes: shape functions, quadrature, and the sums over elements that a solve needs.
 
-The sums are made without a race: each element writes its own part, then each entry gathers its parts in a fixed order,
-so a result is the same, bit for bit, on any number of threads.
+The sums are free of races: each element writes its own part, then each entry gathers its parts in a fixed order, so
+a result is the same, bit for bit, on any number of threads.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.edges import distinct
+from posespace.geometry.tetrahedra import EDGES
 from posespace.simulate.solver.material import stress, tangent
 
 Nodes = NDArray[np.int64]
 
-EDGES = ((0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
-"""Corners of the edge that each of a 10-node tetrahedron's nodes 4 … 9 lies on; the order of CalculiX's C3D10."""
-
 _CORNER_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 _FAST = {"contract", "reassoc", "nsz", "arcp"}
-_CHUNK = 32  # Elements a thread takes at once: scratch arrays are made once a chunk.
+_CHUNK = 32  # Elements that a thread takes at once: scratch arrays are made once per chunk.
 
 
 def quadrature(nodes: int) -> tuple[Floats, Floats]:
@@ -98,12 +97,9 @@ def to_quadratic(points: Floats, tets: Nodes) -> tuple[Floats, Nodes, Nodes]:
     tets : (T, 10)
     edges : (M, 2) the two given nodes each new node lies between, the lower first
     """
-    pairs = np.sort(np.asarray(tets, dtype=np.int64)[:, EDGES].reshape(-1, 2), axis=1)
-    count = len(points)
-    keys, inverse = np.unique(pairs[:, 0] * count + pairs[:, 1], return_inverse=True)
-    edges = np.stack([keys // count, keys % count], axis=1)
+    edges, inverse, _ = distinct(tets[:, EDGES].reshape(-1, 2))
     middle = points[edges].mean(axis=1)
-    wide = np.concatenate([tets, count + inverse.reshape(-1, 6)], axis=1)
+    wide = np.concatenate([tets, len(points) + inverse.reshape(-1, 6)], axis=1)
     return np.concatenate([points, middle]), wide, edges
 
 

@@ -1,8 +1,8 @@
-"""Sparse Cholesky of a tangent whose pattern stays and whose values change: ordered once, factored often.
+"""Sparse Cholesky of a tangent whose pattern stays the same while its values change: ordered once, factored often.
 
 Multifrontal: a geometric nested dissection of the nodes gives a tree of fronts, each a dense matrix for LAPACK.
 Measured on a finger of 13k ten-node tetrahedra, 62k unknowns and 4.3M nonzeros, seconds of one core of an EPYC:
-ordering 1.2 once, then 0.9 a factorisation, 0.06 a solve; SciPy's splu 12, cholespy 18 (it is not supernodal).
+ordering 1.2 once, then 0.9 per factorisation, 0.06 per solve; SciPy's splu 12, cholespy 18 (it is not supernodal).
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from posespace.check import Floats
-
-Nodes = NDArray[np.int64]
+from posespace.simulate.solver.elements import Nodes
 
 LEAF = 24
 """Nodes below which a region is not cut further: smaller means less arithmetic, but more and smaller fronts."""
@@ -31,7 +30,7 @@ _BALANCE = 0.3  # The least share of a region's nodes on either side of a cut.
 
 @dataclass(eq=False)
 class Front:
-    """One dense step of the elimination: `own` nodes go, which couples the nodes of `rest` with each other.
+    """One dense step of the elimination: `own` nodes are eliminated, which couples the nodes of `rest`.
 
     Parameters
     ----------
@@ -266,7 +265,7 @@ def _group(labels: NDArray[np.int32], count: int) -> Nodes:
 
 
 def _cut(points: Floats, graph: csr_array) -> NDArray[np.int8]:
-    """Part a connected region by a plane: 0 and 1 for the nodes on its two sides, 2 for those between them.
+    """Divide a connected region by a plane: 0 and 1 for the nodes on its two sides, 2 for those between them.
 
     Along a direction, the nodes between are those up to the plane that have a neighbour past it, so their number is
     known for every plane at once. The one taken has the fewest for its balance, among several directions.

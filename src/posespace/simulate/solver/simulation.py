@@ -9,43 +9,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from posespace import check, rotations, skinning
+from posespace import rotations, skinning
 from posespace.check import Floats, Ints
-from posespace.errors import InputError
+from posespace.geometry.edges import distinct
 from posespace.pose import Pose
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.mesh.tetmesh import TetMesh
-from posespace.simulate.solver.contact import Contact, SkinContact
+from posespace.simulate.settings import Tissue
+from posespace.simulate.solver.contact import SkinContact
 from posespace.simulate.solver.elements import rest_gradients, to_quadratic
 from posespace.simulate.solver.solve import Solution, Solver
 
 STEP = 20.0
-"""Degrees that a joint may turn in one load step; a step that fails is halved all the same."""
-
-
-@dataclass(frozen=True)
-class Tissue:
-    """What fills the space between skin and bones.
-
-    Parameters
-    ----------
-    order : 1 for 4-node, 2 for 10-node tetrahedra
-    law : "stable" or "calculix", see `material`
-    poisson : Poisson's ratio, 0 to 0.499; soft tissue is nearly incompressible
-    contact : how skin resists skin and bones; None lets it pass through both
-    """
-
-    order: int = 2
-    law: str = "stable"
-    poisson: float = 0.45
-    contact: Contact | None = None
-
-    def __post_init__(self) -> None:
-        if self.order not in (1, 2):
-            raise InputError(f"tissue order: expected 1 or 2, got {self.order}")
-        check.choice("tissue law", self.law, ("stable", "calculix"))
-        if not 0 <= self.poisson <= 0.499:
-            raise InputError(f"tissue poisson: expected 0 to 0.499, got {self.poisson}")
+"""Degrees that a joint may turn in one load step; a step that fails is halved further."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +63,13 @@ class Simulation:
         if tissue.contact is not None:
             weld = rig.mesh.weld
             embedding = self._skin[weld.first]
-            contact = SkinContact(embedding @ points, _distinct(weld.groups[rig.mesh.triangles]), tissue.contact)
+            contact = SkinContact(embedding @ points, distinct(weld.groups[rig.mesh.triangles]), tissue.contact)
         self.solver = Solver(points, tets, self.fixed, tissue.law, tissue.poisson, contact=contact, embedding=embedding)
 
     def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
         """Solve `pose`, starting from a solved one: its pose and nodes (N, 3); None starts from rest.
 
-        The way there has a load step for each `STEP` degrees of the joint that turns farthest.
+        The way there has one load step per `STEP` degrees of the joint that turns farthest.
         """
         begin, nodes = start if start is not None else (self.rig.rest, self.rest_nodes)
         half = np.abs((begin.rotations * pose.rotations).sum(axis=1)).clip(0, 1).min()
@@ -117,12 +93,6 @@ class Simulation:
 
     def _blend(self, pose: Pose) -> Floats:
         return skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
-
-
-def _distinct(triangles: Ints) -> Ints:
-    """The triangles (T, 3) whose corners are three."""
-    apart = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
-    return triangles[apart]
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:

@@ -29,7 +29,7 @@ Guess = Callable[[Floats, float, float], Floats]
 
 _EASY = 8  # Newton iterations up to which a load step counts as easy, and the next one may be longer.
 _FORCE_TOLERANCE = 1e-5  # Of the largest force of one element on a node.
-_NEAR = 100.0  # Steps up to so many tolerances long are those of the end.
+_NEAR = 100.0  # Steps of at most this many tolerances are those of the end.
 _MOST = 300  # Newton iterations of a whole solve, those of steps that failed included.
 _LONGEST = 0.05  # Of the diagonal: a step in contact moves no node farther.
 _ADVANCES, _BETWEEN, _ROUGH = 30, 2, 1e-3  # Moves along the tangent in a load step, and what follows each.
@@ -49,7 +49,7 @@ class Solution:
     newton : iterations of each load step that was tried, in order, those that failed included
     load_steps : steps that succeeded; every other one tried was halved
     least_jacobian : the least det F over all quadrature points; above 0 if converged
-    volume_change : volume by rest volume, less one
+    volume_change : volume over rest volume, less one
     seconds : wall time
     """
 
@@ -76,17 +76,17 @@ class Solver:
     Parameters
     ----------
     points : (N, 3) rest shape
-    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `elements.EDGES`
-    fixed : (N,) bool, nodes whose positions are given, such as those on bones
+    tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `tetrahedra.EDGES`
+    fixed : (N,) bool, nodes whose positions are given, e.g. those on bones
     law : "stable" or "calculix"; see `Material`
     poisson : Poisson's ratio
     young : Young's modulus; the shape does not depend on it
     tolerance : the solve ends when a full Newton step moves no node further than this fraction of the rest shape's
-        diagonal, and forces balance. The error is then smaller by far, for Newton's steps shrink quadratically
-    iterations : most Newton iterations in a load step
+        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
+    iterations : the most Newton iterations in a load step
     halvings : how often a load step may be halved in a row before the solve gives up
     threads : for the kernels and for BLAS; None leaves both as they are. The shape depends on it by rounding only.
-        More than one waits long where cores are busy (BLAS spins): rather solve several poses at once
+        More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
     contact : of the skin with itself; None lets it pass through
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
     """
@@ -126,9 +126,9 @@ class Solver:
 
         Parameters
         ----------
-        start : (N, 3) the shape at fraction 0, such as the rest shape or a solved neighbouring pose
+        start : (N, 3) the shape at fraction 0, e.g. the rest shape or a solved neighbouring pose
         target : positions of the fixed nodes at any fraction from 0 to 1
-        guess : first guess of the next shape, such as the last one moved by plain skinning; None follows the tangent
+        guess : first guess of the next shape, e.g. the last one moved by plain skinning; None follows the tangent
         steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again.
         """
         system = self.system
@@ -287,7 +287,7 @@ def _sound(state: State, upright: bool) -> bool:
 
 @contextmanager
 def _pinned(threads: int | None) -> Iterator[None]:
-    """Run the kernels and BLAS on so many threads, then as before."""
+    """Run the kernels and BLAS on `threads` threads, then as before."""
     if threads is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""From a plan and its deltas to a layer: the falloff, the interpolant over the pose space, the basis."""
+"""From a plan and its deltas to a layer: the radius, the interpolant over the pose space, the basis."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.fit.psd.plan import Plan
+from posespace.fit.psd.plan import LayerPlan
 from posespace.fit.psd.vertex_sets import fill_sets
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
@@ -19,19 +19,19 @@ from posespace.interpolate.rbf import RBF
 from posespace.interpolate.samples import SingularError
 from posespace.layer import Driver, Layer
 
-# Vertices that a falloff is chosen by.
+# About how many vertices a radius is chosen by.
 _ENOUGH = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Deltas:
-    """What a layer's own examples add to the layers before it.
+    """What a layer's own examples add to the earlier layers.
 
     Parameters
     ----------
     support : (S,) int32 the vertices that some example moves
     values : (C, S, 3) float64, of the examples that move anything
-    loud : (own examples,) bool, which those are
+    loud : (own examples,) bool, which examples those are
     """
 
     support: NDArray[np.int32]
@@ -47,14 +47,14 @@ class Deltas:
 
     @cached_property
     def basis(self) -> Floats:
-        """(C, S, 3) float32: cardinal functions are one coordinate an example, so the basis is the deltas."""
+        """(C, S, 3) float32: with one cardinal function per example as coordinate, the deltas are the basis."""
         return self.values.astype(np.float32)
 
     @cached_property
     def factor(self) -> Floats:
         """(own examples, C) a matrix with the inner products of the deltas: all that leave-one-out needs of them.
 
-        Of a large support, every so many vertices say enough.
+        Of a large support, evenly chosen vertices say enough.
         """
         some = self.values[:, :: 1 + len(self.support) // _ENOUGH].copy()
         energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", some, some))
@@ -63,22 +63,24 @@ class Deltas:
         return factor
 
 
-def choose_falloff(plan: Plan, deltas: Deltas, kernel: str, smoothing: float, names: list[str]) -> float:
-    """Return the falloff of least leave-one-out error, one for all axes."""
+def choose_radius(plan: LayerPlan, deltas: Deltas, kernel: str, smoothing: float, names: list[str]) -> float:
+    """Return the radius of least leave-one-out error, one for all axes."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
     values[: len(plan.own)] = deltas.factor
     chosen = _fit(RBF(kernel, smoothing=smoothing), plan, values, names)
     return float(chosen.radius[0])
 
 
-def cardinal(plan: Plan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
-    """Return the layer whose coordinates are the cardinal functions of the examples: each is met exactly."""
+def cardinal_layer(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
+    """Return the layer whose coordinates are the cardinal functions of the examples: each is reproduced exactly."""
     ones = np.eye(len(plan.centres))[:, : len(plan.own)][:, deltas.loud]
     driver = Driver(plan.space, _fit(settings, plan, ones, names))
     return Layer(plan.name, driver, deltas.support, deltas.basis)
 
 
-def per_vertex(plan: Plan, deltas: Deltas, settings: RBF, members: NDArray[np.bool_], names: list[str]) -> Layer:
+def per_vertex_layer(
+    plan: LayerPlan, deltas: Deltas, settings: RBF, members: NDArray[np.bool_], names: list[str]
+) -> Layer:
     """Return the layer in which each vertex interpolates over its own set of samples, `members` (M, S) bool.
 
     Where a sample is not in a vertex's set, the vertex's interpolant has some value there. With these values in the
@@ -94,8 +96,8 @@ def per_vertex(plan: Plan, deltas: Deltas, settings: RBF, members: NDArray[np.bo
     return Layer(plan.name, driver, deltas.support, fill_sets(kernel, members, values).astype(np.float32))
 
 
-def _fit(settings: RBF, plan: Plan, values: Floats, names: list[str]) -> RBFInterpolant:
+def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
     try:
         return settings.fit(plan.centres, values, plan.space.metric, names)
     except SingularError as error:
-        raise InputError(f"layer {plan.name!r}: {str(error).replace('a radius', 'a falloff')}") from error
+        raise InputError(f"layer {plan.name!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""The GPU itself: opening a device, putting tables on it, and saying in one line what is wrong with it."""
+"""WebGPU itself: opening a device, putting tables on it, and naming in one line what is wrong with it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def library() -> Any:
 
 
 def opened() -> Any:
-    """Return a new device on the fastest adapter of the machine; one in software serves too."""
+    """Return a new device on the fastest adapter of the machine; a software adapter will do."""
     wgpu = library()
     try:
         adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
         return adapter.request_device_sync(required_limits={name: adapter.limits[name] for name in _LIMITS})
     except (RuntimeError, OSError, wgpu.GPUError) as error:
-        remedy = f"install one, as Debian's mesa-vulkan-drivers and libvulkan1, {_INSTEAD}"
+        remedy = f"install one, e.g. Debian's mesa-vulkan-drivers and libvulkan1, {_INSTEAD}"
         raise InputError(f"gpu: no driver answers ({one_line(error)}); {remedy}") from error
 
 
 def checked(device: Any) -> Any:
-    """Return a device that was given, if it is one."""
+    """Return the device given; raise unless it is one."""
     if not isinstance(device, library().GPUDevice):
         raise InputError(f"device: expected a wgpu.GPUDevice or None, got a {type(device).__name__}")
     return device
@@ -43,7 +43,7 @@ def checked(device: Any) -> Any:
 
 @contextmanager
 def watched(what: str) -> Iterator[None]:
-    """Turn what the device complains of into one line."""
+    """Turn an error of the device into one line."""
     wgpu = library()
     try:
         yield
@@ -69,7 +69,7 @@ def texture(device: Any, name: str, texels: Texels) -> Any:
 
 
 def kept_points(device: Any, count: int) -> Any:
-    """Return a view of a texture for some points, that a shader writes and another one reads."""
+    """Return a view of a texture for `count` points, that one shader writes and another reads."""
     made, _ = _texture(device, "posed points", count, "rgba32float", library().TextureUsage.STORAGE_BINDING)
     return made.create_view()
 
@@ -87,7 +87,7 @@ def _texture(device: Any, name: str, count: int, kind: str, usage: int) -> tuple
 def bound(
     device: Any, visibility: int, kinds: Sequence[Any], resources: Sequence[Any], numbers: Sequence[int] = ()
 ) -> tuple[Any, Any]:
-    """Make a bind group layout and its group; `numbers` of the bindings are 0, 1, ... where not given."""
+    """Make a bind group layout and its group; bindings are numbered 0, 1, ... unless `numbers` are given."""
     places = numbers or range(len(kinds))
     layout = device.create_bind_group_layout(
         entries=[{"binding": k, "visibility": visibility, **kind} for k, kind in zip(places, kinds, strict=True)]
@@ -97,7 +97,7 @@ def bound(
 
 
 def buffer(device: Any, name: str, size: int, usage: int) -> Any:
-    """Make a buffer of some bytes, at least 16."""
+    """Make a buffer of `size` bytes, at least 16."""
     most = device.limits["max-buffer-size"]
     if usage & library().BufferUsage.STORAGE:
         most = min(most, device.limits["max-storage-buffer-binding-size"])
@@ -109,7 +109,7 @@ def buffer(device: Any, name: str, size: int, usage: int) -> Any:
 
 
 def groups_of(count: int, size: int, most: int) -> tuple[int, int]:
-    """How many work groups of some size do a count of things: so many a row, and rows; a row has `most` at most."""
+    """How many work groups of `size` cover `count` things: groups per row, at most `most`, and rows."""
     total = -(-count // size)
     rows = max(1, -(-total // most))
     return -(-total // rows), rows

@@ -1,7 +1,7 @@
-"""Parts of a correction that is a sum: each depends on one joint, one degree of freedom, one control, or a pair.
+"""Domains: what each term of a correction depends on: one joint, one degree of freedom, one control, or a pair.
 
-A part is an RBF through values at its nodes, which are places of its pose space, and is zero at its anchors: at the
-rest pose, and for a pair wherever one of the two is at rest. So parts add up without disturbing each other.
+A term is an RBF through values at its domain's nodes, which are places of a pose space, and is zero at its anchors: at
+the rest pose, and for a pair wherever one of the two is at rest. So terms add up without disturbing each other.
 """
 
 from __future__ import annotations
@@ -16,36 +16,38 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry.spread import spread
 from posespace.interpolate.distances import closest, distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Driver
-from posespace.motion import TURNED, Motion
-from posespace.rig import DIALLED, Rig
-from posespace.spaces import AXES, PoseSpace
+from posespace.motion import Motion
+from posespace.moving import moved_in, single_spaces
+from posespace.rig import Rig
+from posespace.spaces import PoseSpace
 
 MOST_NODES = {"angles": 8, "controls": 8, "joint": 16}
-"""Nodes of a part that is seen only together with others."""
+"""Most nodes of a domain that is seen only together with others."""
 
 ALONE = 0.25
-"""Poses that move one thing alone speak for it if they go this part of the way that any pose goes.
+"""Poses that move one thing alone speak for it if they go this fraction of the way that any pose goes.
 
 The first frames of a clip may turn one joint before the others by next to nothing."""
 
 WHOLE_NODES = 48
-"""Nodes of a part of all that moves together; the work of playing it does not grow with the clip."""
+"""Most nodes of a domain of all that moves together, so that the cost of playing does not grow with the clip."""
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One term of the sum.
+class Domain:
+    """What one term of the sum depends on.
 
     Parameters
     ----------
     name : of the joint, degree of freedom, control or pair
     space : the pose space
     nodes : (M, D) places with values
-    anchors : (A, D) places where the part is zero
+    anchors : (A, D) places where the term is zero
     poses : (M,) the pose that lies at each node and moves nothing else; -1 where there is none
     """
 
@@ -72,52 +74,22 @@ class Part:
         return Driver(self.space, settings.fit(self.places, padded, self.space.metric, names))
 
     def cardinal(self, settings: RBF) -> RBFInterpolant:
-        """Return the interpolant that gives (M,) how much of each node's value the part has at a place."""
+        """Return the interpolant that gives (M,) how much of each node's value the term has at a place."""
         interpolant = self.driver(settings, np.eye(len(self.nodes))).interpolant
         assert isinstance(interpolant, RBFInterpolant)
         return interpolant
 
 
-def moved(motion: Motion, rig: Rig, space: PoseSpace) -> NDArray[np.bool_]:
-    """Return (P,) which poses differ from rest in a pose space."""
-    where = space.coordinates(motion, rig.skeleton)
-    rest = space.coordinates(rig.rest, rig.skeleton)[None]
-    still = DIALLED if space.kind == "controls" else TURNED
-    return np.asarray(distances(where, rest, space.metric)[:, 0] > still)
-
-
-def spaces_of(examples: Examples) -> list[PoseSpace]:
-    """Return the pose space of each joint, degree of freedom or control that some example moves.
-
-    A joint whose axes the skeleton knows has a space for each of them, so that turning about one axis and about
-    another add up; any other joint has one.
-    """
-    rig, motion = examples.rig, examples.motion
-    skeleton = rig.skeleton
-    found = []
-    for joint, name in enumerate(skeleton.names):
-        if skeleton.axes is None:
-            found.append(PoseSpace("joint", (name,)))
-        else:
-            rows = np.flatnonzero(np.abs(skeleton.axes[joint]).max(axis=1) > 0)
-            found += [PoseSpace("angles", (f"{name}.{AXES[row]}",)) for row in rows]
-    found += [PoseSpace("controls", (name,)) for name in motion.control_names]
-    spaces = [space for space in found if moved(motion, rig, space).any()]
-    if not spaces:
-        raise InputError("examples: no pose differs from rest, so there is nothing to learn")
-    return spaces
-
-
-def single_parts(examples: Examples) -> tuple[list[Part], NDArray[np.bool_]]:
-    """Return a part for each thing that moves, and which poses (P, parts) move it.
+def single_domains(examples: Examples) -> tuple[list[Domain], NDArray[np.bool_]]:
+    """Return a domain for each thing that moves, and which poses (P, domains) move it.
 
     Where poses move it alone and far enough, its nodes are those poses; else nodes are spread over where it has been.
     """
     rig, motion = examples.rig, examples.motion
-    spaces = spaces_of(examples)
-    moves = np.stack([moved(motion, rig, space) for space in spaces], axis=1)
+    spaces = single_spaces(rig, motion)
+    moves = np.stack([moved_in(rig, motion, space) for space in spaces], axis=1)
     several = moves.sum(axis=1) > 1
-    parts = []
+    domains = []
     for column, space in enumerate(spaces):
         where = space.coordinates(motion, rig.skeleton)
         rest = space.coordinates(rig.rest, rig.skeleton)[None]
@@ -125,49 +97,45 @@ def single_parts(examples: Examples) -> tuple[list[Part], NDArray[np.bool_]]:
         far = distances(where, rest, space.metric)[:, 0]
         if len(alone) and far[alone].max() > ALONE * far.max():
             _refuse_doubles(space, where[alone], [motion.names[index] for index in alone])
-            parts.append(Part(", ".join(space.names), space, where[alone], rest, alone))
+            domains.append(Domain(", ".join(space.names), space, where[alone], rest, alone))
         else:
             nodes = _spread(where[moves[:, column]], rest, space.metric, MOST_NODES[space.kind])
-            parts.append(Part(", ".join(space.names), space, nodes, rest, np.full(len(nodes), -1)))
-    return parts, moves
+            domains.append(Domain(", ".join(space.names), space, nodes, rest, np.full(len(nodes), -1)))
+    return domains, moves
 
 
-def whole_part(parts: Sequence[Part], motion: Motion, rig: Rig) -> Part | None:
-    """Return one part for joints or controls that always move together, or None where they are of different kinds."""
-    if len(parts) < 2 or len({part.space.kind for part in parts}) > 1:
+def whole_domain(domains: Sequence[Domain], motion: Motion, rig: Rig) -> Domain | None:
+    """Return one domain for joints or controls that always move together, or None where they are of different kinds."""
+    if len(domains) < 2 or len({domain.space.kind for domain in domains}) > 1:
         return None
-    space = PoseSpace(parts[0].space.kind, tuple(name for part in parts for name in part.space.names))
+    space = PoseSpace(domains[0].space.kind, tuple(name for domain in domains for name in domain.space.names))
     where, rest = (space.coordinates(which, rig.skeleton) for which in (motion, rig.rest))
     nodes = _spread(where, rest[None], space.metric, WHOLE_NODES)
-    return Part(" + ".join(part.name for part in parts), space, nodes, rest[None], np.full(len(nodes), -1))
+    return Domain(" + ".join(domain.name for domain in domains), space, nodes, rest[None], np.full(len(nodes), -1))
 
 
-def pair_part(first: Part, second: Part, motion: Motion, rig: Rig, most: int) -> Part | None:
-    """Return the part of two that move together in some pose, or None where they are of different kinds."""
+def pair_domain(first: Domain, second: Domain, motion: Motion, rig: Rig, most: int) -> Domain | None:
+    """Return the domain of two that move together in some pose, or None where they are of different kinds."""
     if first.space.kind != second.space.kind:
         return None
     space = PoseSpace(first.space.kind, first.space.names + second.space.names)
-    together = moved(motion, rig, first.space) & moved(motion, rig, second.space)
+    together = moved_in(rig, motion, first.space) & moved_in(rig, motion, second.space)
     if not together.any():
         return None
-    still = [part.space.coordinates(rig.rest, rig.skeleton)[None] for part in (first, second)]
+    still = [domain.space.coordinates(rig.rest, rig.skeleton)[None] for domain in (first, second)]
     one = np.column_stack([first.nodes, np.repeat(still[1], len(first.nodes), axis=0)])
     other = np.column_stack([np.repeat(still[0], len(second.nodes), axis=0), second.nodes])
     anchors = np.concatenate([np.column_stack(still), one, other])
     where = space.coordinates(motion, rig.skeleton)[together]
     nodes = _spread(where, anchors, space.metric, most)
-    return Part(f"{first.name} × {second.name}", space, nodes, anchors, np.full(len(nodes), -1))
+    return Domain(f"{first.name} × {second.name}", space, nodes, anchors, np.full(len(nodes), -1))
 
 
 def _spread(where: Floats, anchors: Floats, metric: str, most: int) -> Floats:
     """Up to `most` of the places (P, D), each the farthest from the anchors and those before; none crowd together."""
-    gap = distances(where, anchors, metric).min(axis=1)
-    least = 0.25 * float(gap.max()) / most
-    chosen: list[int] = []
-    while len(chosen) < most and gap.max() > least:
-        chosen.append(int(gap.argmax()))
-        gap = np.minimum(gap, distances(where, where[chosen[-1:]], metric)[:, 0])
-    return where[chosen]
+    gaps = distances(where, anchors, metric).min(axis=1)
+    least = 0.25 * float(gaps.max()) / most
+    return where[spread(gaps, lambda k: distances(where, where[[k]], metric)[:, 0], most, least)]
 
 
 def _refuse_doubles(space: PoseSpace, where: Floats, names: list[str]) -> None:

@@ -1,0 +1,44 @@
+"""What a skin says about how it was made: the same keys for every method, in plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from posespace.motion import Motion, pose_digests
+
+
+def about_fit(
+    method: str, settings: object, motion: Motion | None, damped: int = 0, own: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return `Skin.about` of a fit: "method", "settings", "poses", "damped vertices", then what is the method's own.
+
+    Parameters
+    ----------
+    method : what it is called
+    settings : all of them, as a dataclass or by name
+    motion : the poses it was fitted on; None where nothing was learned from them
+    damped : vertices, summed over the poses, whose displacements are damped because their blend nearly loses rank
+    own : the method's own figures, by key
+    """
+    return {
+        "method": method,
+        "settings": _plain(settings),
+        "poses": [] if motion is None else pose_digests(motion),
+        "damped vertices": damped,
+        **_plain(own or {}),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it; names in a tuple, as a key, are joined by " + "."""
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {" + ".join(key) if isinstance(key, tuple) else str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,38 @@
+"""`posespace info`: what is in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from posespace.cli.options import Command, argument, json_option
+from posespace.cli.printing import complain, print_figures, print_json
+from posespace.errors import InputError
+
+
+@click.command(cls=Command, epilog="Example: posespace info hand.glb clip.bvh hand.examples")
+@argument("files", "Rigs, meshes, motions, poses, skins or example stores.", nargs=-1, required=True, metavar="FILE...")
+@json_option
+def info(files: tuple[Path, ...], as_json: bool) -> None:
+    """Show what is in a rig, mesh, motion, skin or other file."""
+    from posespace.progress import track
+    from posespace.report.info import describe
+
+    found, problems = [], []
+    for file in track(files, "reading") if len(files) > 4 else files:
+        try:
+            found.append(describe(file))
+        except InputError as error:
+            found.append({"file": str(file), "error": str(error)})
+            problems.append(str(error))
+    if as_json:
+        print_json(found)
+    else:
+        for figures in found:
+            if "error" not in figures:
+                print_figures(figures.pop("file"), figures)
+    for problem in problems:
+        complain(problem)
+    if problems:
+        raise click.exceptions.Exit(2)

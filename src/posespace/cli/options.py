@@ -1,0 +1,71 @@
+"""What the commands share: how their help reads, and the options and arguments that several of them take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+
+
+class Argument(click.Argument):
+    """An argument that says what it is for."""
+
+    def __init__(self, names: list[str], purpose: str, **settings: Any) -> None:
+        super().__init__(names, **settings)
+        self.purpose = purpose
+
+
+class Command(click.Command):
+    """A command whose help lists its arguments, and ends with a line that can be copied."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments, then the options."""
+        arguments = [param for param in self.get_params(ctx) if isinstance(param, Argument)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl([(argument.make_metavar(ctx), argument.purpose) for argument in arguments])
+        super().format_options(ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the last line as it is: a command that is broken up cannot be copied."""
+        if self.epilog:
+            formatter.write(f"\n{self.epilog}\n")
+
+
+class Group(Command, click.Group):
+    """Commands in the order in which they were added; on its own it shows its help."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of the commands."""
+        return list(self.commands)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the words once the group's own options are taken."""
+        return super().parse_args(ctx, args or ["--help"])
+
+
+def argument(name: str, purpose: str, **settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator that gives a command an argument: a path, unless `settings` has another type."""
+    return click.argument(name, purpose=purpose, cls=Argument, **{"type": FILE, **settings})
+
+
+def out_option(purpose: str, **settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator that gives a command ``-o``: where to write."""
+    return click.option("-o", "--out", type=FILE, help=purpose, **{"required": True, **settings})
+
+
+poses_option = click.option(
+    "--poses",
+    multiple=True,
+    metavar="PATTERN",
+    help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all but these. May be repeated.",
+)
+resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

@@ -1,0 +1,66 @@
+"""`posespace simulate`: examples made by finite elements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
+from posespace.cli.printing import print_one, warn
+
+
+@click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
+@argument("body", "hand, arm, or the file of a rig.", type=str)
+@out_option("The example store to write.")
+@click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
+@click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
+@click.option("--side", default="right", help="Which hand: right or left.")
+@click.option("--elements", default=11_000, help="Approximate number of tetrahedra.")
+@click.option("--order", default=2, help="1 for 4-node, 2 for 10-node tetrahedra.")
+@click.option("--step", default=18.0, help="Degrees between the poses of a joint's range.")
+@click.option("--random", default=25, help="Number of random poses of all joints to add.")
+@click.option("--seed", default=2002, help="Seed of the random poses.")
+@click.option("--poisson", default=0.45, help="Poisson's ratio of the tissue.")
+@click.option("--contact", is_flag=True, help="Let skin resist skin and bones. Slower.")
+@click.option("--workers", default=1, help="Number of local processes, with one thread each.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster.")
+@click.option("--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share.")
+@click.option("--retries", default=3, help="How often a pose is retried when its process dies.")
+@resume_option
+@json_option
+def simulate(
+    body: str,
+    out: Path,
+    poses: Path | None,
+    level: int,
+    side: str,
+    elements: int,
+    order: int,
+    step: float,
+    random: int,
+    seed: int,
+    poisson: float,
+    contact: bool,
+    workers: int,
+    scheduler: str | None,
+    memory: str | None,
+    retries: int,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Make examples by simulating soft tissue around bones.
+
+    Uses nonlinear finite elements. Each pose is stored as soon as it is finished.
+    """
+    from posespace.simulate.settings import Settings, Tissue, require_extras
+
+    require_extras(body, poses)
+    from posespace.simulate.cluster.machines import Machines
+    from posespace.simulate.run import simulate
+    from posespace.simulate.solver.contact import Contact
+
+    tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
+    machines = Machines(workers, scheduler, memory, retries)
+    print_one(simulate(settings, out, machines, resume, warn=warn), as_json)

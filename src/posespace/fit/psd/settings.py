@@ -1,0 +1,76 @@
+"""The settings of pose space deformation, checked; `sculpts.py` solves with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+from posespace import check
+from posespace.errors import InputError
+from posespace.interpolate.rbf import RBF
+from posespace.spaces import PoseSpace
+
+EVERY = "*"
+Radii = Mapping[str | tuple[str, ...], float]
+
+
+@dataclass(frozen=True)
+class PSDSettings:
+    """Pose space deformation: a layer per set of controls that examples move, each correcting what earlier ones leave.
+
+    Parameters
+    ----------
+    kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic
+    radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen from the examples
+        of each layer by leave-one-out. In Python one number for all, or by name: a joint or control for its axis in
+        every layer, a tuple of names for the layer they span, "*" for all others
+    smoothing : at least 0; above 0 the examples are reproduced only roughly, which evens out contradictory ones
+    anchor : keep the rest shape in the rest pose; a sculpt at the rest pose takes its place, with a warning
+    per_vertex : each vertex interpolates over only the sculpts that moved it; kernels gaussian and exponential
+    space : one layer over this pose space for all examples; None: layers by the controls that the examples move
+    tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
+    """
+
+    kernel: str = "gaussian"
+    radius: float | Radii | None = None
+    smoothing: float = 0.0
+    anchor: bool = True
+    per_vertex: bool = False
+    space: PoseSpace | None = None
+    tolerance: float = 5e-7
+
+    def __post_init__(self) -> None:
+        RBF(self.kernel, smoothing=self.smoothing)
+        if self.space is not None and not isinstance(self.space, PoseSpace):
+            raise InputError(
+                f'space: expected a pose space, e.g. ps.PoseSpace("joint", ("elbow",)), got {self.space!r}'
+            )
+        if not 0 <= check.number("tolerance", self.tolerance) < 1:
+            raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
+        if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
+            raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
+        if isinstance(self.radius, Mapping):
+            # A copy: the settings stay as they are when the caller's mapping changes.
+            object.__setattr__(self, "radius", dict(self.radius))
+        for name, value in self.radii.items():
+            whose = "" if name == EVERY else f" of {name!r}"
+            if not (isinstance(value, Real) and 0 < value < math.inf):
+                raise InputError(f"radius{whose}: expected a finite number above 0, got {value!r}")
+
+    @property
+    def radii(self) -> dict[str | tuple[str, ...], float]:
+        """The given radii by name; names that span a layer are sorted."""
+        if self.radius is None:
+            return {}
+        given = self.radius if isinstance(self.radius, Mapping) else {EVERY: self.radius}
+        return {name if isinstance(name, str) else tuple(sorted(name)): value for name, value in given.items()}
+
+    def radii_in(self, layer: Sequence[str], axes: Sequence[str]) -> list[float | None]:
+        """Return the radius along each axis of the layer that the names `layer` span; None where it is chosen."""
+        given = self.radii
+        whole = given.get(tuple(sorted(layer)))
+        if whole is not None:
+            return [whole] * len(axes)
+        return [given.get(axis, given.get(axis.rpartition(".")[0], given.get(EVERY))) for axis in axes]

@@ -1,0 +1,42 @@
+"""Several meshes of a file that one skeleton moves, joined into the one mesh of a rig."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posespace.check import Floats, Ints
+from posespace.mesh import Mesh
+
+
+def join_meshes(meshes: Sequence[Mesh]) -> Mesh:
+    """Return one mesh of several, in their order."""
+    starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes[:-1])])
+    triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)])
+    sizes = [np.full(len(mesh.triangles), 3) if mesh.face_sizes is None else mesh.face_sizes for mesh in meshes]
+    mixed = any(mesh.face_sizes is not None for mesh in meshes)
+    return Mesh(np.concatenate([mesh.points for mesh in meshes]), triangles, np.concatenate(sizes) if mixed else None)
+
+
+def join_influences(parts: Sequence[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+    """Return the joints and weights of joined meshes; slots that no vertex needs are left out.
+
+    Parameters
+    ----------
+    parts : joints (n, k) and weights (n, k) of each mesh; n and k may differ from mesh to mesh
+
+    Returns
+    -------
+    influences : (N, K) int32 numbers of joints, strongest first
+    weights : (N, K) float32
+    """
+    count, slots = sum(len(weights) for _, weights in parts), max(1, *(weights.shape[1] for _, weights in parts))
+    influences, weights = np.zeros((count, slots), np.int32), np.zeros((count, slots), np.float32)
+    start = 0
+    for own_joints, own_weights in parts:
+        rows, width = slice(start, start := start + len(own_weights)), own_weights.shape[1]
+        influences[rows, :width], weights[rows, :width] = own_joints, own_weights
+    order = np.argsort(-weights, axis=1, kind="stable")
+    order = order[:, : max(1, int((weights != 0).sum(axis=1).max(initial=0)))]
+    return np.take_along_axis(influences, order, axis=1), np.take_along_axis(weights, order, axis=1)

@@ -1,0 +1,40 @@
+"""Normals of triangles and of their vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Ints
+
+
+def area_vectors(points: Floats, triangles: NDArray[np.integer[Any]]) -> Floats:
+    """Return the normals (T, 3) of triangles (T, 3) of points (N, 3), each twice as long as its triangle's area."""
+    a, b, c = (points[triangles[:, k]] for k in range(3))
+    vectors: Floats = np.cross(b - a, c - a)
+    return vectors
+
+
+def vertex_sums(values: Floats, triangles: NDArray[np.integer[Any]], count: int) -> Floats:
+    """Return the sums (count, C) at each vertex of the values (T, C) of the triangles around it."""
+    corners = triangles.ravel()
+    return np.stack([np.bincount(corners, np.repeat(column, 3), minlength=count) for column in values.T], axis=1)
+
+
+def vertex_normals(points: Floats, triangles: NDArray[np.integer[Any]], groups: Ints | None = None) -> Floats:
+    """Return unit normals (N, 3), weighted by area; zero where a vertex has no area around it.
+
+    Parameters
+    ----------
+    points : (N, 3)
+    triangles : (T, 3), counter-clockwise seen from outside
+    groups : (N,) or None; vertices of one group share their normal, as those of a seam do
+    """
+    corners = triangles if groups is None else groups[triangles]
+    count = len(points) if groups is None else int(groups.max(initial=-1)) + 1
+    total = vertex_sums(area_vectors(points, triangles), corners, count)
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    unit: Floats = total / np.where(length > 0, length, 1.0)
+    return unit if groups is None else unit[groups]

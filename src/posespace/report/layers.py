@@ -1,0 +1,98 @@
+"""The layers of a skin as pictures: where each may move the mesh, and its strongest displacements."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.layer import Layer
+from posespace.mesh import Mesh
+from posespace.report.colours import CLAY
+from posespace.report.compare import Entry
+from posespace.report.page import pictures
+from posespace.report.views import facing, picture
+from posespace.skin import Skin
+
+SUPPORT = (0.16, 0.47, 0.74)
+MOST_LAYERS = 24
+
+
+def layers(entry: Entry) -> str:
+    """The supports of a skin's layers, and the largest displacements of the layers that move most."""
+    skin = entry.skin
+    if not isinstance(skin, Skin) or not skin.layers:
+        return ""
+    mesh, count = skin.rig.mesh, len(skin.rig.mesh.points)
+    energy = [energies(layer) for layer in skin.layers]
+    order = np.argsort([-each.sum() for each in energy])
+    shown = []
+    for number in sorted(order[:MOST_LAYERS].tolist()):
+        layer = skin.layers[number]
+        view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
+        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.components} components"
+        shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
+    moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
+    return (
+        f"<h2>Layers of {escape(entry.name)}</h2>"
+        "<p>Supports: the bluer a place is, the further the layer may move it.</p>"
+        f"{pictures(shown, 150)}<h3>Displacements in the rest shape</h3>"
+        "<p>x, y and z as red, green and blue; grey does not move. Shown: the components that move most.</p>"
+        f"{''.join(moves)}"
+    )
+
+
+def _displacements(mesh: Mesh, layer: Layer, energy: Floats) -> str:
+    """The four components of a layer that move most."""
+    count, shown = len(mesh.points), []
+    view = facing(mesh, reach(layer, count))
+    for component in np.argsort(-energy)[:4].tolist():
+        colors = displacement_colours(layer, component, count)
+        percent = 100 * energy[component] / max(float(energy.sum()), 1e-300)
+        caption = f"{short_name(layer.name)}, component {component + 1}: {percent:.1f} % of the layer's energy"
+        shown.append((picture(mesh.points, mesh.triangles, view, (300, 260), colors), caption))
+    return f"<div>{pictures(shown)}</div>"
+
+
+def reach(layer: Layer, count: int) -> Floats:
+    """Return (N,) how far a unit of the layer's strongest component moves each vertex; 0 outside its support."""
+    moves = np.zeros(count)
+    moves[layer.support] = np.linalg.norm(np.asarray(layer.basis, dtype=np.float64), axis=2).max(axis=0, initial=0.0)
+    return moves
+
+
+def short_name(name: str) -> str:
+    """Return a layer's name, of more than two joints only the first, e.g. "hand + 18 more"."""
+    joined, on, region = name.partition(" on ")
+    first, *others = joined.split(" + ")
+    if len(others) < 2:
+        return name
+    more = re.fullmatch(r"(\d+) more", others[-1])
+    count = len(others) - 1 + int(more[1]) if more else len(others)
+    return f"{first} + {count} more{on}{region}"
+
+
+def energies(layer: Layer) -> Floats:
+    """Return (C,) how much each component of a layer moves over its own samples, the mean of the squares."""
+    coordinates = layer.driver.interpolant(layer.driver.interpolant.centres)
+    basis = np.asarray(layer.basis, dtype=np.float64)
+    return np.asarray((coordinates.reshape(len(coordinates), -1) ** 2).mean(axis=0) * (basis**2).sum(axis=(1, 2)))
+
+
+def support_colours(layer: Layer, count: int) -> Floats:
+    """Return colours (N, 3): clay outside the support; inside, the bluer the further the layer may move it."""
+    colors = np.tile(np.array(CLAY), (count, 1))
+    moves = reach(layer, count)[layer.support]
+    share = 0.35 + 0.65 * np.sqrt(moves / max(float(moves.max(initial=0.0)), 1e-300))
+    colors[layer.support] += share[:, None] * (np.array(SUPPORT) - colors[layer.support])
+    return colors
+
+
+def displacement_colours(layer: Layer, component: int, count: int) -> Floats:
+    """Return colours (N, 3) of one component: its x, y and z as red, green and blue, grey where it is zero."""
+    colors = np.full((count, 3), 0.6)
+    moves = np.asarray(layer.basis, dtype=np.float64)[component]
+    colors[layer.support] += 0.4 * moves / max(float(np.abs(moves).max(initial=0.0)), 1e-300)
+    return colors

@@ -1,0 +1,62 @@
+"""A skin's bones and displacements as entries, one per vertex and column: what every player lays out in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.basis import PackedBasis
+from posespace.check import Floats
+from posespace.layer import Basis
+from posespace.rig import Rig
+from posespace.runtime.drive_tables import Drive
+from posespace.skin import Skin
+
+
+class Entries(NamedTuple):
+    """Numbers of some vertices: (E,) the vertex, (E,) the column, (E, ...) the value."""
+
+    vertices: NDArray[np.integer]
+    columns: NDArray[np.integer]
+    values: NDArray[Any]
+
+
+def bone_entries(rig: Rig) -> Entries:
+    """Return each vertex's joints and weights, those of zero left out."""
+    vertices, slots = np.nonzero(rig.weights)
+    return Entries(vertices, rig.influences[vertices, slots], rig.weights[vertices, slots].astype(np.float32))
+
+
+def point_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats]:
+    """Return the displacements of all layers' points in one type, and the scale (C,) of each column."""
+    columns = zip(skin.layers, drive.layers, strict=True)
+    return _entries([(layer.support, layer.basis, first) for layer, (first, _) in columns], drive.columns)
+
+
+def normal_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats] | None:
+    """Return the same of the layers' normals, or None where no layer corrects them."""
+    columns = zip(skin.layers, drive.layers, strict=True)
+    found = [
+        (layer.support, layer.normal_basis, first) for layer, (_, first) in columns if layer.normal_basis is not None
+    ]
+    return _entries(found, drive.columns) if found else None
+
+
+def _entries(layers: Iterable[tuple[NDArray[np.integer], Basis, int]], columns: int) -> tuple[Entries, Floats]:
+    """Displacements of supports, bases and first columns; what is stored in few bits stays so."""
+    packed = [
+        (support, basis if isinstance(basis, PackedBasis) else PackedBasis.pack(basis, 32), first)
+        for support, basis, first in layers
+    ]
+    kinds = {basis.values.dtype.type for _, basis, _ in packed}
+    kind = kinds.pop() if len(kinds) == 1 else np.float32 if np.float32 in kinds or not kinds else np.int16
+    scales = np.ones(columns)
+    found = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
+    for support, basis, first in packed:
+        own = np.repeat(np.arange(len(basis.scales)), np.diff(basis.starts))
+        found.append(Entries(support[basis.rows], first + own, basis.values.astype(kind)))
+        scales[first : first + len(basis.scales)] = basis.scales
+    return Entries(*(np.concatenate(each) for each in zip(*found, strict=True))), scales

@@ -1,0 +1,63 @@
+"""What moves, from rest or during a clip, and the spaces it spans."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import posespace as ps
+from posespace.errors import InputError
+from posespace.moving import at_rest, changing, check_not_only_shifted, moved, moved_in, names_of, single_spaces
+
+TRAIN, _ = ps.datasets.bending_arm(rings=8, sides=6)
+RIG = TRAIN.rig
+REST = RIG.rest
+
+
+def posed(forearm: float = 0.0, smile: float = 0.0, shift: float = 0.0) -> ps.Pose:
+    turns = REST.rotations.astype(np.float64)
+    turns[1] = RIG.skeleton.rotations(np.array([[0, 0, 0], [0, 0, forearm], [0, 0, 0.0]]))[1]
+    shifts = np.zeros((3, 3))
+    shifts[2, 0] = shift
+    return ps.Pose(turns, shifts, {"smile": smile})
+
+
+def test_what_a_pose_moves_from_rest() -> None:
+    motion = ps.Motion.from_poses([posed(), posed(0.5), posed(smile=1.0), posed(0.5, 1.0), posed(1e-4, 1e-7)])
+    found = moved(RIG, motion)
+    assert [names_of(movers, RIG.skeleton) for movers in found] == [
+        (),
+        ("forearm",),
+        ("smile",),
+        ("forearm", "smile"),
+        (),
+    ]
+    np.testing.assert_array_equal(at_rest(RIG, motion), [not movers for movers in found])
+    spaces = single_spaces(RIG, motion)
+    assert [space.names for space in spaces] == [("forearm.z",), ("smile",)]
+    np.testing.assert_array_equal(moved_in(RIG, motion, spaces[0]), [False, True, False, True, False])
+
+
+def test_a_joint_also_rests_where_the_file_shows_it() -> None:
+    turn = posed(0.5)
+    shown = replace(RIG.skeleton, rest_rotations=turn.rotations)
+    rig = replace(RIG, skeleton=shown)
+    motion = ps.Motion.from_poses([ps.Pose.rest(shown), rig.rest])
+    assert moved(rig, motion) == [{1}, frozenset()]
+    assert moved(rig, motion, shown=True) == [frozenset(), frozenset()]
+
+
+def test_what_changes_during_a_clip() -> None:
+    clip = ps.Motion.from_poses([posed(0.5, 1.0), posed(0.5, 1.0)])
+    assert changing(clip, RIG.skeleton) == ((), ())
+    assert changing(ps.Motion.from_poses([*clip, posed(0.6, 1.0)]), RIG.skeleton) == (("forearm",), ())
+    assert changing(ps.Motion.from_poses([*clip, posed(0.5, 0.0)]), RIG.skeleton) == ((), ("smile",))
+    assert changing(clip[:0], RIG.skeleton) == ((), ())
+
+
+def test_a_pose_that_only_shifts_a_joint_is_named() -> None:
+    check_not_only_shifted(RIG, ps.Motion.from_poses([posed(), posed(0.5, shift=0.3)]))
+    with pytest.raises(InputError, match="pose '1': it only shifts joints \\('hand'\\)"):
+        check_not_only_shifted(RIG, ps.Motion.from_poses([posed(), posed(shift=0.3)]))
