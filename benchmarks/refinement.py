@@ -81,7 +81,7 @@ def _run(simulation: Simulation, pose: Pose, title: str) -> tuple[Floats | None,
 
 
 def _rows(rig: Rig, pose: Pose, name: str, number: int, solved: list[Solved]) -> list[dict[str, str | int | float]]:
-    """One row per mesh: how far its skin is from that of the finest mesh, in millimetres and as a fraction of plain skinning's."""
+    """One row per mesh: how far its skin is from the finest mesh's, in mm and as a fraction of plain skinning's."""
     skins = [mesh.skins[number] for mesh in solved]
     finest = next((skin for skin in reversed(skins) if skin is not None), rig.skin(pose))
     skinned = _rms(rig.skin(pose) - finest)
