@@ -25,7 +25,7 @@ FIST = {"mcp": 80.0, "pip": 90.0, "dip": 60.0}
 
 
 def fist(rig: Rig, part: float) -> Pose:
-    """The fist, closed by a part of its degrees."""
+    """The fist, closed by a fraction of its degrees."""
     angles = np.zeros((len(rig.skeleton), 3))
     for finger in FINGERS:
         for joint, degrees in FIST.items():
@@ -44,7 +44,7 @@ def depths(rig: Rig, skin: Floats) -> Floats:
 
 
 def main() -> None:
-    """Print a line a pose and setting."""
+    """Print a line per pose and setting."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--order", type=int, default=1)
     parser.add_argument("--elements", type=int, default=5000)

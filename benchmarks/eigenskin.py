@@ -30,7 +30,7 @@ def score(skin: ps.Skin, unseen: ps.Examples) -> float:
     return round(found.rel_err, 4)
 
 
-def bytes_a_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
+def bytes_per_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
     """What the skin stores, excluding the rig."""
     return round(ps.evaluate(skin, unseen.subset([0])).bytes_per_vertex, 1)
 
@@ -58,7 +58,7 @@ def components(train: ps.Examples, random: ps.Examples, between: ps.Examples) ->
                 "thumb_cmc": score(skin, thumb),
                 "mean over joints": round(float(np.mean(list(each.values()))), 4),
                 "25 random poses": score(skin, random),
-                "bytes a vertex": bytes_a_vertex(skin, random),
+                "bytes per vertex": bytes_per_vertex(skin, random),
             }
         )
     return rows
@@ -86,8 +86,8 @@ def coupling(train: ps.Examples, random: ps.Examples) -> list[Row]:
     rows = []
     for name, (examples, method) in settings.items():
         skin = method.fit(examples)
-        size = bytes_a_vertex(skin, random)
-        rows.append({"fit": name, "25 random poses": score(skin, random), "bytes a vertex": size})
+        size = bytes_per_vertex(skin, random)
+        rows.append({"fit": name, "25 random poses": score(skin, random), "bytes per vertex": size})
     return rows
 
 
@@ -96,18 +96,18 @@ def allotment(name: str, train: ps.Examples, unseen: ps.Examples) -> list[Row]:
     rows = []
     for count in (1, 2, 3, 5):
         equal = ps.EigenSkin(count, "equal", budget=0, threshold=0.04).fit(train)
-        size = bytes_a_vertex(equal, unseen)
+        size = bytes_per_vertex(equal, unseen)
         entries = sum(layer.basis.size for layer in equal.layers) / 3 / len(train.rig.mesh.points)
         share = 1.0
-        while bytes_a_vertex(greedy := ps.EigenSkin(20, budget=0, size=share * entries).fit(train), unseen) > size:
+        while bytes_per_vertex(greedy := ps.EigenSkin(20, budget=0, size=share * entries).fit(train), unseen) > size:
             share -= 0.05
         rows.append(
             {
                 "set": name,
                 "equal": count,
-                "bytes a vertex": size,
+                "bytes per vertex": size,
                 "equal error": score(equal, unseen),
-                "greedy bytes": bytes_a_vertex(greedy, unseen),
+                "greedy bytes": bytes_per_vertex(greedy, unseen),
                 "greedy error": score(greedy, unseen),
             }
         )
@@ -120,7 +120,7 @@ def sizes(train: ps.Examples, random: ps.Examples) -> list[Row]:
     skins = {f"{bits} bits": full.packed(bits) for bits in (32, 16, 8)}
     skins |= {f"16 bits, first {count} components": full.packed(16).truncated(count) for count in (3, 2, 1)}
     return [
-        {"skin": name, "25 random poses": score(skin, random), "bytes a vertex": bytes_a_vertex(skin, random)}
+        {"skin": name, "25 random poses": score(skin, random), "bytes per vertex": bytes_per_vertex(skin, random)}
         for name, skin in skins.items()
     ]
 

@@ -71,7 +71,7 @@ def main() -> None:
                     "read and skin, s": round(times["read"].median, 2),
                     "fit, s": round(times["fit"].median, 2),
                     "ratio": round(times["fit"].median / times["read"].median, 2),
-                    "fit, ns a vertex and pose": round(1e9 * times["fit"].median / (data / 12), 1),
+                    "fit, ns per vertex and pose": round(1e9 * times["fit"].median / (data / 12), 1),
                     "peak memory, times the data": round(peak(path) / data, 2),
                 }
             )

@@ -1,6 +1,6 @@
 """What EigenSkin costs on the GPU beside plain skinning: the same shader, with and without displacements.
 
-"On the device" is the time of a frame when its result stays there: many frames a submission, then one wait.
+"On the device" is the time of a frame when its result stays there: many frames per submission, then one wait.
 "Read back" is a call of the player, from a pose to arrays. Run: uv run python benchmarks/gpu.py [--json]
 """
 

@@ -77,7 +77,7 @@ def captured(data: Path) -> list[Row]:
                 "ICA − PCA over size": f"{np.linalg.norm(ica - pca) / np.linalg.norm(flat):.0e}",
                 "driven, ICA": round(scores["ica"].rel_err, 4),
                 "driven, PCA": round(scores["pca"].rel_err, 4),
-                "bytes a vertex": round(scores["ica"].bytes_per_vertex, 1),
+                "bytes per vertex": round(scores["ica"].bytes_per_vertex, 1),
             }
         )
     return rows
@@ -95,8 +95,8 @@ def settings(data: Path) -> list[Row]:
     methods = {
         "7 signals": ps.Muscles(),
         "7 signals, 6 joints": ps.Muscles(joints=6),
-        "7 signals a bone": ps.Muscles(segments=True),
-        "7 signals a bone, blended bones": ps.Muscles(segments=True, bones="weights"),
+        "7 signals per bone": ps.Muscles(segments=True),
+        "7 signals per bone, blended bones": ps.Muscles(segments=True, bones="weights"),
         "10 signals, 6 joints": ps.Muscles(10, 6),
         "10 signals, 6 joints, blended bones": ps.Muscles(10, 6, bones="weights"),
         "10 signals, 6 joints, 32 centres": ps.Muscles(10, 6, 32),
@@ -108,7 +108,7 @@ def settings(data: Path) -> list[Row]:
         skin = method.fit(train)
         score = ps.evaluate(skin, unseen)
         row: Row = {"settings": name, "dem-bones": round(score.rel_err, 4)}
-        row["bytes a vertex"] = round(score.bytes_per_vertex, 1)
+        row["bytes per vertex"] = round(score.bytes_per_vertex, 1)
         row["signals"] = sum(layer.driver.components for layer in skin.layers)
         row["arm"] = round(ps.evaluate(method.fit(arm_train), arm_unseen).rel_err, 4)
         rows.append(row)

@@ -1,4 +1,4 @@
-"""What was asked of the compiled player, and what this machine measures; `posespace bench` prints the tables in full.
+"""The goals of the compiled player, and what this machine measures; `posespace bench` prints the tables in full.
 
 Run: uv run python benchmarks/playback.py [--json], on an idle machine
 """
@@ -21,15 +21,15 @@ def main() -> None:
     as_json = wants_json()
     names = [name for name in TABLES if name != "growth"]
     found = {name: TABLES[name]() for name in track(names, "measuring")}
-    rows = asked(found)
+    rows = goals(found)
     if as_json:
-        print(json.dumps({"asked": rows, "tables": found}))
+        print(json.dumps({"goals": rows, "tables": found}))
         return
     print(markdown_table(rows))
 
 
-def asked(found: dict[str, Rows]) -> Rows:
-    """Return what was asked, and the figure, for each line."""
+def goals(found: dict[str, Rows]) -> Rows:
+    """Return each goal with the measured figure."""
     rows = []
     for name, size in (("skinning", "28k"), ("skinning-million", "1M")):
         for peer, least in (("UsdSkel", 2), ("NumPy", 10), ("igl", None)):
@@ -46,7 +46,7 @@ def asked(found: dict[str, Rows]) -> Rows:
     rows.append(_line("with normals and their corrections", "at most 1.8", measured))
     for key in ("plain skinning", "EigenSkin"):
         speed = _ratio(found["memory"], key, "of memory copy")
-        rows.append(_line(f"bytes a second at 1M, {key}", "at least 0.5 of memory copy", f"{speed:.2f}"))
+        rows.append(_line(f"bytes per second at 1M, {key}", "at least 0.5 of memory copy", f"{speed:.2f}"))
     drive, both = (_ratio(found["drive"], key, "microseconds") for key in ("drive", "points and normals"))
     points = _ratio(found["drive"], "points", "microseconds")
     measured = f"{100 * drive / points:.1f} % of points, {100 * drive / both:.1f} % of points and normals"
@@ -54,14 +54,14 @@ def asked(found: dict[str, Rows]) -> Rows:
     ratio = _ratio(found["batch"], "a batch", "times single calls")
     peaks = [row["peak, MB"] for row in found["batch"] if "a batch" in row["what"]]
     rows.append(
-        _line("batch of 1,000 poses", "at most 1 a pose, memory flat", f"{ratio:.2f}; {peaks[0]} MB, {peaks[1]} MB")
+        _line("batch of 1,000 poses", "at most 1 per pose, memory flat", f"{ratio:.2f}; {peaks[0]} MB, {peaks[1]} MB")
     )
     rows.append(_line("process start to first frame", "under 1.5 s", f"{found['start'][0]['then']} s"))
     return rows
 
 
 def _line(what: str, want: str, measured: str) -> dict[str, str]:
-    return {"what": what, "asked": want, "measured": measured}
+    return {"what": what, "goal": want, "measured": measured}
 
 
 def _both(found: dict[str, Rows], table: str, key: str, column: str) -> str:

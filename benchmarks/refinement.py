@@ -81,7 +81,7 @@ def _run(simulation: Simulation, pose: Pose, title: str) -> tuple[Floats | None,
 
 
 def _rows(rig: Rig, pose: Pose, name: str, number: int, solved: list[Solved]) -> list[dict[str, str | int | float]]:
-    """One row a mesh: how far its skin is from that of the finest mesh, in millimetres and as part of skinning's."""
+    """One row per mesh: how far its skin is from the finest mesh's, in mm and as a fraction of plain skinning's."""
     skins = [mesh.skins[number] for mesh in solved]
     finest = next((skin for skin in reversed(skins) if skin is not None), rig.skin(pose))
     skinned = _rms(rig.skin(pose) - finest)
@@ -95,7 +95,7 @@ def _rows(rig: Rig, pose: Pose, name: str, number: int, solved: list[Solved]) ->
                 "nodes": mesh.nodes,
                 "RMS, mm": round(_rms(gap), 4),
                 "largest, mm": round(float(np.linalg.norm(gap, axis=1).max()), 3),
-                "RMS by plain skinning's": f"{100 * _rms(gap) / skinned:.1f} %",
+                "RMS over plain skinning's": f"{100 * _rms(gap) / skinned:.1f} %",
                 "seconds": round(mesh.seconds[number], 1),
             }
         )

@@ -30,7 +30,7 @@ def methods(smoothing: float) -> dict[str, Method]:
         "PSD": ps.PSD(smoothing=smoothing),
         "EigenSkin, 5 components": ps.EigenSkin(5),
         "EigenSkin, 10 components, no budget": ps.EigenSkin(10, budget=0),
-        "muscles, 10 signals a bone": ps.Muscles(10, segments=True),
+        "muscles, 10 signals per bone": ps.Muscles(10, segments=True),
         "EigenSkin, 5 components, optimised weights": ps.EigenSkin(5, weights="optimised"),
     }
 
@@ -83,7 +83,7 @@ def main() -> None:
             print(json.dumps({"title": title, "rows": rows}))
             continue
         print(
-            f"\n{title}\n| method | rel_err | rms | e_rms | largest | 95 % | normals | bytes a vertex |\n"
+            f"\n{title}\n| method | rel_err | rms | e_rms | largest | 95 % | normals | bytes per vertex |\n"
             + "|---" * 8
             + "|"
         )

@@ -44,7 +44,7 @@ def skins(train: ps.Examples) -> dict[str, ps.Skin]:
         "the same, smoothness 0.1": once(0.1),
         "the same, smoothness 1": once(1.0),
         "EigenSkin(5), optimised in turn": ps.EigenSkin(5, weights="optimised").fit(train),
-        "the same, 6 entries a vertex": ps.EigenSkin(5, weights="optimised", size=6).fit(train),
+        "the same, 6 entries per vertex": ps.EigenSkin(5, weights="optimised", size=6).fit(train),
         "EigenSkin(10), given": ps.EigenSkin(10).fit(train),
         "EigenSkin(10), optimised in turn": ps.EigenSkin(10, weights="optimised").fit(train),
     }
@@ -70,7 +70,7 @@ def main() -> None:
         if given.json:
             print(json.dumps({"title": title, "rows": rows}))
             continue
-        print(f"\n{title}\n| weights | rel_err | largest | normals | bytes a vertex |\n" + "|---" * 5 + "|")
+        print(f"\n{title}\n| weights | rel_err | largest | normals | bytes per vertex |\n" + "|---" * 5 + "|")
         for name, row in rows.items():
             print(f"| {name} | " + " | ".join(f"{row[key]:.4g}" for key in keys) + " |")
 

@@ -28,7 +28,7 @@ def frame() -> None:
     drawn = axes.barh(ordered, [bars[name] for name in ordered], color=ours)
     axes.bar_label(drawn, fmt="%.0f", padding=4)
     axes.set_xscale("log")
-    axes.set_xlabel("microseconds a frame of 27,954 vertices (logarithmic); posespace on one core")
+    axes.set_xlabel("microseconds per frame of 27,954 vertices (logarithmic); posespace on one core")
     axes.margins(x=0.12)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(Path(__file__).with_name("img") / "frame.png", dpi=110)

@@ -58,7 +58,7 @@ class PackedBasis:
 
     @classmethod
     def pack(cls, dense: Floats, bits: int = 32) -> PackedBasis:
-        """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have a scale a component."""
+        """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have one scale per component."""
         check.bits(bits)
         found = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
         largest = np.abs(found).max(axis=(1, 2), initial=0.0)
@@ -90,7 +90,7 @@ class PackedBasis:
 
     @property
     def bits(self) -> int:
-        """Bits of a number: 32, 16 or 8."""
+        """Bits per number: 32, 16 or 8."""
         return 8 * int(self.values.dtype.itemsize)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -109,7 +109,7 @@ class PackedBasis:
         return total
 
     def __getitem__(self, columns: slice) -> PackedBasis:
-        """Return some components that follow one another, as `basis[:3]`."""
+        """Return some components that follow one another, e.g. `basis[:3]`."""
         first, last, step = columns.indices(len(self.scales))
         if step != 1:
             raise InputError(f"basis: expected components that follow one another, got a step of {step}")

@@ -47,7 +47,7 @@ def mirror_examples(examples: Examples, normal: ArrayLike = (1.0, 0.0, 0.0), tol
     Parameters
     ----------
     normal : (3,) of the mirror plane
-    tolerance : how far from its mirror image a vertex may rest, as a part of the box diagonal
+    tolerance : how far from its mirror image a vertex may rest, as a fraction of the box diagonal
     """
     rig, reflect = examples.rig, _reflection(normal)
     partner = _partners(rig.mesh, reflect, tolerance)

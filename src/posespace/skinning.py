@@ -9,7 +9,7 @@ from posespace import rotations
 from posespace.check import Floats, Ints
 
 DAMPING = 1e-2
-"""Singular values below this part of the largest one are damped: the blend is close to losing rank there."""
+"""Singular values below this fraction of the largest one are damped: the blend is close to losing rank there."""
 
 
 def blend_linear(transforms: Floats, influences: Ints, weights: Floats) -> Floats:

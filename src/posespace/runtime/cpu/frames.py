@@ -11,7 +11,7 @@ from numba import prange
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import compiled, on_all_cores
 from posespace.runtime.cpu.blocks import BlockEntries
-from posespace.runtime.cpu.kernels import BlockBasis, Frame, RestBlocks, factor, shrinking, skin_both, skin_points
+from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks, factor, shrinking, skin_both, skin_points
 from posespace.runtime.drive import drive
 from posespace.runtime.drive_tables import DriveTables
 from posespace.runtime.dual_quaternions import carry

@@ -17,8 +17,8 @@ from posespace.motion import Motion
 from posespace.runtime.compiled import on_all_cores
 from posespace.runtime.cpu import frames
 from posespace.runtime.cpu.blocks import BlockEntries, Blocks, blocks_of
-from posespace.runtime.cpu.kernels import BlockBasis, Frame, RestBlocks
 from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks
 from posespace.runtime.detail import PosedDetail
 from posespace.runtime.drive import drive, drive_again
 from posespace.runtime.drive_tables import TRANSFORM

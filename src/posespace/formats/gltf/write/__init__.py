@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.formats.gltf.joints import Bones, make_nodes
-from posespace.formats.gltf.output import INDICES, VERTICES, Output, smallest_type
-from posespace.formats.gltf.targets import Targets, make_targets
+from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
+from posespace.formats.gltf.write.joints import Bones, make_nodes
+from posespace.formats.gltf.write.morph_targets import Targets, make_targets
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig

@@ -9,7 +9,7 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.formats.contents import unique
-from posespace.formats.gltf.output import Output
+from posespace.formats.gltf.write.buffers import Output
 from posespace.layer import Basis, Driver
 from posespace.motion import Motion
 from posespace.skin import Skin
