@@ -11,7 +11,6 @@ from scipy.sparse.linalg import splu
 
 from posespace import rotations, skinning
 from posespace.check import Floats, Ints
-from posespace.geometry.edges import distinct
 from posespace.pose import Pose
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.mesh.tetmesh import TetMesh
@@ -63,7 +62,7 @@ class Simulation:
         if tissue.contact is not None:
             weld = rig.mesh.weld
             embedding = self._skin[weld.first]
-            contact = SkinContact(embedding @ points, distinct(weld.groups[rig.mesh.triangles]), tissue.contact)
+            contact = SkinContact(embedding @ points, _proper(weld.groups[rig.mesh.triangles]), tissue.contact)
         self.solver = Solver(points, tets, self.fixed, tissue.law, tissue.poisson, contact=contact, embedding=embedding)
 
     def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
@@ -93,6 +92,12 @@ class Simulation:
 
     def _blend(self, pose: Pose) -> Floats:
         return skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
+
+
+def _proper(triangles: Ints) -> Ints:
+    """The triangles (T, 3) whose three corners differ."""
+    kept: Ints = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
+    return kept
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:

@@ -99,7 +99,8 @@ class System:
 
     def state(self, points: Floats, candidates: Any = None) -> State:
         """Return what acts on a shape (N, 3); `candidates` are what may touch, where that is known."""
-        parts, force, least = elements.element_forces(points, self.tets, *self.rest, *self.material.constants)
+        law, mu, volume = self.material.constants
+        parts, force, least = elements.element_forces(points, self.tets, *self.rest, law, mu, volume)
         energy, nodal = float(parts.sum()), elements.nodal_forces(force, self.tets, len(points))
         own, largest, lowest = nodal[self.free], float(np.abs(force).max()), float(least.min())
         if self.contact is None or not np.isfinite(energy):
@@ -118,19 +119,17 @@ class System:
         contact.
         """
         own = self._pattern.tangent(state.points, self.tets, self.rest, self.material.constants, beta)
-        if not state.in_contact:
-            keys, extra = np.zeros(0, np.int64), np.zeros((0, 3, 3))
-        else:
-            keys, extra = self._contact_blocks(state, definite)
+        keys, extra = self._contact_blocks(state, definite)
         self._widen(keys)
-        blocks = np.zeros((len(self._keys), 3, 3))
+        blocks: Floats = np.zeros((len(self._keys), 3, 3))
         blocks[self._places] = own
         np.add.at(blocks, np.searchsorted(self._keys, keys), extra)
         return self._cholesky.solve(blocks, right)
 
     def _contact_blocks(self, state: State, definite: bool) -> tuple[Nodes, Floats]:
         """The blocks that contact adds to the tangent's lower half: their keys (K,) and values (K, 3, 3)."""
-        assert self.contact is not None
+        if self.contact is None or not state.in_contact:
+            return np.zeros(0, np.int64), np.zeros((0, 3, 3))
         curvature = self.contact.curvature(self.skin(state.points), state.touching, definite)
         both = sp.bsr_array(self._to_nodes @ curvature @ self._to_nodes.T, blocksize=(3, 3))
         rows = np.repeat(np.arange(len(self.free)), np.diff(both.indptr))
