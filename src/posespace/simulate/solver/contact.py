@@ -59,7 +59,7 @@ class SkinContact:
         self._ipc = require("ipctk", "simulate", "contact")
         faces = np.asfortranarray(triangles, dtype=np.int32)
         self._mesh = self._ipc.CollisionMesh(_columns(rest), np.asfortranarray(self._ipc.edges(faces)), faces)
-        self._way_checker, self._finder = self._ipc.TightInclusionCCD(), self._ipc.LBVH()
+        self._way_checker, self._finder = self._ipc.AdditiveCCD(), self._ipc.LBVH()
         self.distance = settings.distance * float(np.linalg.norm(np.ptp(rest, axis=0)))
         if self.intersects(rest):
             raise InputError("contact: the skin passes through itself at rest; mend it, or simulate without contact")

@@ -7,7 +7,6 @@ ordering 1.2 once, then 0.9 per factorisation, 0.06 per solve; SciPy's splu 12, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,6 @@ from posespace.simulate.solver.elements import Nodes
 LEAF = 24
 """Nodes below which a region is not cut further: smaller means less arithmetic, but more and smaller fronts."""
 
-_CG_STEPS, _CG_TOLERANCE = 200, 1e-4
 _BALANCE = 0.3  # The least share of a region's nodes on either side of a cut.
 
 
@@ -199,38 +197,6 @@ def _add(child: Floats, at: Nodes, diagonal: Floats, below: Floats, coupling: Fl
         else:
             for row in range(column, count):
                 coupling[target - own, at[row] - own] += part[row]
-
-
-def conjugate_gradients(
-    backsolve: Callable[[Floats], Floats], rest: Callable[[Floats], Floats], right: Floats, first: Floats
-) -> Floats | None:
-    """Return x (N, 3) with (P + R) x = `right`; None if P + R is not positive definite.
-
-    Parameters
-    ----------
-    backsolve : solves P z = r, P factored
-    rest : the product of R with a direction (N, 3)
-    right : (N, 3)
-    first : the solution of P z = `right`
-    """
-    x, residual, z = np.zeros_like(right), right.copy(), first
-    direction, product = z, residual
-    power = begin = float((residual * z).sum())
-    for _ in range(_CG_STEPS):
-        applied = product + rest(direction)
-        curvature = float((direction * applied).sum())
-        if not curvature > 0:
-            return None
-        rate = power / curvature
-        x = x + rate * direction
-        residual = residual - rate * applied
-        z = backsolve(residual)
-        power, before = float((residual * z).sum()), power
-        if not power > _CG_TOLERANCE**2 * begin:
-            break
-        direction = z + (power / before) * direction
-        product = residual + (power / before) * product
-    return x if np.isfinite(x).all() else None
 
 
 def _dissect(points: Floats, graph: csr_array, region: Nodes, fronts: list[Front]) -> list[int]:
