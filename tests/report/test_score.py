@@ -175,7 +175,9 @@ def test_poses_are_chosen_by_name() -> None:
     assert TRAIN.named("bend 0 *").motion.names == TRAIN.motion.names[:5]
     assert len(TRAIN.named("!bend 0 *")) == 25
     assert len(TRAIN.named("bend 0 *", "bend 24 *", "!* twist -90 *")) == 8
-    with pytest.raises(InputError, match=r"poses wrist\*: none of the 30 fits; they are called 'bend 0 twist -90 #0'"):
+    with pytest.raises(
+        InputError, match=r"poses wrist\*: none of the 30 matches; they are called 'bend 0 twist -90 #0'"
+    ):
         TRAIN.named("wrist*")
     with pytest.raises(InputError, match=r"subset: expected whole numbers from 0 to 29 .*999"):
         TRAIN.subset([999])
