@@ -118,6 +118,6 @@ def test_a_missing_extra_is_named_when_it_is_needed() -> None:
     from posespace.errors import InputError, require
 
     with pytest.raises(
-        InputError, match=r"reading Alembic needs the extra 'alembic': pip install 'posespace\[alembic\]', in"
+        InputError, match=r"reading Alembic needs the extra 'alembic': pip install 'posespace\[alembic\]', or uv"
     ):
         require("no_such_module_at_all", "alembic", "reading Alembic")

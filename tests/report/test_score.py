@@ -193,7 +193,7 @@ def test_what_does_not_match_is_refused() -> None:
         evaluate(Skin(TRAIN.rig), other)
     skeleton = replace(UNSEEN.rig.skeleton, names=("a", "b", "c"))
     renamed = Examples(replace(UNSEEN.rig, skeleton=skeleton), UNSEEN.motion, UNSEEN.shapes)
-    with pytest.raises(InputError, match="joints have other names"):
+    with pytest.raises(InputError, match="joints differ in name or order"):
         evaluate(Skin(TRAIN.rig), renamed)
     both = "evaluate: expected a skin and the examples to evaluate it on, got"
     with pytest.raises(InputError, match=f"{both} Examples and Skin"):
