@@ -30,7 +30,7 @@ class MissingExtraError(InputError):
         named = f"the extra{'s' if len(extras) > 1 else ''} {' and '.join(repr(extra) for extra in extras)}"
         checkout = "uv sync " + " ".join(f"--extra {extra}" for extra in extras)
         super().__init__(
-            f"{purpose} needs {named}: pip install 'posespace[{','.join(extras)}]', in a checkout {checkout}"
+            f"{purpose} needs {named}: pip install 'posespace[{','.join(extras)}]', or {checkout} in a checkout"
         )
 
 

@@ -114,7 +114,9 @@ class Examples:
         ]
         if not chosen:
             some = ", ".join(repr(name) for name in names[:3])
-            raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} fits; they are called {some}, ...")
+            raise InputError(
+                f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ..."
+            )
         return self.subset(chosen)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:

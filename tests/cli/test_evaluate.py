@@ -90,7 +90,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run(*base, "--radius", "wide", folder=folder), "--radius")
     assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
     assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
-    assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 fits")
+    assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 matches")
     assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
@@ -163,7 +163,9 @@ def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run("evaluate", "arm.skin", "none.examples", folder=folder), "none.examples: does not exist")
     datasets.bending_arm(rings=10, sides=8)[0].save(tmp_path / "other.examples")
     rivals = ("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "other.examples")
-    assert_one_line(run(*rivals), "other.examples: its shapes have 82 vertices, the examples 98; use one mesh")
+    assert_one_line(
+        run(*rivals), "other.examples: its shapes have 82 vertices, the examples 98; fit and evaluate on the same mesh"
+    )
     (tmp_path / "text.skin").write_text("not a skin at all")
     assert_one_line(run("evaluate", tmp_path / "text.skin", folder / "unseen.examples"), "text.skin", "is not a skin")
     assert_one_line(run("evaluate", "arm.skin", "arm.skin", "unseen.examples", folder=folder), "twice")

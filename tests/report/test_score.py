@@ -175,7 +175,9 @@ def test_poses_are_chosen_by_name() -> None:
     assert TRAIN.named("bend 0 *").motion.names == TRAIN.motion.names[:5]
     assert len(TRAIN.named("!bend 0 *")) == 25
     assert len(TRAIN.named("bend 0 *", "bend 24 *", "!* twist -90 *")) == 8
-    with pytest.raises(InputError, match=r"poses wrist\*: none of the 30 fits; they are called 'bend 0 twist -90 #0'"):
+    with pytest.raises(
+        InputError, match=r"poses wrist\*: none of the 30 matches; they are called 'bend 0 twist -90 #0'"
+    ):
         TRAIN.named("wrist*")
     with pytest.raises(InputError, match=r"subset: expected whole numbers from 0 to 29 .*999"):
         TRAIN.subset([999])
@@ -191,7 +193,7 @@ def test_what_does_not_match_is_refused() -> None:
         evaluate(Skin(TRAIN.rig), other)
     skeleton = replace(UNSEEN.rig.skeleton, names=("a", "b", "c"))
     renamed = Examples(replace(UNSEEN.rig, skeleton=skeleton), UNSEEN.motion, UNSEEN.shapes)
-    with pytest.raises(InputError, match="joints have other names"):
+    with pytest.raises(InputError, match="joints differ in name or order"):
         evaluate(Skin(TRAIN.rig), renamed)
     both = "evaluate: expected a skin and the examples to evaluate it on, got"
     with pytest.raises(InputError, match=f"{both} Examples and Skin"):

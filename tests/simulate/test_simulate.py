@@ -10,14 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from helpers.commands import run_forked
+from helpers.hungry import Hungry
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -28,7 +27,7 @@ from posespace.pose import Pose
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.cluster.batch import Job, run
 from posespace.simulate.cluster.machines import Machines
-from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
+from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.simulation import Simulation
@@ -218,16 +217,6 @@ def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path,
     before, after = Examples.open(whole), Examples.open(out)
     for k in range(9):
         np.testing.assert_allclose(after.shapes[k], before.shapes[k], atol=1e-3 * BODY.rig.mesh.diagonal)
-
-
-class Hungry(TetMesh):
-    """Tetrahedra that take a gigabyte to be solved."""
-
-    def embedding(self, order: int = 1) -> sparse.csr_array[Any]:
-        eaten = np.ones(130_000_000)
-        time.sleep(20)
-        taken: sparse.csr_array[Any] = super().embedding(order) * eaten[0]
-        return taken
 
 
 def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_a_scheduler_without_workers_is_told_and_then_given_up() -> None:
 
 
 def test_all_missing_extras_are_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = "simulating needs the extra 'cluster': pip install 'posespace[cluster]', in a checkout uv sync --extra"
+    needs = "simulating needs the extra 'cluster': pip install 'posespace[cluster]', or uv sync --extra"
     assert_refused(tmp_path, ("arm",), needs, without="distributed")
     for module in ("netgen", "distributed", "pxr"):
         monkeypatch.setitem(sys.modules, module, None)

@@ -33,7 +33,7 @@ def describe(path: str | Path) -> Figures:
         return {"file": str(file), **_poses(file)}
     if ending not in load.READERS:
         known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
-        raise FileError(file, f"is of no known kind; known endings are {known}")
+        raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
     return {"file": str(file), **_contents(file)}
 
 

@@ -176,9 +176,13 @@ def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
     """Raise unless a rig has as many vertices, and the same joints, as that of the examples."""
     want = len(truth.mesh.points)
     if vertices != want:
-        raise InputError(f"{whose} shapes have {vertices} vertices, the examples {want}; use one mesh")
+        raise InputError(
+            f"{whose} shapes have {vertices} vertices, the examples {want}; fit and evaluate on the same mesh"
+        )
     if rig.skeleton.names != truth.skeleton.names:
-        raise InputError(f"{whose} joints have other names or another order than the examples'; use one skeleton")
+        raise InputError(
+            f"{whose} joints differ in name or order from the examples'; fit and evaluate on the same skeleton"
+        )
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:

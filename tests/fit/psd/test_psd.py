@@ -252,3 +252,17 @@ def test_smoothing_averages_sculpts_at_one_pose() -> None:
     skin = ps.PSD(smoothing=0.01).fit(examples)
     mean = (examples.residual(0)[0] + examples.residual(1)[0]) / 2
     np.testing.assert_allclose(skin.displacements(posed(tip=0.8)), mean, atol=0.01)
+
+
+def test_layers_whose_shortened_names_agree_are_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    names = [f"dial{k}" for k in range(8)]
+    mesh = ps.Mesh(rng.normal(size=(30, 3)), np.array([[0, 1, 2]]))
+    rig = ps.Rig.from_mesh(mesh)
+    poses = [ps.Pose(rig.rest.rotations, controls=dict.fromkeys([*names[:6], last], 1.0)) for last in names[6:]]
+    shapes = [mesh.points + 0.1 * rng.normal(size=(30, 3)) for _ in poses]
+    skin = ps.PSD().fit(ps.Examples.from_shapes(rig, ps.Motion.from_poses(poses, ["a", "b"]), shapes))
+    assert [layer.name for layer in skin.layers] == [
+        "dial0 + dial1 + dial2 + 4 more",
+        "dial0 + dial1 + dial2 + 4 more #2",
+    ]

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import absent
-from helpers.usd_files import BOUND, EYE, SQUARE, TURNED, TWICE, UP, WAVE, arm, reader_in
+from helpers.usd_files import BOUND, EYE, SQUARE, TURNED, TWICE, UP, WAVE, arm
 from scipy.spatial.transform import Rotation
 
 from posespace.errors import FileError
 from posespace.formats import usd
-from posespace.formats.contents import Contents
 
 try:
     from pxr import Gf, Sdf, Usd, UsdGeom, UsdSkel, UsdUtils, Vt
 except ImportError:
     absent("usd", "usd-core is not installed")
-
-
-@pytest.fixture
-def parse(tmp_path: Path) -> Callable[..., Contents]:
-    return reader_in(tmp_path)
 
 
 @pytest.fixture(scope="module")

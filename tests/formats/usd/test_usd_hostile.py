@@ -5,28 +5,20 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import absent
-from helpers.usd_files import BOUND, EYE, SQUARE, WAVE, arm, reader_in
+from helpers.usd_files import BOUND, EYE, SQUARE, WAVE, arm
 
 from posespace.errors import FileError, MissingExtraError
 from posespace.formats import usd
-from posespace.formats.contents import Contents
 from posespace.formats.usd import process
 
 try:
     from pxr import Sdf
 except ImportError:
     absent("usd", "usd-core is not installed")
-
-
-@pytest.fixture
-def parse(tmp_path: Path) -> Callable[..., Contents]:
-    return reader_in(tmp_path)
 
 
 def test_files_in_the_same_folder_are_drawn_on(parse, tmp_path):

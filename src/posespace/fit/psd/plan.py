@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class LayerPlan:
     centres : (M, D) its own examples, then the samples that it holds at zero
     held : for each sample held at zero, the earlier examples that it stands for; none for the rest pose
     rest : the sample held at zero in the rest pose, by number, or None
+    twin : 0, or how many earlier layers would have the same name
     """
 
     controls: tuple[str, ...]
@@ -46,12 +47,13 @@ class LayerPlan:
     centres: Floats
     held: tuple[tuple[int, ...], ...]
     rest: int | None
+    twin: int = 0
 
     @property
     def name(self) -> str:
-        """The layer's name: its controls."""
+        """The layer's name: its controls, shortened where they are many."""
         shown = self.controls if len(self.controls) <= 4 else (*self.controls[:3], f"{len(self.controls) - 3} more")
-        return " + ".join(shown)
+        return " + ".join(shown) + (f" #{self.twin + 1}" if self.twin else "")
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -104,9 +106,11 @@ def plan_layers(
         if moves[index]:
             groups.setdefault(moves[index], []).append(index)
     next(iter(groups.values())).extend(index for index in loud if not moves[index])
-    plans, earlier = [], list[int]()
+    plans, earlier = list[LayerPlan](), list[int]()
     for controls, own in groups.items():
-        plans.append(_layer(rig, motion, away, controls, own, earlier, anchor))
+        plan = _layer(rig, motion, away, controls, own, earlier, anchor)
+        twins = sum(plan.name == replace(other, twin=0).name for other in plans)
+        plans.append(replace(plan, twin=twins))
         earlier += own
     return plans
 

@@ -153,7 +153,7 @@ class Sculpts:
             deltas = self._deltas(plan, below, motion)
         given = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
-        layer_from = (deltas, plan.space, plan.centres.tobytes(), held, given)
+        layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given)
         if known is not None and known.layer_from == layer_from:
             return known
         names = plan.sample_names(motion.names)

@@ -18,7 +18,7 @@ Radii = Mapping[str | tuple[str, ...], float]
 
 @dataclass(frozen=True)
 class PSDSettings:
-    """Pose space deformation: a layer per set of controls that examples move, each correcting what earlier ones leave.
+    """Pose space deformation: a layer per set of joints and controls that move, correcting what earlier ones leave.
 
     Parameters
     ----------
