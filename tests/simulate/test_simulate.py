@@ -161,7 +161,8 @@ def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_pa
         ("--elements 2000", "was made with elements 1000, now elements is 2000"),
         ("--order 2", "was made with order 1, now order is 2"),
         ("--poisson 0.4", "was made with poisson 0.45, now poisson is 0.4"),
-        ("--contact", "was made with contact off, now contact is stiffness 3 apart 1.5"),
+        ("--contact", "was made with law stable, now law is calculix"),
+        ("--contact --law stable", "was made with contact off, now contact is distance 0.0012 stiffness 1"),
     ],
 )
 def test_a_store_is_not_resumed_with_other_settings(poses: Path, whole: Path, option: str, expected: str) -> None:

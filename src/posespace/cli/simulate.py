@@ -22,7 +22,12 @@ from posespace.cli.printing import print_one, warn
 @click.option("--random", default=25, help="Number of random poses of all joints to add.")
 @click.option("--seed", default=2002, help="Seed of the random poses.")
 @click.option("--poisson", default=0.45, help="Poisson's ratio of the tissue.")
-@click.option("--contact", is_flag=True, help="Let skin resist skin and bones. Slower.")
+@click.option("--contact", is_flag=True, help="Keep skin from passing through skin. Slower.")
+@click.option(
+    "--law",
+    type=click.Choice(["stable", "calculix"]),
+    help="Material law; calculix resists inversion. Without it: stable, with --contact calculix.",
+)
 @click.option("--workers", default=1, help="Number of local processes, with one thread each.")
 @click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster.")
 @click.option("--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share.")
@@ -42,6 +47,7 @@ def simulate(
     seed: int,
     poisson: float,
     contact: bool,
+    law: str | None,
     workers: int,
     scheduler: str | None,
     memory: str | None,
@@ -60,7 +66,8 @@ def simulate(
     from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
 
-    tissue = Tissue(order, poisson=poisson, contact=Contact() if contact else None)
+    law = law or ("calculix" if contact else "stable")
+    tissue = Tissue(order, law, poisson, Contact() if contact else None)
     settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
     machines = Machines(workers, scheduler, memory, retries)
     print_one(simulate(settings, out, machines, resume, warn=warn), as_json)

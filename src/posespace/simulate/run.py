@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.settings import BUILT_IN, Settings
+from posespace.simulate.solver.contact import SkinContact
 
 _MOST_NOTES = 5
 """Poses beyond the limits that are named one by one."""
@@ -55,6 +56,7 @@ def simulate(
             (warn or (lambda _: None))(note)
         if store is not None and store.finished().all():
             return _figures(store) | {"notes": [*notes, *odd, "every pose was finished already"]}
+        _check_contact(settings, body)
         with status("making tetrahedra"):
             mesh = _filled(settings, body)
         client = client or stack.enter_context(machines.cluster())
@@ -108,10 +110,20 @@ def poses_of(settings: Settings, rig: Rig) -> PoseList:
     return PoseList.independent(Motion.from_poses(poses, names))
 
 
+def _check_contact(settings: Settings, body: Body) -> None:
+    """Raise where the skin already touches itself at rest, before the long work."""
+    if settings.tissue.contact is not None:
+        with _naming(settings):
+            SkinContact.of(body.rig.mesh, settings.tissue.contact)
+
+
+def _naming(settings: Settings) -> AbstractContextManager[None]:
+    """Put the rig's file in front of what is wrong with it."""
+    return nullcontext() if settings.body in BUILT_IN else files.naming(Path(settings.body))
+
+
 def _filled(settings: Settings, body: Body) -> TetMesh:
-    with ExitStack() as stack:
-        if settings.body not in BUILT_IN:
-            stack.enter_context(files.naming(Path(settings.body)))
+    with _naming(settings):
         try:
             return tetrahedralise(body.rig.mesh, body.bones, settings.elements, body.rig.skeleton.names)
         except CrowdedError as error:

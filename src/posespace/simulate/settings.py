@@ -15,7 +15,7 @@ from posespace.simulate.solver.contact import Contact
 BUILT_IN = ("hand", "arm")
 """Bodies that need no file."""
 
-_MODULES = {"simulate": ("netgen", "skimage", "threadpoolctl"), "cluster": ("dask", "distributed")}
+_MODULES = {"simulate": ("netgen", "skimage", "ipctk", "threadpoolctl"), "cluster": ("dask", "distributed")}
 """What each extra installs."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
+from posespace.mesh import Mesh
 
 _ROOM = 0.5
 """Skin that lies nearer to itself at rest repels only from this fraction of that distance on: the rest shape rests."""
@@ -68,6 +69,13 @@ class SkinContact:
             raise InputError("contact: the skin touches itself at rest; mend it, or simulate without contact")
         self.distance = min(self.distance, _ROOM * nearest)
         self._barrier = self._ipc.BarrierPotential(self.distance, settings.stiffness * young, True)
+
+    @classmethod
+    def of(cls, mesh: Mesh, settings: Contact) -> SkinContact:
+        """Return the contact of a rig's mesh, whose vertices are those of `mesh.weld`."""
+        corners = mesh.weld.groups[mesh.triangles]
+        proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
+        return cls(mesh.points[mesh.weld.first], corners[proper], settings)
 
     def collisions(self, skin: Floats, candidates: Any = None) -> Any:
         """Return what is nearer than the barrier's distance on a surface (S, 3); `candidates` as `way` gives them."""

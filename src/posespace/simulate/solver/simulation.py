@@ -60,9 +60,8 @@ class Simulation:
         self._skin = mesh.embedding(tissue.order)
         contact, embedding = None, None
         if tissue.contact is not None:
-            weld = rig.mesh.weld
-            embedding = self._skin[weld.first]
-            contact = SkinContact(embedding @ points, _proper(weld.groups[rig.mesh.triangles]), tissue.contact)
+            embedding = self._skin[rig.mesh.weld.first]
+            contact = SkinContact.of(rig.mesh, tissue.contact)
         self.solver = Solver(points, tets, self.fixed, tissue.law, tissue.poisson, contact=contact, embedding=embedding)
 
     def solve(self, pose: Pose, start: tuple[Pose, Floats] | None = None) -> Posed:
@@ -92,12 +91,6 @@ class Simulation:
 
     def _blend(self, pose: Pose) -> Floats:
         return skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
-
-
-def _proper(triangles: Ints) -> Ints:
-    """The triangles (T, 3) whose three corners differ."""
-    kept: Ints = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
-    return kept
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:
