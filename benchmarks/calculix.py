@@ -50,7 +50,7 @@ def main() -> None:
     moved, clock = solve(program, same.solver, path, timeout=7200.0)
     after = os.times()
     seconds = after.children_user + after.children_system - before.children_user - before.children_system
-    free = same.solver.free
+    free = same.solver.system.free
     rows = {"ccx": {"clock": clock, "seconds": seconds, "ratio": 1.0, "difference": 0.0}}
     for law, (posed, taken) in found.items():
         gap = np.linalg.norm((posed.nodes - same.rest_nodes - moved)[free]) / np.linalg.norm(moved[free])

@@ -69,7 +69,7 @@ def solve(
         if run.returncode or "*ERROR" in run.stdout or "Job finished" not in run.stdout:
             tail = "\n".join(run.stdout.splitlines()[-12:])
             raise CalculixError(f"ccx ended with {run.returncode}; {_progress(folder)}\n{tail}")
-        return _displacements(folder / "job.dat", len(solver.points)), seconds
+        return _displacements(folder / "job.dat", len(solver.system.points)), seconds
 
 
 def arc(simulation: Simulation, pose: Pose, nodes: Floats, steps: int) -> list[Floats]:
@@ -88,22 +88,22 @@ def arc(simulation: Simulation, pose: Pose, nodes: Floats, steps: int) -> list[F
 
 def _deck(solver: Solver, path: Sequence[Floats]) -> Iterator[str]:
     """Yield the lines of the deck; CalculiX reads up to 20 characters a number."""
-    material = Material("calculix", solver.material.poisson, solver.material.young)
+    material = Material("calculix", solver.system.material.poisson, solver.system.material.young)
     yield "*NODE, NSET=ALL\n"
-    for node, (x, y, z) in enumerate(solver.points.tolist(), 1):
+    for node, (x, y, z) in enumerate(solver.system.points.tolist(), 1):
         yield f"{node},{x:.12e},{y:.12e},{z:.12e}\n"
-    yield f"*ELEMENT, TYPE={TYPES[solver.tets.shape[1]]}, ELSET=FLESH\n"
-    for element, nodes in enumerate((solver.tets + 1).tolist(), 1):
+    yield f"*ELEMENT, TYPE={TYPES[solver.system.tets.shape[1]]}, ELSET=FLESH\n"
+    for element, nodes in enumerate((solver.system.tets + 1).tolist(), 1):
         yield f"{element},{','.join(map(str, nodes))}\n"
     yield "*MATERIAL, NAME=TISSUE\n*HYPERELASTIC, NEO HOOKE\n"
     yield f"{material.shear / 2:.12e},{2 / material.bulk:.12e}\n"
     yield "*SOLID SECTION, ELSET=FLESH, MATERIAL=TISSUE\n"
-    fixed = np.flatnonzero(solver.fixed)
+    fixed = np.flatnonzero(solver.system.fixed)
     for step, placed in enumerate(path, 1):
         yield "*STEP, NLGEOM, INC=200\n*STATIC, SOLVER=SPOOLES\n1.0,1.0,1e-3,1.0\n"
         yield _TIGHT if step == len(path) else ""
         yield "*BOUNDARY\n"
-        for node, move in zip((fixed + 1).tolist(), (placed - solver.points)[fixed].tolist(), strict=True):
+        for node, move in zip((fixed + 1).tolist(), (placed - solver.system.points)[fixed].tolist(), strict=True):
             for axis in range(3):
                 yield f"{node},{axis + 1},{axis + 1},{move[axis]:.12e}\n"
         yield "*NODE PRINT, NSET=ALL, FREQUENCY=999\nU\n*END STEP\n"

@@ -55,7 +55,7 @@ def solved(simulation: Simulation, pose: Pose) -> Floats:
 
 def difference(simulation: Simulation, nodes: Floats, moved: Floats) -> float:
     """Relative l2 distance over the free nodes from the displacements `moved` (N, 3) of those that lead to `nodes`."""
-    free = simulation.solver.free
+    free = simulation.solver.system.free
     ours = (nodes - simulation.rest_nodes)[free]
     return float(np.linalg.norm(ours - moved[free]) / np.linalg.norm(moved[free]))
 

@@ -208,7 +208,7 @@ def test_the_shape_is_a_minimum_and_does_not_depend_on_the_way_there() -> None:
     assert slowly.converged
     assert slowly.load_steps >= 4
     assert np.abs(direct.points - slowly.points).max() < 1e-8
-    wiggle = np.random.default_rng(0).normal(scale=1e-4, size=points.shape) * ~solver.fixed[:, None]
+    wiggle = np.random.default_rng(0).normal(scale=1e-4, size=points.shape) * ~solver.system.fixed[:, None]
     assert solver.energy(direct.points + wiggle) > solver.energy(direct.points)
 
 
