@@ -8,7 +8,7 @@ from helpers.strategies import random_pose, random_rig, random_rotations, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posespace import rotations
+from posespace import check, rotations
 from posespace.errors import InputError
 from posespace.geometry.subdivision import fine_vertex_count, levels_of
 from posespace.mesh import Mesh
@@ -281,3 +281,13 @@ def test_a_shift_is_carried_through_frames_that_scale() -> None:
     np.testing.assert_allclose(carried.translations[0, 0], (200, 0, 0), atol=1e-9)
     back = onto(carried, scaled, plain)
     np.testing.assert_allclose(back.translations, moved.translations, atol=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6])
+def test_a_large_matrix_of_a_file_may_be_no_less_affine_than_a_small_one(tolerance: float) -> None:
+    matrix = np.eye(4)
+    matrix[0, 3], matrix[3, 0] = 1e5, 0.9 * tolerance
+    assert check.affine("node", matrix, (4, 4), tolerance)[3].tolist() == [0, 0, 0, 1]
+    matrix[3, 0] = 2 * tolerance
+    with pytest.raises(InputError, match="expected 0 0 0 1 as last row"):
+        check.affine("node", matrix, (4, 4), tolerance)

@@ -68,18 +68,17 @@ def transforms(name: str, value: ArrayLike, shape: Sequence[int | str], columns:
     """
     array = floats(name, value, shape)
     # Relative to the largest entry, because that is how far rounding moves the last row.
-    size = 1 + np.abs(array).max(initial=0.0)
-    off = np.abs(array[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > 1e-4 * size
-    if off.any():
-        where = int(np.argwhere(np.atleast_1d(off))[0][-1])
-        whose = f" of joint {columns[where]!r}" if where < len(columns) else ""
-        raise InputError(f"{name}{whose}: expected 0 0 0 1 as last row; matrices act on columns, so pass the transpose")
+    _check_last_rows(name, array, 1e-4 * (1 + np.abs(array).max(initial=0.0)), columns)
     return array
 
 
-def affine(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
-    """Return a writable float64 copy of `transforms` (..., 4, 4) whose last row is 0 0 0 1 exactly."""
-    matrices: Floats = transforms(name, value, shape).astype(np.float64)
+def affine(name: str, value: ArrayLike, shape: Sequence[int | str], tolerance: float = 1e-4) -> Floats:
+    """Return a writable float64 copy of matrices (..., 4, 4) from a file, whose last row is 0 0 0 1 exactly.
+
+    A file's last row is written, not computed: it may be off by `tolerance` only, however large the matrix is.
+    """
+    matrices: Floats = floats(name, value, shape).astype(np.float64)
+    _check_last_rows(name, matrices, tolerance)
     matrices[..., 3, :] = (0, 0, 0, 1)
     return matrices
 
@@ -143,6 +142,14 @@ def _check_shape(name: str, array: NDArray[Any], shape: Sequence[int | str]) -> 
     if not fits:
         wanted = ", ".join(str(want) for want in shape)
         raise InputError(f"{name}: expected shape ({wanted}), got {array.shape}")
+
+
+def _check_last_rows(name: str, matrices: Floats, tolerance: float, columns: Sequence[str] = ()) -> None:
+    off = np.abs(matrices[..., 3, :] - (0, 0, 0, 1)).max(axis=-1, initial=0.0) > tolerance
+    if off.any():
+        where = int(np.argwhere(np.atleast_1d(off))[0][-1])
+        whose = f" of joint {columns[where]!r}" if where < len(columns) else ""
+        raise InputError(f"{name}{whose}: expected 0 0 0 1 as last row; matrices act on columns, so pass the transpose")
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

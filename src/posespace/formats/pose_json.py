@@ -231,7 +231,7 @@ def _quaternion(fields: Fields, joint: str) -> Floats:
 
 def _matrix(fields: Fields, joint: str) -> Floats:
     what = f"{fields.where}: joint {joint[:60]!r}"
-    matrix = check.affine(what, np.array(fields.numbers(joint, 16)).reshape(4, 4).T, (4, 4))
+    matrix = check.affine(what, np.array(fields.numbers(joint, 16)).reshape(4, 4).T, (4, 4), tolerance=1e-6)
     scale = float(np.abs(matrix[:3, :3]).max())
     if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:
         raise InputError(f"{what}: expected an invertible matrix, got a flat one")

@@ -38,7 +38,7 @@ def describe(path: str | Path) -> Figures:
 
 
 def describe_fit(skin: Skin, poses: int) -> Figures:
-    """Return what a fit on so many poses made."""
+    """Return what a fit on this many poses made."""
     return {
         "poses fitted on": poses,
         "layers": len(skin.layers),

@@ -120,6 +120,8 @@ class System:
         """
         own = self._pattern.tangent(state.points, self.tets, self.rest, self.material.constants, beta)
         keys, extra = self._contact_blocks(state, definite)
+        if self._keys is self._own_keys and not len(keys):
+            return self._cholesky.solve(own, right)
         self._widen(keys)
         blocks: Floats = np.zeros((len(self._keys), 3, 3))
         blocks[self._places] = own
