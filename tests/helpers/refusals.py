@@ -23,3 +23,11 @@ def assert_refused(read: Callable[[], object], path: Path, problem: str) -> None
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert peak < 20e6
+
+
+def assert_read_or_one_line(read: Callable[[], object]) -> None:
+    """Hold that a file is read, or that the error is one line."""
+    try:
+        read()
+    except FileError as error:
+        assert "\n" not in str(error)

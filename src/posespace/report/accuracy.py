@@ -58,7 +58,7 @@ def _error_table(entries: Sequence[Entry]) -> str:
         best.append(int(np.argmin(values)))
     about = (
         "Relative error: the error divided by that of plain skinning. "
-        "E_RMS: times 1000, half the box diagonal being 1. "
+        "E_RMS: 1000 times the error per coordinate, in units of half the box diagonal. "
         "Largest error and 95th percentile: in the unit of the mesh. Bytes and numbers: excluding the rig. "
         "Bold: the smallest error of a column."
     )
