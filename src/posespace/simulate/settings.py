@@ -28,13 +28,16 @@ class Tissue:
     order : 1 for 4-node, 2 for 10-node tetrahedra
     law : "stable" or "calculix"; see `material`
     poisson : Poisson's ratio, 0 to 0.499; soft tissue is nearly incompressible
+    skin : how stiff a membrane the skin is: its shear modulus over the flesh's, times its thickness as a fraction of
+        the box diagonal; 0 for none
     contact : how skin keeps clear of itself; None lets it pass through
     """
 
     order: int = 2
-    law: str = "stable"
-    poisson: float = 0.45
-    contact: Contact | None = None
+    law: str = "calculix"
+    poisson: float = 0.47
+    skin: float = 0.2
+    contact: Contact | None = field(default_factory=Contact)
 
     def __post_init__(self) -> None:
         if self.order not in (1, 2):
@@ -42,6 +45,8 @@ class Tissue:
         check.choice("tissue law", self.law, ("stable", "calculix"))
         if not 0 <= self.poisson <= 0.499:
             raise InputError(f"tissue poisson: expected 0 to 0.499, got {self.poisson}")
+        if not 0 <= self.skin <= 100:
+            raise InputError(f"tissue skin: expected 0 to 100, got {self.skin}")
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Settings:
             "order": self.tissue.order,
             "law": self.tissue.law,
             "poisson": self.tissue.poisson,
+            "skin": self.tissue.skin,
             "contact": "off" if contact is None else f"distance {contact.distance:g} stiffness {contact.stiffness:g}",
         }
 

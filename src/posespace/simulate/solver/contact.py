@@ -97,11 +97,17 @@ class SkinContact:
         flat = self._barrier.gradient(collisions, self._mesh, _columns(skin))
         return np.asarray(flat, dtype=np.float64).reshape(-1, 3)
 
-    def curvature(self, skin: Floats, collisions: Any, definite: bool) -> Any:
-        """Return the second derivative, sparse (3 S, 3 S); `definite`: without its negative eigenvalues."""
-        kinds = self._ipc.PSDProjectionMethod
-        kind = kinds.CLAMP if definite else kinds.NONE
-        return self._barrier.hessian(collisions, self._mesh, _columns(skin), kind)
+    def curvature(self, skin: Floats, collisions: Any, beta: float) -> Any:
+        """Return the second derivative, sparse (3 S, 3 S); `beta` damps its negative eigenvalues, 1 wholly."""
+        kinds, places = self._ipc.PSDProjectionMethod, _columns(skin)
+        true = definite = None
+        if beta < 1.0:
+            true = self._barrier.hessian(collisions, self._mesh, places, kinds.NONE)
+        if beta > 0.0:
+            definite = self._barrier.hessian(collisions, self._mesh, places, kinds.CLAMP)
+        if true is None or definite is None:
+            return definite if true is None else true
+        return (1 - beta) * true + beta * definite
 
     def way(self, skin: Floats, ahead: Floats) -> tuple[float, Any]:
         """Return the fraction of the straight way from one shape to another that is clear, and what may touch on it."""

@@ -146,6 +146,8 @@ class BlockCholesky:
                 coupling[:] = 0.0
             for child in front.children:
                 _add(self._coupling[child], self._maps[child], diagonal, below, coupling)
+            if not diagonal.size:
+                continue
             _, problem = dpotrf(diagonal.T, lower=1, overwrite_a=1, clean=0)
             if problem:
                 return False
@@ -157,7 +159,8 @@ class BlockCholesky:
     def backsolve(self, right: Floats) -> Floats:
         """Return x (N, 3) with A x = `right` (N, 3) for the matrix factored last."""
         x = right[self._order].ravel()
-        fronts = list(zip(3 * self._first[:-1], self._diagonal, self._below, self._slots, strict=True))
+        every = zip(3 * self._first[:-1], self._diagonal, self._below, self._slots, strict=True)
+        fronts = [front for front in every if front[1].size]
         for first, diagonal, below, slots in fronts:
             own = slice(first, first + len(diagonal))
             x[own] = dtrsv(diagonal.T, x[own], lower=1)

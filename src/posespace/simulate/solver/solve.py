@@ -16,9 +16,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.tetrahedra import boundary
 from posespace.simulate.solver import elements
 from posespace.simulate.solver.contact import SkinContact
 from posespace.simulate.solver.material import Material
+from posespace.simulate.solver.membrane import Membrane
 from posespace.simulate.solver.system import State, System
 
 Target = Callable[[float], Floats]
@@ -68,6 +70,42 @@ class Solution:
         return len(self.newton) - self.load_steps
 
 
+@dataclass
+class _Damping:
+    """How much of their negative eigenvalues the tangents of elements and of contact lose, each from 0 to 1.
+
+    Contact is damped first: where skin slides on skin, its tangent is the one that is not definite.
+    """
+
+    elements: float = 0.0
+    contact: float = 0.0
+    easy: int = 0
+
+    def rise(self, touching: bool) -> bool:
+        """Damp more; False if there is no more."""
+        if touching and self.contact < 1.0:
+            self.contact = _more(self.contact)
+        elif self.elements < 1.0:
+            self.elements = _more(self.elements)
+        else:
+            return False
+        return True
+
+    def worked(self, raised: bool) -> None:
+        """Damp less after two steps that needed no more."""
+        self.easy = 0 if raised else self.easy + 1
+        if self.easy >= 2:
+            self.elements, self.contact, self.easy = _less(self.elements), _less(self.contact), 0
+
+
+def _more(damping: float) -> float:
+    return 0.25 if damping == 0.0 else min(1.0, 2 * damping)
+
+
+def _less(damping: float) -> float:
+    return 0.0 if damping < 0.2 else damping / 2
+
+
 class Solver:
     """Finds the shape of least energy for given positions of some nodes.
 
@@ -89,6 +127,7 @@ class Solver:
         More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
     contact : of the skin with itself; None lets it pass through
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
+    skin : how stiff a membrane the skin is: its shear modulus over the tissue's, times its thickness; 0 for none
     """
 
     def __init__(
@@ -105,6 +144,7 @@ class Solver:
         threads: int | None = 1,
         contact: SkinContact | None = None,
         embedding: Any = None,
+        skin: float = 0.0,
     ) -> None:
         material = Material(law, poisson, young)
         nodes: Floats = np.array(check.floats("points", points, ("N", 3)), dtype=np.float64)
@@ -119,7 +159,11 @@ class Solver:
         if not (used & ~held).any() or not (used & held).any():
             raise InputError("fixed: expected some nodes of the tets fixed and some free")
         self.tolerance, self.iterations, self.halvings, self.threads = tolerance, iterations, halvings, threads
-        self.system = System(nodes, corners, held, material, contact, embedding)
+        membrane = None
+        if skin > 0:
+            faces, _ = boundary(corners)
+            membrane = Membrane(nodes, faces[~held[faces].all(axis=1)], skin * material.shear)
+        self.system = System(nodes, corners, held, material, membrane, contact, embedding)
 
     def solve(self, start: ArrayLike, target: Target, guess: Guess | None = None, steps: int = 1) -> Solution:
         """Follow a load path from a shape in equilibrium to its end.
@@ -152,10 +196,23 @@ class Solver:
                     break
                 else:
                     size /= 2
-            last = system.state(points)
+        return self._solution(points, reason, newton, done, began)
+
+    def settle(self, start: ArrayLike, placed: ArrayLike) -> Solution:
+        """Bring a shape (N, 3) that is not in balance into balance; `placed` (N, 3) is read at the fixed nodes."""
+        system = self.system
+        points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
+        points[system.fixed] = np.asarray(placed)[system.fixed]
+        began = time.perf_counter()
+        with _pinned(self.threads):
+            state, count, reason = self._newton(system.state(points), self.tolerance * system.diagonal, _MOST)
+        return self._solution(state.points, reason, [count], int(not reason), began)
+
+    def _solution(self, points: Floats, reason: str, newton: list[int], done: int, began: float) -> Solution:
+        system = self.system
         change = float(elements.volumes(points, system.tets).sum()) / system.volume - 1
-        seconds = time.perf_counter() - began
-        return Solution(points, not reason, reason, tuple(newton), done, last.least, change, seconds)
+        least, seconds = system.state(points).least, time.perf_counter() - began
+        return Solution(points, not reason, reason, tuple(newton), done, least, change, seconds)
 
     def energy(self, points: Floats) -> float:
         """Return the energy of a shape (N, 3)."""
@@ -210,7 +267,7 @@ class Solver:
         if small > 1.0:
             return points + move
         pull = (system.state(points + small * move).force - state.force) / small
-        step = system.solve(state, -pull - state.force if state.in_contact else -pull, 1.0, definite=True)
+        step = system.solve(state, -pull - state.force if state.in_contact else -pull, 1.0, 1.0)
         if step is not None:
             move[system.free] = step
         return points + move
@@ -219,19 +276,15 @@ class Solver:
         """Lower the energy until balance; return the shape, the iterations, and what went wrong, if anything."""
         if not np.isfinite(state.energy):
             return state, 0, "the first guess has an inverted element"
-        beta, easy, diagonal = 0.0, 0, self.system.diagonal
+        damping, diagonal = _Damping(contact=float(state.in_contact)), self.system.diagonal
         for iteration in range(1, most + 1):
-            step, needed = self._direction(state, beta)
+            step = self._direction(state, damping)
             if step is None:
                 return state, iteration, "the tangent could not be factored"
             length = float(np.sqrt((step**2).sum(axis=1).max()))
-            easy = easy + 1 if needed == beta else 0
-            beta = needed
-            if easy >= 2:
-                beta, easy = (0.0 if beta < 0.2 else beta / 2), 0
             if length <= _NEAR * tolerance:
                 # At a minimum the tangent is definite as it is, and undamped steps shrink quadratically.
-                beta = 0.0
+                damping = _Damping()
             if state.in_contact and length > _LONGEST * diagonal:
                 step = step * (_LONGEST * diagonal / length)
             found, rate = self._search(state, step)
@@ -248,18 +301,17 @@ class Solver:
         floor = 1e-6 * system.material.shear * (system.volume / len(system.tets)) ** (2 / 3)
         return bool(np.abs(state.force).max() <= _FORCE_TOLERANCE * max(state.largest, floor))
 
-    def _direction(self, state: State, beta: float) -> tuple[Floats | None, float]:
-        """Return the Newton step (n, 3) at the least damping from `beta` on that makes the tangent definite."""
-        if state.in_contact and beta == 0.0:
-            # Contact as it is first: without its negative eigenvalues, steps are several times as many.
-            step = self.system.solve(state, -state.force, 0.0, definite=False)
-            if step is not None:
-                return step, 0.0
+    def _direction(self, state: State, damping: _Damping) -> Floats | None:
+        """Return the Newton step (n, 3) at the least damping from the last one on that makes the tangent definite."""
+        raised = False
         while True:
-            step = self.system.solve(state, -state.force, beta, definite=True)
-            if step is not None or beta == 1.0:
-                return step, beta
-            beta = 0.25 if beta == 0.0 else min(1.0, 2 * beta)
+            step = self.system.solve(state, -state.force, damping.elements, damping.contact)
+            if step is not None:
+                damping.worked(raised)
+                return step
+            raised = True
+            if not damping.rise(state.in_contact):
+                return None
 
     def _search(self, state: State, step: Floats) -> tuple[State | None, float]:
         """Shorten the step until its way is clear and the energy falls enough (Armijo); return shape and fraction."""
