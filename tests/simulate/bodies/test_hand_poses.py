@@ -47,7 +47,7 @@ def test_gaps_are_those_of_sampled_capsules() -> None:
     still = Skeleton.from_world(("a",), (-1,), np.eye(4)[None])
     ends = generator.uniform(-20, 20, (40, 2, 3))
     bones = [Bone(0, start, end, 2.0, 2.0) for start, end in ends]
-    couples = np.arange(40).reshape(-1, 2)
+    couples = np.arange(40, dtype=np.int32).reshape(-1, 2)
     found = gaps(still, bones, couples, still.rest_rotations[None])[0]
     t = np.linspace(0, 1, 400)[:, None]
     for gap, (one, other) in zip(found, couples, strict=True):
