@@ -26,7 +26,7 @@ def main() -> None:
     body = hand(0)
     mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements, body.rig.skeleton.names)
     job = Job(body.rig, mesh, Tissue())
-    motion = random_poses(body.rig.skeleton, options.poses, seed=2002, fraction=0.5).motion
+    motion = random_poses(body.rig.skeleton, options.poses, seed=2002, fraction=0.5)
     rows = {}
     for workers in (1, options.workers):
         with Machines(workers).cluster() as cluster:
@@ -58,15 +58,10 @@ def _timed(cluster: Any, job: Job, motion: Motion) -> dict[str, float]:
     """Solve all poses on warm processes: seconds by the clock, and the sum of the poses' own."""
     shared = cluster.scatter(job, broadcast=True)
     addresses = list(cluster.ncores())
-    first = [
-        cluster.submit(solve_pose, shared, 0, motion[0], None, None, workers=[address], pure=False)
-        for address in addresses
-    ]
+    first = [cluster.submit(solve_pose, shared, 0, motion[0], workers=[address], pure=False) for address in addresses]
     cluster.gather(first)
     began = time.perf_counter()
-    futures = [
-        cluster.submit(solve_pose, shared, index, pose, None, None, pure=False) for index, pose in enumerate(motion)
-    ]
+    futures = [cluster.submit(solve_pose, shared, index, pose, pure=False) for index, pose in enumerate(motion)]
     outcomes: list[Outcome] = cluster.gather(futures)
     clock = time.perf_counter() - began
     solving = float(np.sum([outcome.figures["seconds"] for outcome in outcomes]))

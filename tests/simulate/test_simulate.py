@@ -1,4 +1,4 @@
-"""Simulating many poses: pose lists, processes, clusters, killed workers and killed runs."""
+"""Simulating many poses: processes, clusters, killed workers and killed runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from helpers.commands import run_forked
 from helpers.hungry import Hungry
-from hypothesis import given
-from hypothesis import strategies as st
 
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -28,7 +26,6 @@ from posespace.simulate.bodies.arm import arm
 from posespace.simulate.cluster.batch import Job, run
 from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
 from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.simulation import Simulation
 
@@ -37,35 +34,6 @@ pytest.importorskip("distributed")
 
 BODY = arm(400)
 SKELETON = BODY.rig.skeleton
-
-
-@given(st.floats(5, 60))
-def test_ranges_go_outwards_from_rest_in_equal_steps_within_the_limits(step: float) -> None:
-    poses = joint_ranges(SKELETON, step)
-    assert poses.motion.names[0] == "rest"
-    angles = SKELETON.angles(poses.motion.rotations)
-    assert SKELETON.limits is not None
-    assert (angles >= SKELETON.limits[..., 0] - 1e-9).all()
-    assert (angles <= SKELETON.limits[..., 1] + 1e-9).all()
-    before = angles[np.maximum(poses.after, 0)]
-    assert np.degrees(np.abs(angles - before)).max() <= step + 1e-6
-    assert ((np.abs(angles) > 0).sum(axis=(1, 2))[1:] == 1).all()
-    reached = np.stack([angles.min(axis=0), angles.max(axis=0)], axis=-1)
-    np.testing.assert_allclose(reached, SKELETON.limits, atol=1e-9)
-
-
-def test_random_poses_are_the_same_for_one_seed() -> None:
-    one, again, other = (random_poses(SKELETON, 5, seed).motion.rotations for seed in (1, 1, 2))
-    assert one.tobytes() == again.tobytes()
-    assert one.tobytes() != other.tobytes()
-    both = joined(joint_ranges(SKELETON), random_poses(SKELETON, 5, 1))
-    assert both.motion.names[-1] == "random 4"
-    assert (both.after[-5:] == -1).all()
-
-
-def test_a_pose_may_not_start_from_a_later_one() -> None:
-    with pytest.raises(InputError, match="start from an earlier one"):
-        PoseList(Motion(np.tile([0, 0, 0, 1.0], (2, 3, 1))), np.array([1, -1]))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -223,8 +191,8 @@ def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path,
 def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path: Path) -> None:
     mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200)
     hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))
-    poses = PoseList.independent(Motion.from_poses([BODY.rig.rest], ["rest"]))
-    store = ExampleStore.create(tmp_path / "a.examples", BODY.rig, poses.motion)
+    poses = Motion.from_poses([BODY.rig.rest], ["rest"])
+    store = ExampleStore.create(tmp_path / "a.examples", BODY.rig, poses)
     machines = Machines(memory="800MB", retries=1)
     with machines.cluster() as cluster:
         (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, machines.retries)

@@ -21,11 +21,12 @@ from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Body
 from posespace.simulate.bodies.capsules import CrowdedError
 from posespace.simulate.bodies.hand import hand
+from posespace.simulate.bodies.hand_clearance import bones_clear
 from posespace.simulate.bodies.rig_bones import bones_of_rig
 from posespace.simulate.cluster.batch import Job, run
 from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
-from posespace.simulate.poses import PoseList, joined, joint_ranges, random_poses
+from posespace.simulate.poses import joint_ranges, random_poses
 from posespace.simulate.settings import BUILT_IN, Settings
 from posespace.simulate.solver.contact import SkinContact
 
@@ -47,9 +48,9 @@ def simulate(
         client = stack.enter_context(machines.cluster(warn)) if machines.scheduler else None
         with status("making the body"):
             body, poses, notes = prepared(settings)
-        odd = _beyond_limits(body.rig, poses.motion)
+        odd = _beyond_limits(body.rig, poses)
         # A store to resume must be for these poses and settings: checked before the tetrahedra are made.
-        store = ExampleStore.create(out, body.rig, poses.motion, resume, settings.decisive) if out.exists() else None
+        store = ExampleStore.create(out, body.rig, poses, resume, settings.decisive) if out.exists() else None
         if store is not None and not store.made:
             odd.append(f"{out} does not say how it was made: its settings could not be compared with these")
         for note in odd:
@@ -62,7 +63,7 @@ def simulate(
         client = client or stack.enter_context(machines.cluster())
         log = out.with_name(out.name + ".log")
         if store is None:
-            store = ExampleStore.create(out, body.rig, poses.motion, made=settings.decisive)
+            store = ExampleStore.create(out, body.rig, poses, made=settings.decisive)
             log.unlink(missing_ok=True)
         advance = stack.enter_context(counter("solving poses"))
 
@@ -75,7 +76,7 @@ def simulate(
     return _figures(store) | _measured(mesh, solved) | {"notes": [*notes, *mesh.notes, *odd]}
 
 
-def prepared(settings: Settings) -> tuple[Body, PoseList, list[str]]:
+def prepared(settings: Settings) -> tuple[Body, Motion, list[str]]:
     """Return the body, its poses, and notes. Faults in files are found before bones are made."""
     if settings.body in BUILT_IN:
         body = hand(settings.level, settings.side) if settings.body == "hand" else arm()
@@ -93,7 +94,7 @@ def prepared(settings: Settings) -> tuple[Body, PoseList, list[str]]:
     return body, poses, [note] if bare else []
 
 
-def poses_of(settings: Settings, rig: Rig) -> PoseList:
+def poses_of(settings: Settings, rig: Rig) -> Motion:
     """Return the poses of the file, and the rest pose if it lacks that; or the joints' ranges and random poses."""
     skeleton = rig.skeleton
     if settings.poses is None:
@@ -102,12 +103,14 @@ def poses_of(settings: Settings, rig: Rig) -> PoseList:
                 f"{settings.body}: its joints have no limits to step through; give the poses with --poses FILE"
             )
         ranges = joint_ranges(skeleton, settings.step)
-        return joined(ranges, random_poses(skeleton, settings.random, settings.seed)) if settings.random else ranges
+        accept = bones_clear if settings.body == "hand" else None
+        drawn = random_poses(skeleton, settings.random, settings.seed, accept=accept)
+        return Motion(np.concatenate([ranges.rotations, drawn.rotations]), names=(*ranges.names, *drawn.names))
     given = load.load_motion(settings.poses, skeleton)
     if at_rest(rig, given).any():
-        return PoseList.independent(given)
+        return given
     poses, names = [rig.rest, *given], ["rest", *given.names]
-    return PoseList.independent(Motion.from_poses(poses, names))
+    return Motion.from_poses(poses, names)
 
 
 def _check_contact(settings: Settings, body: Body) -> None:

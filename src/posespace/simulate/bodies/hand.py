@@ -1,26 +1,18 @@
-"""A procedural hand: skin at three nested levels, skeleton, weights, and bones for the simulation. Millimetres.
-
-`python -m posespace.simulate.bodies.hand more.json` writes the poses of `posespace.datasets.hand_between` and
-`hand_together`.
-"""
+"""A procedural hand: skin at three nested levels, skeleton, weights, and bones for the simulation. Millimetres."""
 
 from __future__ import annotations
 
-import sys
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.formats import pose_json
 from posespace.geometry.smoothstep import step_across
 from posespace.geometry.subdivision import subdivide
 from posespace.mesh import Mesh
-from posespace.motion import Motion
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.bodies import hand_bones
 from posespace.simulate.bodies.body import Body, Bone
@@ -28,7 +20,6 @@ from posespace.simulate.bodies.distance_field import DistanceField
 from posespace.simulate.bodies.field_mesh import relax, triangulate
 from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, Segment
 from posespace.simulate.bodies.hand_shape import BOX, hand_field
-from posespace.simulate.poses import between, random_poses
 from posespace.skeleton import Skeleton
 
 TRIANGLES = 3494
@@ -205,16 +196,3 @@ def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floa
     axes = None if skeleton.axes is None else skeleton.axes * np.array([1.0, 1.0, -1.0])
     left = Skeleton.from_world(skeleton.names, skeleton.parents, world, axes, skeleton.limits)
     return points @ mirror, triangles[:, ::-1].copy(), left
-
-
-def further_poses() -> Motion:
-    """Return poses besides those of `posespace simulate hand`: angles between its own, and 40 of all joints to fit."""
-    skeleton = hand(0).rig.skeleton
-    single = between(skeleton, closely=("thumb_cmc",))
-    several = random_poses(skeleton, 40, seed=7).motion
-    names = (*single.names, *(f"train {k}" for k in range(len(several))))
-    return Motion(np.concatenate([single.rotations, several.rotations]), names=names)
-
-
-if __name__ == "__main__":
-    pose_json.write(Path(sys.argv[1]), further_poses(), hand(0).rig.skeleton)

@@ -132,6 +132,12 @@ def segments(build: float = 0.0) -> dict[str, Segment]:
     return {segment.name: segment for segment in found}
 
 
+def rest_flexion(name: str) -> float:
+    """Return by how many degrees a joint is bent at rest, from the straight hand that its range is counted from."""
+    finger, _, joint = name.partition("_")
+    return FINGERS[finger].flexion[("mcp", "pip", "dip").index(joint)] if finger in FINGERS else 0.0
+
+
 def skeleton(parts: dict[str, Segment]) -> Skeleton:
     """Return the right hand's skeleton; each joint's rest frame is that of the bone it starts."""
     first = {segment.joint: segment for segment in reversed(parts.values())}
@@ -140,7 +146,7 @@ def skeleton(parts: dict[str, Segment]) -> Skeleton:
     parents = np.full(len(NAMES), -1)
     for number, name in enumerate(NAMES):
         world[number, :3, :3], world[number, :3, 3] = first[name].frame, first[name].start
-        finger, _, joint = name.partition("_")
+        *_, joint = name.partition("_")
         if name == "wrist":
             parents[number] = 0
         elif joint:
@@ -148,10 +154,9 @@ def skeleton(parts: dict[str, Segment]) -> Skeleton:
         if name == "forearm":
             continue
         bend, turn = _RANGES[name if name in _RANGES else joint]
-        rest = FINGERS[finger].flexion[("mcp", "pip", "dip").index(joint)] if finger in FINGERS else 0.0
         # Turning about x would carry y to the back of the hand: flexion is the other way round.
         axes[number, 0, 0] = -1.0
-        limits[number, 0] = np.radians(np.array(bend) - rest)
+        limits[number, 0] = np.radians(np.array(bend) - rest_flexion(name))
         if turn is not None:
             axes[number, 1, 2] = 1.0
             limits[number, 1] = np.radians(turn)
@@ -182,6 +187,33 @@ def bones(parts: dict[str, Segment]) -> tuple[Bone, ...]:
         start = segment.start + slim * head * segment.frame[:, 1]
         end = segment.end - slim * tail * segment.frame[:, 1]
         found.append(Bone(NAMES.index(segment.joint), start, end, slim * low, slim * high))
+    return tuple(found)
+
+
+_WRIST = {"forearm": (19.0, 18.0), "carpus": (16.0, 14.0)}
+_PALM = 11.0
+
+
+def flesh(parts: dict[str, Segment]) -> tuple[Bone, ...]:
+    """Return the flesh around each segment, in the order of `bones`, as a rounded cone from joint to joint.
+
+    It is the flesh of a hand of build 0; that of forearm and palm is as thick as these are from palm to back.
+    """
+    found = []
+    for name, segment in parts.items():
+        finger, _, rest = name.partition("_")
+        if rest == "metacarpal" and finger in FINGERS:
+            low = high = _PALM
+        elif finger in FINGERS:
+            low, high = FINGERS[finger].radii[int(rest) - 1 : int(rest) + 1]
+        elif finger == "thumb":
+            place = ("metacarpal", "1", "2").index(rest)
+            low, high = THUMB_RADII[place : place + 2]
+        else:
+            low, high = _WRIST[name]
+        # The ends of finger and thumb are round: their last cone stops a radius short.
+        end = segment.end - high * segment.frame[:, 1] if rest == ("2" if finger == "thumb" else "3") else segment.end
+        found.append(Bone(NAMES.index(segment.joint), segment.start, end, low, high))
     return tuple(found)
 
 

@@ -6,22 +6,19 @@ Workers only compute. The process that started the run writes the store, so a cl
 from __future__ import annotations
 
 import secrets
-import shutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from posespace.check import Floats
-from posespace.formats import files
 from posespace.formats.example_store import ExampleStore
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.simulate.mesh.tetmesh import TetMesh
-from posespace.simulate.poses import PoseList
 from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.simulation import Simulation
 
@@ -49,14 +46,14 @@ Report = Callable[[int, int, dict[str, Any]], None]
 
 
 def run(
-    job: Job, poses: PoseList, store: ExampleStore, cluster: Any, retries: int, report: Report | None = None
+    job: Job, poses: Motion, store: ExampleStore, cluster: Any, retries: int, report: Report | None = None
 ) -> list[dict[str, Any]]:
     """Solve every unfinished pose of `store` and write it there as it finishes.
 
     Parameters
     ----------
     job : the body
-    poses : the poses of the store, in its order, and where each starts
+    poses : the poses of the store, in its order
     store : opened or new
     cluster : a Dask client
     retries : how often a pose that raised an error is tried again
@@ -73,21 +70,13 @@ def run(
         warnings.simplefilter("ignore")  # of Dask, about a large argument
         # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
         shared = cluster.submit(_given, job, key=f"job-{store.path.name}-{secrets.token_hex(4)}")
-    kept = _Kept(store.path)
     futures: dict[int, Any] = {}
     for index in np.flatnonzero(~finished).tolist():
-        before = int(poses.after[index])
-        start: Any = None
-        if before >= 0:
-            start = futures[before] if before in futures else kept.read(before)
-        begin = poses.motion[before] if before >= 0 else None
         futures[index] = cluster.submit(
             solve_pose,
             shared,
             index,
-            poses.motion[index],
-            begin,
-            start,
+            poses[index],
             key=f"pose-{index}-{store.path.name}",
             retries=retries,
             pure=False,
@@ -96,25 +85,20 @@ def run(
     figures: list[dict[str, Any]] = []
     for future in as_completed(list(futures.values())):  # type: ignore[no-untyped-call]
         outcome = _outcome(future)
-        figures.append(outcome.figures | {"name": poses.motion.names[outcome.index]})
+        figures.append(outcome.figures | {"name": poses.names[outcome.index]})
         if outcome.figures["converged"]:
-            kept.write(outcome.index, outcome.nodes)
             store.write(outcome.index, outcome.skin)
         else:
             store.fail(outcome.index, outcome.figures["reason"])
         done += 1
         if report is not None:
-            report(done, len(poses.motion), figures[-1])
-    kept.clear_if_complete(store)
+            report(done, len(poses), figures[-1])
     return figures
 
 
-def solve_pose(job: Job, index: int, pose: Pose, begin: Pose | None, start: Outcome | Floats | None) -> Outcome:
-    """Solve one pose on a worker, from its neighbour's nodes if that one was solved."""
-    simulation = _simulation(job)
-    nodes = start.nodes if isinstance(start, Outcome) else start
-    usable = nodes is not None and len(nodes) and begin is not None
-    posed = simulation.solve(pose, (begin, nodes) if usable else None)  # type: ignore[arg-type]
+def solve_pose(job: Job, index: int, pose: Pose) -> Outcome:
+    """Solve one pose on a worker, from the rest shape."""
+    posed = _simulation(job).solve(pose)
     solution = posed.solution
     figures = {
         "converged": solution.converged,
@@ -167,27 +151,3 @@ def _why(error: Exception) -> str:
 
 def _deaths(error: Any) -> int:
     return int(error.allowed_failures) + 1
-
-
-class _Kept:
-    """Nodes of solved poses, kept in the store while a run lasts, so that a resumed run starts from the same shapes."""
-
-    def __init__(self, path: Path) -> None:
-        self._folder = path / "nodes"
-
-    def write(self, index: int, nodes: Floats) -> None:
-        self._folder.mkdir(exist_ok=True)
-        with files.atomic_write(self._folder / f"{index}.npy") as temporary, temporary.open("wb") as handle:
-            np.save(handle, nodes)
-
-    def read(self, index: int) -> Floats | None:
-        path = self._folder / f"{index}.npy"
-        try:
-            nodes: Floats = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError):
-            return None
-        return nodes
-
-    def clear_if_complete(self, store: ExampleStore) -> None:
-        if store.finished().all():
-            shutil.rmtree(self._folder, ignore_errors=True)
