@@ -25,6 +25,7 @@ from posespace.simulate.bodies.hand_clearance import bones_clear
 from posespace.simulate.bodies.rig_bones import bones_of_rig
 from posespace.simulate.cluster.batch import Job, run
 from posespace.simulate.cluster.machines import Machines
+from posespace.simulate.mesh.repair import cut_ends
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import joint_ranges, random_poses
 from posespace.simulate.settings import BUILT_IN, Settings
@@ -87,7 +88,7 @@ def prepared(settings: Settings) -> tuple[Body, Motion, list[str]]:
     rig = load.load_rig(path)
     poses = poses_of(settings, rig)
     with files.naming(path):
-        body = Body(rig, bones_of_rig(rig))
+        body = Body(rig, bones_of_rig(rig), cut_ends(rig.mesh))
     used = np.unique(rig.influences[rig.weights > 0])
     bare = [rig.skeleton.names[joint] for joint in used if joint not in {bone.joint for bone in body.bones}]
     note = f"no bone fits inside the skin for {_named(bare)}: the flesh there follows the bones around it"
@@ -128,7 +129,7 @@ def _naming(settings: Settings) -> AbstractContextManager[None]:
 def _filled(settings: Settings, body: Body) -> TetMesh:
     with _naming(settings):
         try:
-            return tetrahedralise(body.rig.mesh, body.bones, settings.elements, body.rig.skeleton.names)
+            return tetrahedralise(body.rig.mesh, body.bones, settings.elements, body.rig.skeleton.names, body.cuts)
         except CrowdedError as error:
             # The bones are ours: the size of the elements is all that a user can change.
             more = f"--elements {2 * settings.elements}, now {settings.elements}"

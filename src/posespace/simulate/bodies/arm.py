@@ -18,7 +18,7 @@ from posespace.geometry.smoothstep import step_across
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig, pack_weights
-from posespace.simulate.bodies.body import Body, Bone
+from posespace.simulate.bodies.body import Body, Bone, Cut
 from posespace.simulate.bodies.distance_field import DistanceField, FieldBuilder
 from posespace.simulate.bodies.field_mesh import triangulate
 from posespace.skeleton import Skeleton
@@ -26,6 +26,7 @@ from posespace.skeleton import Skeleton
 NAMES = ("upper_arm", "forearm", "wrist")
 _SHOULDER, _WRIST = -300.0, 260.0
 _TOP, _BOTTOM = -292.0, 282.0
+_TURN = 12.0
 _BOX = ((-70.0, -305.0, -75.0), (70.0, 295.0, 70.0))
 _GRID = 6.0
 # Degrees: elbow flexion, and pronation and supination as in American Academy of Orthopaedic Surgeons, Joint Motion:
@@ -50,7 +51,7 @@ def arm(vertices: int = 3234) -> Body:
     # Euler: a closed surface without handles has two triangles per vertex, less four.
     points, triangles = triangulate(_flesh(), _BOX, 2 * vertices - 4, _GRID, _sizing)
     influences, weights = _weights(points)
-    return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones())
+    return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones(), _cuts())
 
 
 def clip(frames: int = 100) -> Motion:
@@ -83,6 +84,12 @@ def _bones() -> tuple[Bone, ...]:
         Bone(joint, np.array([0.0, start, 0.0]), np.array([0.0, end, 0.0]), low, high)
         for joint, start, end, low, high in along
     )
+
+
+def _cuts() -> tuple[Cut, ...]:
+    """Both ends, from where their skin turns round."""
+    along = np.array([0.0, 1.0, 0.0])
+    return Cut((_TOP + _TURN) * along, -along), Cut((_BOTTOM - _TURN) * along, along)
 
 
 def _flesh() -> DistanceField:

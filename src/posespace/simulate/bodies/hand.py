@@ -15,16 +15,18 @@ from posespace.geometry.subdivision import subdivide
 from posespace.mesh import Mesh
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.bodies import hand_bones
-from posespace.simulate.bodies.body import Body, Bone
+from posespace.simulate.bodies.body import Body, Bone, Cut
 from posespace.simulate.bodies.distance_field import DistanceField
 from posespace.simulate.bodies.field_mesh import relax, triangulate
-from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, Segment
+from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, STUMP, Segment
 from posespace.simulate.bodies.hand_shape import BOX, hand_field
 from posespace.skeleton import Skeleton
 
 TRIANGLES = 3494
 """Triangles of level 0. Four times as many at each level: 13,976 and 55,904, those of the EigenSkin paper's hand."""
 _GRID = 3.0
+_TURN = 8.0
+"""Millimetres from the end of the forearm at which its skin turns round: from there on it is held."""
 
 
 def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 0.0, nails: bool = True) -> Body:
@@ -62,7 +64,8 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
     if side == "left":
         right = _mirrored(*right)
         solids = tuple(_scaled_bone(bone, np.array([-1.0, 1.0, 1.0])) for bone in solids)
-    return Body(Rig(Mesh(right[0], right[1]), right[2], influences, weights), solids, level)
+    cut = Cut(size * np.array([0.0, STUMP + _TURN, 0.0]), np.array([0.0, -1.0, 0.0]))
+    return Body(Rig(Mesh(right[0], right[1]), right[2], influences, weights), solids, (cut,), level)
 
 
 def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Floats]:

@@ -34,11 +34,10 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of a pose: its skin (V, 3) and nodes (N, 3), empty if it was not solved, and figures of the solve."""
+    """The result of a pose: its skin (V, 3), empty if it was not solved, and figures of the solve."""
 
     index: int
     skin: Floats
-    nodes: Floats
     figures: dict[str, Any]
 
 
@@ -109,10 +108,7 @@ def solve_pose(job: Job, index: int, pose: Pose) -> Outcome:
         "volume_change": solution.volume_change,
         "seconds": solution.seconds,
     }
-    nothing = np.zeros((0, 3))
-    if not solution.converged:
-        return Outcome(index, nothing, nothing, figures)
-    return Outcome(index, posed.skin, posed.nodes, figures)
+    return Outcome(index, posed.skin if solution.converged else np.zeros((0, 3)), figures)
 
 
 _READY: dict[int, tuple[Job, Simulation]] = {}
@@ -134,11 +130,10 @@ def _given(job: Job) -> Job:
 def _outcome(future: Any) -> Outcome:
     try:
         found: Outcome = future.result()
-    except Exception as error:  # A pose whose worker died too often, or its neighbour's, does not stop the rest.
+    except Exception as error:  # A pose whose worker died too often does not stop the rest.
         index = int(str(future.key).split("-")[1])
         reason = _why(error)
-        nothing = np.zeros((0, 3))
-        return Outcome(index, nothing, nothing, {"converged": False, "reason": reason, "seconds": 0.0})
+        return Outcome(index, np.zeros((0, 3)), {"converged": False, "reason": reason, "seconds": 0.0})
     return found
 
 

@@ -17,10 +17,13 @@ from posespace.errors import InputError, require
 from posespace.geometry.edges import edges_of
 from posespace.geometry.surface import Surface, spot
 from posespace.mesh import Mesh
-from posespace.simulate.bodies.body import Bone
+from posespace.simulate.bodies.body import Bone, Cut
 
 _SMALL_HOLE = 12
 """A hole of at most this many edges is a flaw; one larger hole may be a cut, e.g. at a wrist."""
+
+_RIM = 0.05
+"""How far beyond its rim a cut holds the skin, as a fraction of the rim's radius."""
 
 _MOST_CELLS = 20_000_000
 
@@ -49,6 +52,26 @@ def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str
             "give it thickness"
         )
     return skin, notes
+
+
+def cut_ends(mesh: Mesh) -> tuple[Cut, ...]:
+    """Return the cut end that `closed_surface` caps, e.g. at a wrist; none for a surface without one."""
+    points, triangles = _welded(mesh, [])
+    if edges_of(triangles).counts.max(initial=0) > 2:
+        return ()
+    cuts = []
+    for loop in _loops(_one_winding(triangles)):
+        if len(loop) > _SMALL_HOLE:
+            rim = points[loop]
+            middle = rim.mean(axis=0)
+            # The rim runs along its triangles: seen from outside the body it turns clockwise.
+            across = -np.cross(rim - middle, np.roll(rim, -1, axis=0) - middle).sum(axis=0)
+            outward = across / np.linalg.norm(across)
+            # A rim that is not flat is held as far in as it reaches.
+            inmost = float(((rim - middle) @ outward).min())
+            reach = float(np.linalg.norm(rim - middle, axis=1).max())
+            cuts.append(Cut(middle + (inmost - _RIM * reach) * outward, outward, (1 + _RIM) * reach))
+    return tuple(cuts)
 
 
 def wrapped(skin: Surface, spacing: float) -> Surface:

@@ -20,7 +20,7 @@ from posespace.geometry.remesh import remesh
 from posespace.geometry.surface import Surface, spot
 from posespace.mesh import Mesh
 from posespace.simulate.bodies import capsules
-from posespace.simulate.bodies.body import Bone
+from posespace.simulate.bodies.body import Bone, Cut
 from posespace.simulate.mesh.embed import embed
 from posespace.simulate.mesh.repair import closed_surface, wrapped
 from posespace.simulate.solver.elements import shape_functions, to_quadratic
@@ -48,7 +48,7 @@ class TetMesh:
     ----------
     points : (N, 3) float64 nodes in the rest shape
     tets : (T, 4) int32, of positive volume
-    bone_of : (N,) int32, the bone whose surface the node lies on and moves with, -1 for a free node
+    bone_of : (N,) int32, the bone that the node moves with: it lies on it, or on a cut that it holds; -1 for a free node
     element : (V,) int32, the tetrahedron that carries each vertex of the skin
     place : (V, 4) float64, the vertex's barycentric coordinates there; a little below 0 where it lies just outside
     bones : the bones as they are in the mesh; where room was lacking, smaller than those given
@@ -105,7 +105,11 @@ class TetMesh:
 
 
 def tetrahedralise(
-    surface: Mesh, bones: Sequence[Bone], elements: int = 11_000, names: Sequence[str] | None = None
+    surface: Mesh,
+    bones: Sequence[Bone],
+    elements: int = 11_000,
+    names: Sequence[str] | None = None,
+    cuts: Sequence[Cut] = (),
 ) -> TetMesh:
     """Fill the space between a skin and its bones with tetrahedra.
 
@@ -116,6 +120,7 @@ def tetrahedralise(
     bones : at least one, inside the surface
     elements : the number of tetrahedra asked for; the result is within a tenth of it, or within a quarter with a note
     names : the joints' names, for messages
+    cuts : where the surface was cut off a longer limb: its skin there moves with the nearest bone
 
     Returns
     -------
@@ -143,7 +148,17 @@ def tetrahedralise(
     if off > _FAR * surface.diagonal:
         far = f"some vertices lie far outside the tetrahedra; they were moved towards them, by {off:.3g} at most"
         notes = [*notes, far]
-    return TetMesh(filled.points, filled.tets, filled.bone_of, element, place, filled.bones, (*notes, *filled.notes))
+    bone_of = _held(filled, cuts)
+    return TetMesh(filled.points, filled.tets, bone_of, element, place, filled.bones, (*notes, *filled.notes))
+
+
+def _held(filled: _Filled, cuts: Sequence[Cut]) -> Ints:
+    """The bone that each node moves with, those of cut ends included."""
+    bone_of = filled.bone_of.copy()
+    for cut in cuts:
+        nearest = int(np.argmin([capsules.distance(bone, cut.point[None])[0] for bone in filled.bones]))
+        bone_of[filled.outer[cut.holds(filled.points[filled.outer])]] = nearest
+    return bone_of
 
 
 class _UnusableSkinError(Exception):
@@ -155,6 +170,7 @@ class _Filled:
     points: Floats
     tets: Ints
     bone_of: Ints
+    outer: Ints
     bones: tuple[Bone, ...]
     notes: list[str]
 
@@ -245,7 +261,7 @@ def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[
     bone_of = np.full(len(nodes), -1, dtype=np.int32)
     owner = np.repeat(np.arange(len(shells)), [len(p) for p, _ in shells])
     bone_of[len(points) : len(points) + len(owner)] = owner
-    return _Filled(nodes, tets, bone_of, fitted, notes)
+    return _Filled(nodes, tets, bone_of, np.arange(len(points), dtype=np.int32), fitted, notes)
 
 
 def _sizes(skin: Surface, bones: Sequence[Bone], edge: float) -> Floats:

@@ -8,6 +8,7 @@ ordering 1.2 once, then 0.9 per factorisation, 0.06 per solve; SciPy's splu 12, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemv, dsyrk, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from posespace.check import Floats
 from posespace.simulate.solver.elements import Nodes
+
+Graph = tuple[Nodes, Nodes]
+"""Neighbours of nodes: where each one's start, and all of them in a row."""
 
 LEAF = 24
 """Nodes below which a region is not cut further: smaller means less arithmetic, but more and smaller fronts."""
@@ -57,24 +60,27 @@ class BlockCholesky:
         half = csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(len(points), len(points)))
         graph = (half + half.T).tocsr()
         fronts: list[Front] = []
-        _dissect(points, graph, np.arange(len(points)), fronts)
+        links = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+        scratch = np.full(len(points), -1)
+        _dissect(np.ascontiguousarray(points), links, np.arange(len(points)), scratch, fronts)
         self._fronts = fronts
         self._order = np.concatenate([front.own for front in fronts])
         place = np.empty(len(points), np.int64)
         place[self._order] = np.arange(len(points))
         self._first = np.cumsum([0] + [len(front.own) for front in fronts])
         self._maps = [np.zeros(0, np.int64)] * len(fronts)
-        self._couple(place, graph)
+        self._couple(place, links)
         self._allocate()
         self._place_blocks(place, rows, columns)
 
-    def _couple(self, place: Nodes, graph: csr_array) -> None:
+    def _couple(self, place: Nodes, graph: Graph) -> None:
         """Find which nodes each front couples, and where they are in its parent."""
         for k, front in enumerate(self._fronts):
             end = self._first[k + 1]
-            reached = [place[graph[front.own].indices], *(self._fronts[child].rest for child in front.children)]
-            nodes = np.unique(np.concatenate(reached))
-            front.rest = nodes[nodes >= end]
+            reached = [_later(*graph, front.own, place, end), *(self._fronts[child].rest for child in front.children)]
+            nodes = np.sort(np.concatenate(reached))
+            # Sorted, so that what comes twice stands side by side.
+            front.rest = nodes[(nodes >= end) & np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]]
             everything = np.append(np.arange(self._first[k], end), front.rest)
             for child in front.children:
                 at = np.searchsorted(everything, self._fronts[child].rest)
@@ -177,6 +183,19 @@ class BlockCholesky:
 
 
 @njit(cache=True)
+def _later(starts: Nodes, others: Nodes, own: Nodes, place: Nodes, end: int) -> Any:
+    """Where in the order of elimination the neighbours of `own` nodes are that come at `end` or after."""
+    count = 0
+    found = np.empty((starts[own + 1] - starts[own]).sum(), np.int64)
+    for node in own:
+        for e in range(starts[node], starts[node + 1]):
+            if place[others[e]] >= end:
+                found[count] = place[others[e]]
+                count += 1
+    return found[:count]
+
+
+@njit(cache=True)
 def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, turned: NDArray[np.bool_], factor: Floats) -> None:
     for k in range(len(blocks)):
         for row in range(3):
@@ -202,60 +221,94 @@ def _add(child: Floats, at: Nodes, diagonal: Floats, below: Floats, coupling: Fl
                 coupling[target - own, at[row] - own] += part[row]
 
 
-def _dissect(points: Floats, graph: csr_array, region: Nodes, fronts: list[Front]) -> list[int]:
+def _dissect(points: Floats, graph: Graph, region: Nodes, scratch: Nodes, fronts: list[Front]) -> list[int]:
     """Append the fronts of a `region` of the nodes, each after its children, and return those without a parent."""
     none = np.zeros(0, np.int64)
     if len(region) <= LEAF:
         fronts.append(Front(region, [], none))
         return [len(fronts) - 1]
-    local = graph[region][:, region]
-    count, labels = connected_components(local, directed=False)
-    if count > 1:
-        groups = _group(labels, count)
-        return [root for g in range(groups.max() + 1) for root in _dissect(points, graph, region[groups == g], fronts)]
-    side = _cut(points[region], local)
-    roots = [root for s in (0, 1) for root in _dissect(points, graph, region[side == s], fronts)]
-    fronts.append(Front(region[side == 2], roots, none))
+    connected, part = _parted(points, *graph, region, scratch)
+    sides = 2 if connected else int(part.max()) + 1
+    roots = [root for s in range(sides) for root in _dissect(points, graph, region[part == s], scratch, fronts)]
+    if not connected:
+        return roots
+    fronts.append(Front(region[part == 2], roots, none))
     return [len(fronts) - 1]
 
 
-def _group(labels: NDArray[np.int32], count: int) -> Nodes:
-    """Put each node's component into a group: components in turn, until a group has enough nodes for a leaf."""
-    sizes = np.bincount(labels, minlength=count)
-    group, filled = np.empty(count, np.int64), 0
-    current = 0
-    for component, size in enumerate(sizes):
+@njit(cache=True)
+def _parted(points: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> tuple[bool, Any]:
+    """Whether a region is connected, and the part (n,) that each of its nodes goes to.
+
+    Connected: 0 and 1 on the two sides of a plane, 2 between them. Else: groups of whole components. `scratch` (N,) is
+    -1 before and after.
+    """
+    for k in range(len(region)):
+        scratch[region[k]] = k
+    groups = _components(starts, others, region, scratch)
+    connected = groups.max() == 0
+    part = _cut(points[region], starts, others, region, scratch) if connected else groups
+    scratch[region] = -1
+    return connected, part
+
+
+@njit(cache=True)
+def _components(starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
+    """The group (n,) of each node's component: components in turn, until a group has enough nodes for a leaf."""
+    group, stack = np.full(len(region), -1), np.empty(len(region), np.int64)
+    current, filled = 0, 0
+    for first in range(len(region)):
+        if group[first] >= 0:
+            continue
+        # Found first, then numbered: how large a component is decides whether it starts a group.
+        group[first], stack[0], seen, size = len(region), first, 0, 1
+        while seen < size:
+            node = region[stack[seen]]
+            seen += 1
+            for e in range(starts[node], starts[node + 1]):
+                other = scratch[others[e]]
+                if other >= 0 and group[other] < 0:
+                    group[other], stack[size] = len(region), other
+                    size += 1
         if filled and filled + size > LEAF:
             current, filled = current + 1, 0
-        group[component] = current
-        filled += int(size)
-    grouped: Nodes = group[labels]
-    return grouped
+        group[stack[:size]] = current
+        filled += size
+    return group
 
 
-def _cut(points: Floats, graph: csr_array) -> NDArray[np.int8]:
+@njit(cache=True)
+def _cut(places: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
     """Divide a connected region by a plane: 0 and 1 for the nodes on its two sides, 2 for those between them.
 
     Along a direction, the nodes between are those up to the plane that have a neighbour past it, so their number is
     known for every plane at once. The one taken has the fewest for its balance, among several directions.
     """
-    centred = points - points.mean(axis=0)
-    axes = np.concatenate([np.linalg.eigh(centred.T @ centred)[1].T, np.eye(3)])
-    count = len(points)
+    count = len(region)
+    centred = places - places.sum(axis=0) / count
+    axes = np.linalg.eigh(centred.T @ centred)[1]
     least, most = max(1, int(_BALANCE * count)), min(count - 1, int((1 - _BALANCE) * count) + 1)
-    best, side = np.inf, np.zeros(count, np.int8)
-    for axis in np.concatenate([axes, -axes]):
-        place = np.empty(count, np.int64)
-        place[np.argsort(centred @ axis, kind="stable")] = np.arange(count)
-        furthest = np.maximum.reduceat(place[graph.indices], graph.indptr[:-1])
+    best, side = np.inf, np.zeros(count, np.int64)
+    place, furthest, done = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    for direction in range(12):
+        k, sign = direction % 6, 1.0 if direction < 6 else -1.0
+        along = sign * (centred[:, k - 3] if k >= 3 else centred @ np.ascontiguousarray(axes[:, k]))
+        place[np.argsort(along, kind="mergesort")] = np.arange(count)
+        done[:] = 0
+        for n in range(count):
+            far = 0
+            for e in range(starts[region[n]], starts[region[n] + 1]):
+                other = scratch[others[e]]
+                if other >= 0 and place[other] > far:
+                    far = place[other]
+            furthest[n] = far
+            done[far] += 1
         # Between a plane after the first k nodes: those k, less those all of whose neighbours are among them.
-        done = np.cumsum(np.bincount(furthest, minlength=count))
-        planes = np.arange(least, most)
-        between = planes - done[planes - 1]
-        share = np.minimum(done[planes - 1], count - planes) / count
-        score = between / np.maximum(share, 1e-9) ** 0.5
-        pick = int(score.argmin())
-        if score[pick] < best:
-            best, plane = score[pick], planes[pick]
-            side = np.where(place >= plane, 1, np.where(furthest >= plane, 2, 0)).astype(np.int8)
+        done = np.cumsum(done)
+        for plane in range(least, most):
+            share = min(done[plane - 1], count - plane) / count
+            score = (plane - done[plane - 1]) / np.sqrt(max(share, 1e-9))
+            if score < best:
+                best = score
+                side = np.where(place >= plane, 1, np.where(furthest >= plane, 2, 0))
     return side

@@ -1,10 +1,10 @@
 """Skin with a stiffness of its own: an elastic membrane on the outer faces of the tetrahedra, which wrinkles.
 
-Each face is an incompressible neo-Hookean sheet in plane stress, ψ = k/2 (λ₁² + λ₂² + 1/(λ₁λ₂)² − 3) per area at rest, λ₁
-≥ λ₂ being its stretches and k the shear modulus of the skin times its thickness. A thin sheet bears no pressure: it
-wrinkles, finer than any mesh. So where λ₂ < λ₁^(−1/2) it pulls along λ₁ only, ψ = k/2 (λ₁² + 2/λ₁ − 3), and where λ₁ < 1
-not at all: the relaxed energy of Pipkin (1986). It is convex, so its tangent needs no damping. Ten-node faces are four
-flat triangles. A face couples only nodes of one element, so the pattern of the tangent stays that of the elements.
+Each face is an incompressible neo-Hookean sheet in plane stress: per area at rest, ψ = k/2 (λ₁² + λ₂² + 1/(λ₁λ₂)² − 3),
+λ₁ ≥ λ₂ being its stretches and k the shear modulus of the skin times its thickness. A thin sheet bears no pressure: it
+wrinkles, finer than any mesh. So where λ₂ < λ₁^(−1/2) it pulls along λ₁ only, ψ = k/2 (λ₁² + 2/λ₁ − 3), and where
+λ₁ < 1 not at all: the relaxed energy of Pipkin (1986). It is convex, so its tangent needs no damping. Ten-node faces are
+four flat triangles. A face couples only nodes of one element, so the pattern of the tangent stays that of the elements.
 """
 
 from __future__ import annotations
@@ -206,9 +206,7 @@ def _forces(points: Floats, triangles: Nodes, inverse: Floats, area: Floats, sti
 
 
 @njit(cache=True, parallel=True)
-def _tangents(
-    points: Floats, triangles: Nodes, inverse: Floats, area: Floats, stiffness: float, parts: Floats
-) -> None:
+def _tangents(points: Floats, triangles: Nodes, inverse: Floats, area: Floats, stiffness: float, parts: Floats) -> None:
     for t in prange(len(triangles)):
         f, h, by = np.empty(6), np.empty((6, 6)), np.empty((3, 2))
         _gradient(points, triangles[t], inverse[t], f)

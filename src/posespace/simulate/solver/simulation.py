@@ -132,12 +132,13 @@ class _Flesh:
 
     def carried(self, nodes: Floats, before: Pose, after: Pose) -> Floats:
         """Return `nodes` (N, 3) moved by the change of plain skinning from one pose to another."""
-        blends = [
-            skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights) for pose in (before, after)
-        ]
-        inverse, _ = skinning.invert(blends[0])
-        back = np.einsum("nij,nj->ni", inverse, nodes - blends[0][:, :, 3])
-        return skinning.apply(blends[1], back)
+        then, now = (
+            skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
+            for pose in (before, after)
+        )
+        inverse, _ = skinning.invert(then)
+        back = np.einsum("nij,nj->ni", inverse, nodes - then[:, :, 3])
+        return skinning.apply(now, back)
 
 
 def _follow(solver: Solver, flesh: _Flesh, begin: Pose, nodes: Floats, pose: Pose) -> Solution:

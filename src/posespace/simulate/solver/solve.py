@@ -176,6 +176,7 @@ class Solver:
         steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again.
         """
         system = self.system
+        system.forget()
         points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
         began = time.perf_counter()
         newton: list[int] = []
@@ -201,6 +202,7 @@ class Solver:
     def settle(self, start: ArrayLike, placed: ArrayLike) -> Solution:
         """Bring a shape (N, 3) that is not in balance into balance; `placed` (N, 3) is read at the fixed nodes."""
         system = self.system
+        system.forget()
         points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
         points[system.fixed] = np.asarray(placed)[system.fixed]
         began = time.perf_counter()

@@ -89,11 +89,16 @@ class System:
         self._wide, self._wide_keys = self._own, self._own_keys
         self._membrane = membrane
         if membrane is not None:
-            self._sheet = _SheetPlaces(*(number[nodes] for nodes in membrane.blocks()), self._own_keys, len(self.free))
+            rows, columns = membrane.blocks()
+            self._sheet = _SheetPlaces(number[rows], number[columns], self._own_keys, len(self.free))
         self.contact, self._embedding = contact, None
         if contact is not None:
             self._embedding = sp.csr_array(embedding)
             self._to_nodes = sp.csr_array(sp.kron(self._embedding[:, self.free].T, sp.identity(3)))
+
+    def forget(self) -> None:
+        """Forget past contacts, so that a solve does not depend, not even by rounding, on those before it."""
+        self._wide, self._wide_keys = self._own, self._own_keys
 
     def _factor_of(self, keys: Nodes) -> BlockCholesky:
         count = len(self.free)
