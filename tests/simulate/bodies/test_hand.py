@@ -171,12 +171,12 @@ def test_an_odd_count_is_refused() -> None:
 
 @pytest.mark.parametrize("level", COUNTS)
 def test_levels_have_their_counts_and_good_triangles(level: int) -> None:
-    mesh = hand(level, nails=False).rig.mesh
+    mesh = hand(level, detail=False).rig.mesh
     assert len(mesh.triangles) == COUNTS[level]
     assert_sound(mesh, {0: 30, 1: 25, 2: 18}[level])
 
 
-def test_nails_leave_no_slivers(right: Body) -> None:
+def test_detail_leaves_no_slivers(right: Body) -> None:
     assert_sound(right.rig.mesh, 25)
 
 
@@ -223,7 +223,7 @@ def test_rest_is_within_the_limits_and_gives_the_rest_shape(right: Body) -> None
 
 @pytest.mark.parametrize("build", [-1.0, 0.0, 1.0])
 def test_bones_lie_inside_the_skin_and_apart(build: float) -> None:
-    body = hand(0, build=build, nails=False)
+    body = hand(0, build=build, detail=False)
     assert len(body.bones) == 21
     assert_bones_fit(body, to_skin=1.0, apart=1.5)
 

@@ -1,0 +1,94 @@
+"""Lines that raise or carve the surface of a distance field: creases, wrinkles, tendons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from posespace.check import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line of `points` (K, 3) near the surface that raises it by `heights` (K,); negative ones carve it.
+
+    The height is reached on the line and falls smoothly to nothing at the distance `reach`. It is measured in space:
+    a surface that moves away from the line gets a little less.
+    """
+
+    points: Floats
+    heights: Floats
+    reach: float
+
+
+@dataclass(frozen=True, eq=False)
+class Relief:
+    """Lines, one after another in flat arrays.
+
+    Parameters
+    ----------
+    points : (P, 3) of all lines
+    heights : (P,) at these points
+    starts : (L + 1,) int64, where each line's points start and the last one's end
+    reaches : (L,) how far from each line the surface changes
+    boxes : (L, 2, 3) lowest and highest corner of the space that each line changes
+    """
+
+    points: Floats
+    heights: Floats
+    starts: Ints
+    reaches: Floats
+    boxes: Floats
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> Relief:
+        """Return the relief of all the lines, which add up where they meet."""
+        boxes = [(line.points.min(axis=0) - line.reach, line.points.max(axis=0) + line.reach) for line in lines]
+        return cls(
+            np.concatenate([np.zeros((0, 3)), *(line.points for line in lines)]),
+            np.concatenate([np.zeros(0), *(line.heights for line in lines)]),
+            np.cumsum([0, *(len(line.points) for line in lines)], dtype=np.int64),
+            np.array([line.reach for line in lines], dtype=np.float64),
+            np.array(boxes, dtype=np.float64).reshape(-1, 2, 3),
+        )
+
+    @property
+    def tables(self) -> tuple[Floats | Ints, ...]:
+        """What `raise_by` takes."""
+        return self.points, self.heights, self.starts, self.reaches, self.boxes
+
+
+@njit(cache=True)
+def _outside(point: Floats, box: Floats) -> bool:
+    for k in range(3):
+        if point[k] < box[0, k] or point[k] > box[1, k]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def raise_by(total, point, points, heights, starts, reaches, boxes):  # type: ignore[no-untyped-def]
+    """Take the height of every line at `point` (3,) off `total` (4,), a value and its gradient, in place."""
+    for line in range(len(reaches)):
+        if _outside(point, boxes[line]):
+            continue
+        square = reaches[line] ** 2
+        nearest, piece, place = square, -1, 0.0
+        for k in range(starts[line], starts[line + 1] - 1):
+            edge, away = points[k + 1] - points[k], point - points[k]
+            share = min(max(np.dot(away, edge) / np.dot(edge, edge), 0.0), 1.0)
+            away -= share * edge
+            if np.dot(away, away) < nearest:
+                nearest, piece, place = np.dot(away, away), k, share
+        if piece < 0:
+            continue
+        edge, climb = points[piece + 1] - points[piece], heights[piece + 1] - heights[piece]
+        away = point - points[piece] - place * edge
+        height, left = heights[piece] + place * climb, 1 - nearest / square
+        total[0] -= height * left**3
+        total[1:] += (6 * height * left**2 / square) * away
+        if 0 < place < 1:
+            total[1:] -= (climb * left**3 / np.dot(edge, edge)) * edge
