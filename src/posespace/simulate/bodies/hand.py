@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from posespace import check
 from posespace.check import Floats, Ints
@@ -134,19 +135,26 @@ def _distance(points: Floats, parts: list[Segment]) -> Floats:
 
 
 def _sizing(points: Floats) -> Floats:
-    """Relative edge lengths: shorter on the fingers, shortest at their tips and joints and in the webs between them."""
+    """Relative edge lengths: short on the fingers, shortest at their tips and joints, in the webs and along creases."""
     parts = hand_bones.segments()
     chains = [[part for name, part in parts.items() if name.startswith(f"{finger}_")] for finger in (*FINGERS, "thumb")]
     tips = _nearest(points, [chain[-1].at(0.7) for chain in chains])
-    # Room for the creases and wrinkles.
-    joints = _nearest(points, [part.start for chain in chains for part in chain[-2:]])
     first = [parts[f"{finger}_1"].at(0.4) for finger in FINGERS]
     webs = _nearest(points, [(a + b) / 2 for a, b in pairwise(first)])
-    inward = np.minimum(step_across(webs - 12, 10.0) * 0.5 - 0.5, step_across(tips - 16, 10.0) * 0.4 - 0.4)
-    inward = np.minimum(inward, step_across(joints - 13, 9.0) * 0.4 - 0.4)
+    inward = np.minimum(step_across(webs - 11, 12.0) * 0.92 - 0.92, step_across(tips - 16, 10.0) * 0.4 - 0.4)
     fingers = _distance(points, [part for chain in chains for part in chain[-2:]])
-    forearm = step_across(-16 - points[:, 1], 16.0)
-    return np.asarray(1.2 + 0.4 * forearm - 0.25 * step_across(16 - fingers, 8.0) + inward)
+    smooth = 1.35 - 0.4 * step_across(16 - fingers, 8.0) + inward
+    # Gently longer away from the lines, or the triangles between long and short edges would be thin.
+    creases = 0.6 + 0.06 * np.maximum(_creases().query(points)[0] - 1, 0)
+    joints = _nearest(points, [part.start for chain in chains for part in chain[-2:]])
+    return np.asarray(np.minimum(smooth, np.minimum(creases, 0.52 + 0.055 * np.maximum(joints - 11, 0))))
+
+
+@lru_cache(maxsize=1)
+def _creases() -> cKDTree:
+    """Where the skin is carved."""
+    relief = hand_field().relief
+    return cKDTree(relief.points[relief.heights < 0])
 
 
 def _nearest(points: Floats, centres: list[Floats]) -> Floats:
@@ -189,8 +197,10 @@ def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Float
     fine = finer.refine(points)
     free = np.arange(len(fine)) >= len(points)
     fine[free] = field.project(fine[free])
+    # Interpolated, as the new vertices can follow no change within one triangle.
+    sizes = finer.refine(_sizing(points)[:, None])[:, 0]
     for _ in range(4):
-        fine = relax(field, fine, finer.triangles, _sizing(fine), free)
+        fine = relax(field, fine, finer.triangles, sizes, free)
     return fine, finer.triangles
 
 

@@ -30,8 +30,8 @@ finger's side."""
 # Across: 0 to 3 from the index to the little finger's metacarpal. Along: share of its length.
 _PALM_LINES = {
     "distal": (((3.6, 0.74), (3.0, 0.83), (2.2, 0.86), (1.4, 0.88), (0.8, 0.96), (0.42, 1.16)), 0.95),
-    "proximal": (((-0.7, 0.90), (-0.1, 0.86), (0.6, 0.78), (1.4, 0.68), (2.2, 0.60), (2.9, 0.53)), 0.85),
-    "thenar": (((-0.66, 0.87), (-0.05, 0.80), (0.6, 0.64), (1.0, 0.42), (1.2, 0.18), (1.1, -0.08)), 1.0),
+    "proximal": (((-0.52, 0.89), (-0.1, 0.86), (0.6, 0.78), (1.4, 0.68), (2.2, 0.60), (2.9, 0.53)), 0.85),
+    "thenar": (((-0.5, 0.85), (-0.05, 0.80), (0.6, 0.64), (1.0, 0.42), (1.2, 0.18), (1.1, -0.08)), 1.0),
 }
 
 
@@ -46,24 +46,24 @@ def _finger(skin: DistanceField, name: str, parts: dict[str, Segment]) -> list[L
     share, slant = _BASES[name]
     base = share * near.length
     return [
-        _arc(skin, near, base, _PALM, 62, -0.6, 2.6, slant=slant),
-        _arc(skin, near, base + 3.6, _PALM, 48, -0.35, 2.2, slant=slant),
-        _arc(skin, middle, -2.2, _PALM, 78, -0.6, 2.2, bow=0.8),
-        _arc(skin, middle, 1.3, _PALM, 70, -0.5, 2.0, bow=-0.4),
-        _arc(skin, far, -1.2, _PALM, 80, -0.65, 2.3, bow=0.6),
-        *_knuckle(skin, middle, (-4.8, -2.0, 0.8, 3.6), 48, -0.55),
-        *_knuckle(skin, far, (-2.0, 0.6), 42, -0.4),
+        _arc(skin, near, base, _PALM, 62, -0.8, 2.9, slant=slant),
+        _arc(skin, near, base + 4.2, _PALM, 48, -0.45, 2.4, slant=slant),
+        _arc(skin, middle, -2.4, _PALM, 80, -0.85, 2.7, bow=0.8),
+        _arc(skin, middle, 1.8, _PALM, 72, -0.65, 2.4, bow=-0.4),
+        _arc(skin, far, -1.2, _PALM, 80, -0.85, 2.7, bow=0.6),
+        *_knuckle(skin, middle, (-5.0, -1.0, 3.0), 52, -0.75),
+        *_knuckle(skin, far, (-2.6, 1.0), 46, -0.55),
     ]
 
 
 def _thumb(skin: DistanceField, parts: dict[str, Segment]) -> list[Line]:
     near, far = parts["thumb_1"], parts["thumb_2"]
     return [
-        _arc(skin, near, -0.5, _PALM, 58, -0.55, 2.6, slant=1.5),
-        _arc(skin, near, 4.0, _PALM, 45, -0.35, 2.2, slant=1.5),
-        _arc(skin, far, -1.6, _PALM, 78, -0.6, 2.3, bow=0.8),
-        _arc(skin, far, 1.6, _PALM, 55, -0.35, 2.0),
-        *_knuckle(skin, far, (-3.6, -0.6, 2.4), 45, -0.5),
+        _arc(skin, near, -0.5, _PALM, 58, -0.7, 2.9, slant=1.5),
+        _arc(skin, near, 4.2, _PALM, 45, -0.5, 2.5, slant=1.5),
+        _arc(skin, far, -1.8, _PALM, 78, -0.8, 2.7, bow=0.8),
+        _arc(skin, far, 2.2, _PALM, 58, -0.5, 2.3),
+        *_knuckle(skin, far, (-4.2, -0.4, 3.4), 50, -0.7),
     ]
 
 
@@ -74,13 +74,13 @@ def _knuckle(skin: DistanceField, part: Segment, places: Sequence[float], degree
     for place in places:
         aside = (place - middle) / half
         wide = degrees * (1 - 0.35 * aside**2)
-        lines.append(_arc(skin, part, place, _BACK, wide, height, 1.8, bow=-1.2 * aside))
+        lines.append(_arc(skin, part, place, _BACK, wide, height, 2.4, bow=-1.2 * aside))
     return lines
 
 
 def _palm(skin: DistanceField, parts: dict[str, Segment]) -> list[Line]:
     return [
-        _over(skin, [_between(parts, *place) for place in places], _PALM, -depth, 2.5)
+        _over(skin, [_between(parts, *place) for place in places], _PALM, -depth, 2.9)
         for places, depth in _PALM_LINES.values()
     ]
 
@@ -88,7 +88,7 @@ def _palm(skin: DistanceField, parts: dict[str, Segment]) -> list[Line]:
 def _wrist(skin: DistanceField, parts: dict[str, Segment]) -> list[Line]:
     forearm = parts["forearm"]
     return [
-        _arc(skin, forearm, forearm.length + place, _PALM, 62, height, 2.8, bow=bow)
+        _arc(skin, forearm, forearm.length + place, _PALM, 62, height, 3.0, bow=bow)
         for place, height, bow in ((7.0, -0.65, -2.5), (-3.0, -0.5, -1.5))
     ]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from posespace.check import Floats, Ints
+from posespace.geometry.vectors import dot, minus
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,20 @@ class Relief:
 
 @njit(cache=True)
 def _outside(point: Floats, box: Floats) -> bool:
-    for k in range(3):
-        if point[k] < box[0, k] or point[k] > box[1, k]:
-            return True
-    return False
+    return bool((point < box[0]).any() or (point > box[1]).any())
+
+
+@njit(cache=True)
+def _nearest(point: Floats, points: Floats, first: int, end: int, limit: float) -> tuple[float, int, float]:
+    """The square of the distance to a line, if less than `limit`; the piece, or -1, and the place in it from 0 to 1."""
+    nearest, piece, place = limit, -1, 0.0
+    for k in range(first, end - 1):
+        edge, away = minus(points[k + 1], points[k]), minus(point, points[k])
+        share = min(max(dot(away, edge) / dot(edge, edge), 0.0), 1.0)
+        square = dot(away, away) - share * (2 * dot(away, edge) - share * dot(edge, edge))
+        if square < nearest:
+            nearest, piece, place = square, k, share
+    return nearest, piece, place
 
 
 @njit(cache=True)
@@ -76,13 +87,7 @@ def raise_by(total, point, points, heights, starts, reaches, boxes):  # type: ig
         if _outside(point, boxes[line]):
             continue
         square = reaches[line] ** 2
-        nearest, piece, place = square, -1, 0.0
-        for k in range(starts[line], starts[line + 1] - 1):
-            edge, away = points[k + 1] - points[k], point - points[k]
-            share = min(max(np.dot(away, edge) / np.dot(edge, edge), 0.0), 1.0)
-            away -= share * edge
-            if np.dot(away, away) < nearest:
-                nearest, piece, place = np.dot(away, away), k, share
+        nearest, piece, place = _nearest(point, points, starts[line], starts[line + 1], square)
         if piece < 0:
             continue
         edge, climb = points[piece + 1] - points[piece], heights[piece + 1] - heights[piece]
