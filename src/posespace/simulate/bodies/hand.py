@@ -106,7 +106,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
             before = part
     dense[:, 1] = left
     dense = np.maximum(dense, 0)
-    dense[dense < 1e-4] = 0
+    dense[dense < 5e-4] = 0
     influences, weights = pack_weights(dense, 4)
     return influences, weights / weights.sum(axis=1, keepdims=True)
 
