@@ -18,6 +18,8 @@ from posespace.simulate.bodies.body import Body, Bone
 from posespace.simulate.bodies.distance_field import FieldBuilder
 from posespace.simulate.bodies.field_mesh import triangulate
 from posespace.simulate.bodies.hand import hand
+from posespace.simulate.bodies.hand_shape import hand_field
+from posespace.simulate.bodies.relief import Line
 
 pytest.importorskip("skimage")
 FINGERS = ("thumb", "index", "middle", "ring", "little")
@@ -134,11 +136,23 @@ def test_gradients_are_those_of_the_values() -> None:
     shape.ellipsoid("arm", (5, 2, 1), np.eye(3), (2, 4, 3), 2.0)
     shape.sheet("web", ((0, 0, 0), (6, 0, 2), (0, 6, 4)), 0.5, 1.0)
     shape.cut((0, -1, 0), (0, -1, 0.2), 1.5)
+    bent = np.array([[0.0, 0.0, 3.0], [2.0, 5.0, 3.0], [2.0, 9.0, 2.0]])
+    shape.relief(Line(bent, np.array([0.0, -0.8, 0.3]), 3.0), Line(bent[::2] + 2, np.array([0.5, 0.2]), 4.0))
     field = shape.build()
     points = np.random.default_rng(1).uniform(-6, 10, (400, 3))
     step = 1e-6
     shifted = [(field(points + step * e) - field(points - step * e)) / (2 * step) for e in np.eye(3)]
     np.testing.assert_allclose(field.slopes(points)[1], np.stack(shifted, axis=1), atol=1e-5)
+
+
+def test_a_line_raises_or_carves_the_surface_within_its_reach() -> None:
+    shape = FieldBuilder((("a", "whole", 1.0),))
+    shape.ellipsoid("whole", (0, 0, 0), np.eye(3), (10, 10, 10), 1.0)
+    plain = shape.build()
+    line = np.array([[-3.0, 0.0, 10.0], [0.0, 0.0, 10.0], [3.0, 0.0, 10.0]])
+    shape.relief(Line(line, np.array([0.0, -0.5, 0.0]), 2.0), Line(-line, np.array([0.2, 0.2, 0.2]), 2.0))
+    points = np.array([[0.0, 0.0, 10.0], [1.5, 0.0, 10.0], [0.0, 2.1, 10.0], [0.0, 0.0, -10.0]])
+    np.testing.assert_allclose(shape.build()(points) - plain(points), [0.5, 0.25, 0.0, -0.2], atol=1e-12)
 
 
 def test_points_project_onto_the_surface() -> None:
@@ -171,13 +185,26 @@ def test_an_odd_count_is_refused() -> None:
 
 @pytest.mark.parametrize("level", COUNTS)
 def test_levels_have_their_counts_and_good_triangles(level: int) -> None:
-    mesh = hand(level, nails=False).rig.mesh
+    mesh = hand(level, detail=False).rig.mesh
     assert len(mesh.triangles) == COUNTS[level]
     assert_sound(mesh, {0: 30, 1: 25, 2: 18}[level])
 
 
-def test_nails_leave_no_slivers(right: Body) -> None:
+def test_detail_leaves_no_slivers(right: Body) -> None:
     assert_sound(right.rig.mesh, 25)
+
+
+@pytest.mark.parametrize("build", [-1.0, 0.0, 1.0])
+def test_creases_are_carved_and_tendons_raised_on_every_build(build: float) -> None:
+    smooth, field = hand_field(build, detail=False), hand_field(build)
+    points, heights = field.relief.points, field.relief.heights
+    np.testing.assert_allclose(smooth(points), 0, atol=1e-6)
+    carved, raised = heights < -0.3, heights > 0.3
+    assert (field(points)[carved] > 0.25).all()
+    assert (field(points)[raised] < -0.25).all()
+    # Open grooves: their sides are less steep than 35 degrees.
+    skin = field.project(points[carved] + np.random.default_rng(4).normal(0, 0.8, (carved.sum(), 3)), steps=12)
+    assert ((field.normals(skin) * smooth.normals(skin)).sum(axis=1) > 0.82).all()
 
 
 def test_a_level_starts_with_the_vertices_of_the_one_before(right: Body) -> None:
@@ -223,7 +250,7 @@ def test_rest_is_within_the_limits_and_gives_the_rest_shape(right: Body) -> None
 
 @pytest.mark.parametrize("build", [-1.0, 0.0, 1.0])
 def test_bones_lie_inside_the_skin_and_apart(build: float) -> None:
-    body = hand(0, build=build, nails=False)
+    body = hand(0, build=build, detail=False)
     assert len(body.bones) == 21
     assert_bones_fit(body, to_skin=1.0, apart=1.5)
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
+from posespace.simulate.bodies.relief import Line, Relief, raise_by
 
 _CONE, _ELLIPSOID, _SHEET, _HALF_SPACE = 0, 1, 2, 3
 _CARVED = -1
@@ -28,7 +29,7 @@ _FAR = 1e3
 
 @dataclass(frozen=True, eq=False)
 class DistanceField:
-    """Primitives joined smoothly within groups, groups joined smoothly in turn, then some carved away.
+    """Primitives joined smoothly within groups, groups joined smoothly in turn, then some carved away; relief on top.
 
     Parameters
     ----------
@@ -40,6 +41,7 @@ class DistanceField:
     sizes : (P, 10) radii, lengths, corners: see `_primitive`
     joins : (G, 2) int64 group that goes, group that takes it, in this order; the last taker is the whole
     join_blends : (G,) how wide each join blends
+    relief : lines that raise or carve the surface
     """
 
     kinds: Ints
@@ -50,6 +52,7 @@ class DistanceField:
     sizes: Floats
     joins: Ints
     join_blends: Floats
+    relief: Relief
 
     def __call__(self, points: ArrayLike) -> Floats:
         """Return the field's values (N,) at points (N, 3)."""
@@ -78,7 +81,7 @@ class DistanceField:
     @property
     def _tables(self) -> tuple[Floats | Ints, ...]:
         parts = (self.kinds, self.groups, self.blends, self.axes, self.origins, self.sizes)
-        return (*parts, self.joins, self.join_blends)
+        return (*parts, self.joins, self.join_blends, *self.relief.tables)
 
 
 class FieldBuilder:
@@ -91,6 +94,7 @@ class FieldBuilder:
         self._joins = [(self._numbers[going], self._numbers[taking]) for going, taking, _ in joins]
         self._join_blends = [blend for *_, blend in joins]
         self._rows: list[tuple[int, int, float, Floats, Floats, Floats]] = []
+        self._lines: list[Line] = []
 
     def cone(
         self,
@@ -128,8 +132,12 @@ class FieldBuilder:
         frame = frame_along(np.asarray(outward), (0.31, 0.59, 0.74))
         self._add(_HALF_SPACE, None, blend, (), frame.T, np.asarray(point))
 
+    def relief(self, *lines: Line) -> None:
+        """Raise or carve the surface along lines, after everything else."""
+        self._lines.extend(lines)
+
     def build(self) -> DistanceField:
-        """Return the field of all primitives so far."""
+        """Return the field of all primitives and lines so far."""
         kinds, groups, blends, axes, origins, sizes = zip(*self._rows, strict=True)
         return DistanceField(
             np.array(kinds),
@@ -140,6 +148,7 @@ class FieldBuilder:
             np.array(sizes),
             np.array(self._joins),
             np.array(self._join_blends, dtype=np.float64),
+            Relief.of(self._lines),
         )
 
     def _add(
@@ -278,7 +287,7 @@ def _primitive(kind: int, point: Floats, axes: Floats, origin: Floats, sizes: Fl
 
 
 @njit(cache=True)
-def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_blends):  # type: ignore[no-untyped-def]
+def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_blends, *relief):  # type: ignore[no-untyped-def]
     """Values and gradients (N, 4) at points (N, 3)."""
     result = np.empty((len(points), 4))
     parts = np.zeros((len(joins) + 1, 4))
@@ -298,4 +307,5 @@ def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_ble
                 part = _primitive(kinds[k], points[n], axes[k], origins[k], sizes[k])
                 _blend(whole, part, blends[k])
         result[n] = -whole
+        raise_by(result[n], points[n], *relief)
     return result

@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from posespace import check
 from posespace.check import Floats, Ints
@@ -29,7 +30,7 @@ _TURN = 8.0
 """Millimetres from the end of the forearm at which its skin turns round: from there on it is held."""
 
 
-def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 0.0, nails: bool = True) -> Body:
+def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 0.0, detail: bool = True) -> Body:
     """Return a hand with slightly bent fingers, pointing along y, its back towards z and its wrist at the origin.
 
     All hands have the same triangles and joints, vertex by vertex: other sizes, builds and sides are the same hand
@@ -41,7 +42,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
     side : "right" or "left", its mirror image
     size : factor on all lengths, above 0; at 1 the hand is 190 mm long
     build : thickness, from -1 (slim) to 1 (strong)
-    nails : whether the fingers have nails; without, the skin is smooth all over
+    detail : nails, creases, wrinkles and tendons; without, the skin is smooth all over
 
     Returns
     -------
@@ -56,7 +57,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
     if not -1 <= build <= 1:
         raise InputError(f"hand build: expected -1 to 1, got {build}")
     parts = hand_bones.segments(build)
-    points, triangles = _skin(level, build, nails)
+    points, triangles = _skin(level, build, detail)
     influences, weights = hand_weights(points, parts)
     skeleton = hand_bones.skeleton(parts)
     right = size * points, triangles, _scaled(skeleton, size)
@@ -99,7 +100,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
             before = part
     dense[:, 1] = left
     dense = np.maximum(dense, 0)
-    dense[dense < 1e-4] = 0
+    dense[dense < 5e-4] = 0
     influences, weights = pack_weights(dense, 4)
     return influences, weights / weights.sum(axis=1, keepdims=True)
 
@@ -128,26 +129,42 @@ def _distance(points: Floats, parts: list[Segment]) -> Floats:
 
 
 def _sizing(points: Floats) -> Floats:
-    """Relative edge lengths: shorter on the fingers, shortest at their tips and in the webs between them."""
+    """Relative edge lengths: short on the fingers, shortest at their tips and joints, in the webs and along creases."""
     parts = hand_bones.segments()
     chains = [[part for name, part in parts.items() if name.startswith(f"{finger}_")] for finger in (*FINGERS, "thumb")]
-    tips = np.min([np.linalg.norm(points - chain[-1].at(0.7), axis=1) for chain in chains], axis=0)
+    tips = _nearest(points, [chain[-1].at(0.7) for chain in chains])
     first = [parts[f"{finger}_1"].at(0.4) for finger in FINGERS]
-    webs = np.min([np.linalg.norm(points - (a + b) / 2, axis=1) for a, b in pairwise(first)], axis=0)
-    inward = np.minimum(step_across(webs - 12, 10.0) * 0.5 - 0.5, step_across(tips - 16, 10.0) * 0.4 - 0.4)
+    webs = _nearest(points, [(a + b) / 2 for a, b in pairwise(first)])
+    inward = np.minimum(step_across(webs - 11, 12.0) * 0.92 - 0.92, step_across(tips - 16, 10.0) * 0.4 - 0.4)
     fingers = _distance(points, [part for chain in chains for part in chain[-2:]])
-    return np.asarray(1.3 - 0.35 * step_across(16 - fingers, 8.0) + inward)
+    smooth = 1.35 - 0.4 * step_across(16 - fingers, 8.0) + inward
+    # Gently longer away from the lines, or the triangles between long and short edges would be thin.
+    creases = 0.6 + 0.06 * np.maximum(_creases().query(points)[0] - 1, 0)
+    joints = _nearest(points, [part.start for chain in chains for part in chain[-2:]])
+    return np.asarray(np.minimum(smooth, np.minimum(creases, 0.52 + 0.055 * np.maximum(joints - 11, 0))))
+
+
+@lru_cache(maxsize=1)
+def _creases() -> cKDTree:
+    """Where the skin is carved."""
+    relief = hand_field().relief
+    return cKDTree(relief.points[relief.heights < 0])
+
+
+def _nearest(points: Floats, centres: list[Floats]) -> Floats:
+    """Distance (N,) to the nearest of some points."""
+    return np.asarray(np.min([np.linalg.norm(points - centre, axis=1) for centre in centres], axis=0))
 
 
 @lru_cache(maxsize=1)
 def _coarse() -> tuple[Floats, Ints]:
     """The coarsest skin of the plain hand, which every other hand is made from."""
-    points, triangles = triangulate(hand_field(nails=False), BOX, TRIANGLES, _GRID, _sizing)
+    points, triangles = triangulate(hand_field(detail=False), BOX, TRIANGLES, _GRID, _sizing)
     points.flags.writeable = triangles.flags.writeable = False
     return points, triangles
 
 
-def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
+def _skin(level: int, build: float, detail: bool) -> tuple[Floats, Ints]:
     points, triangles = _coarse()
     everything = np.ones(len(points), dtype=bool)
     steps = int(np.ceil(5 * abs(build)))
@@ -157,11 +174,11 @@ def _skin(level: int, build: float, nails: bool) -> tuple[Floats, Ints]:
         influences, weights = hand_weights(points, before)
         shifts = (hand_bones.skeleton(after).rest_world - hand_bones.skeleton(before).rest_world)[:, :3, 3]
         points = points + np.einsum("nk,nkc->nc", weights, shifts[influences])
-        between = hand_field(build * k / steps, nails=False)
+        between = hand_field(build * k / steps, detail=False)
         points = between.project(points)
         for _ in range(4):
             points = relax(between, points, triangles, _sizing(points), everything)
-    field = hand_field(build, nails)
+    field = hand_field(build, detail)
     points = field.project(points)
     for _ in range(level):
         points, triangles = _finer(field, points, triangles)
@@ -174,8 +191,10 @@ def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Float
     fine = finer.refine(points)
     free = np.arange(len(fine)) >= len(points)
     fine[free] = field.project(fine[free])
+    # Interpolated, as the new vertices can follow no change within one triangle.
+    sizes = finer.refine(_sizing(points)[:, None])[:, 0]
     for _ in range(4):
-        fine = relax(field, fine, finer.triangles, _sizing(fine), free)
+        fine = relax(field, fine, finer.triangles, sizes, free)
     return fine, finer.triangles
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from posespace.check import Floats
 from posespace.simulate.bodies.distance_field import DistanceField, FieldBuilder, frame_along
 from posespace.simulate.bodies.hand_bones import FINGERS, STUMP, THUMB_RADII, Segment, segments, thickness
+from posespace.simulate.bodies.hand_relief import hand_relief
 
 BOX = ((-100.0, -52.0, -66.0), (84.0, 205.0, 36.0))
 """A box around every build of the hand, millimetres."""
@@ -20,20 +21,22 @@ _JOINS = (
 )
 
 
-def hand_field(build: float = 0.0, nails: bool = True) -> DistanceField:
+def hand_field(build: float = 0.0, detail: bool = True) -> DistanceField:
     """Return the skin of a right hand as a field; `build` from -1 to 1 makes it slim or strong."""
     shape = FieldBuilder(_JOINS)
     parts, thick = segments(build), thickness(build)
     for name in FINGERS:
-        _finger(shape, name, parts, thick, nails)
+        _finger(shape, name, parts, thick, detail)
         _metacarpal(shape, name, parts, thick)
-    _thumb(shape, parts, thick, nails)
+    _thumb(shape, parts, thick, detail)
     _palm(shape, parts, thick)
     shape.cut((0.0, STUMP, 0.0), (0.0, -1.0, 0.0), 22.0)
+    if detail:
+        shape.relief(*hand_relief(shape.build(), parts))
     return shape.build()
 
 
-def _finger(shape: FieldBuilder, name: str, parts: dict[str, Segment], thick: float, nails: bool) -> None:
+def _finger(shape: FieldBuilder, name: str, parts: dict[str, Segment], thick: float, detail: bool) -> None:
     near, middle, far = (parts[f"{name}_{k}"] for k in (1, 2, 3))
     root, pip, dip, tip = (thick * radius for radius in FINGERS[name].radii)
     waist = 0.5 * (pip + dip) * 0.975
@@ -56,7 +59,7 @@ def _finger(shape: FieldBuilder, name: str, parts: dict[str, Segment], thick: fl
     pulp = 0.35 * far.start + 0.65 * end - 0.3 * tip * far.frame[:, 2]
     shape.ellipsoid(name, pulp, far.frame, (1.02 * tip, 1.55 * tip, 0.84 * tip), 3.0)
     shape.ellipsoid(name, near.at(1.0, above=0.17 * pip), near.frame, (0.86 * pip, 0.98 * pip, 0.84 * pip), 3.0)
-    if nails:
+    if detail:
         _nail(shape, name, far, end, tip)
 
 
@@ -78,7 +81,7 @@ def _metacarpal(shape: FieldBuilder, name: str, parts: dict[str, Segment], thick
     shape.cone("palm", start, web, (1.05 * root, 0.8 * root), 8.0, upward=up, stretch=(1.05, 0.88))
 
 
-def _thumb(shape: FieldBuilder, parts: dict[str, Segment], thick: float, nails: bool) -> None:
+def _thumb(shape: FieldBuilder, parts: dict[str, Segment], thick: float, detail: bool) -> None:
     meta, near, far = parts["thumb_metacarpal"], parts["thumb_1"], parts["thumb_2"]
     root, mcp, ip, tip = (thick * radius for radius in THUMB_RADII)
 
@@ -97,7 +100,7 @@ def _thumb(shape: FieldBuilder, parts: dict[str, Segment], thick: float, nails: 
     shape.ellipsoid("thumb", meta.at(1.0, above=1.2), meta.frame, (0.92 * mcp, 11.0, 0.9 * mcp), 4.0)
     pulp = 0.35 * far.start + 0.65 * end - 2.6 * far.frame[:, 2]
     shape.ellipsoid("thumb", pulp, far.frame, (tip, 12.5, 0.82 * tip), 4.0)
-    if nails:
+    if detail:
         _nail(shape, "thumb", far, end, tip)
 
 
