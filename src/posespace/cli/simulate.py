@@ -21,12 +21,14 @@ from posespace.cli.printing import print_one, warn
 @click.option("--step", default=18.0, help="Degrees between the poses of a joint's range.")
 @click.option("--random", default=25, help="Number of random poses of all joints to add.")
 @click.option("--seed", default=2002, help="Seed of the random poses.")
-@click.option("--poisson", default=0.45, help="Poisson's ratio of the tissue.")
-@click.option("--contact", is_flag=True, help="Keep skin from passing through skin. Slower.")
+@click.option("--poisson", default=0.49, help="Poisson's ratio of the flesh.")
+@click.option("--skin", default=0.1, help="Stiffness of the skin: modulus over flesh's times thickness over diagonal.")
+@click.option("--no-contact", is_flag=True, help="Let skin pass through skin. Faster.")
 @click.option(
     "--law",
     type=click.Choice(["stable", "calculix"]),
-    help="Material law; calculix resists inversion. Without it: stable, with --contact calculix.",
+    default="calculix",
+    help="Material law; calculix resists inversion.",
 )
 @click.option("--workers", default=1, help="Number of local processes, with one thread each.")
 @click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster.")
@@ -46,8 +48,9 @@ def simulate(
     random: int,
     seed: int,
     poisson: float,
-    contact: bool,
-    law: str | None,
+    skin: float,
+    no_contact: bool,
+    law: str,
     workers: int,
     scheduler: str | None,
     memory: str | None,
@@ -66,8 +69,7 @@ def simulate(
     from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
 
-    law = law or ("calculix" if contact else "stable")
-    tissue = Tissue(order, law, poisson, Contact() if contact else None)
+    tissue = Tissue(order, law, poisson, skin, None if no_contact else Contact())
     settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
     machines = Machines(workers, scheduler, memory, retries)
     print_one(simulate(settings, out, machines, resume, warn=warn), as_json)

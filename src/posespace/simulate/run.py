@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from posespace.simulate.mesh.repair import cut_ends
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import joint_ranges, random_poses
 from posespace.simulate.settings import BUILT_IN, Settings
-from posespace.simulate.solver.contact import SkinContact
+from posespace.simulate.solver.contact import SkinContact, TouchingError
 
 _MOST_NOTES = 5
 """Poses beyond the limits that are named one by one."""
@@ -50,6 +51,7 @@ def simulate(
         with status("making the body"):
             body, poses, notes = prepared(settings)
         odd = _beyond_limits(body.rig, poses)
+        settings = _possible(settings, body, odd)
         # A store to resume must be for these poses and settings: checked before the tetrahedra are made.
         store = ExampleStore.create(out, body.rig, poses, resume, settings.decisive) if out.exists() else None
         if store is not None and not store.made:
@@ -58,7 +60,6 @@ def simulate(
             (warn or (lambda _: None))(note)
         if store is not None and store.finished().all():
             return _figures(store) | {"notes": [*notes, *odd, "every pose was finished already"]}
-        _check_contact(settings, body)
         with status("making tetrahedra"):
             mesh = _filled(settings, body)
         client = client or stack.enter_context(machines.cluster())
@@ -114,11 +115,16 @@ def poses_of(settings: Settings, rig: Rig) -> Motion:
     return Motion.from_poses(poses, names)
 
 
-def _check_contact(settings: Settings, body: Body) -> None:
-    """Raise where the skin already touches itself at rest, before the long work."""
-    if settings.tissue.contact is not None:
-        with _naming(settings):
-            SkinContact.of(body.rig.mesh, settings.tissue.contact)
+def _possible(settings: Settings, body: Body, odd: list[str]) -> Settings:
+    """The settings, without contact where the skin already touches itself at rest."""
+    if settings.tissue.contact is None:
+        return settings
+    try:
+        SkinContact.of(body.rig.mesh, settings.tissue.contact)
+    except TouchingError as error:
+        odd.append(f"{error}: simulated without contact, so skin may pass through skin; mend the rig to avoid that")
+        return replace(settings, tissue=replace(settings.tissue, contact=None))
+    return settings
 
 
 def _naming(settings: Settings) -> AbstractContextManager[None]:

@@ -35,8 +35,8 @@ class Tissue:
 
     order: int = 2
     law: str = "calculix"
-    poisson: float = 0.47
-    skin: float = 0.2
+    poisson: float = 0.49
+    skin: float = 0.1
     contact: Contact | None = field(default_factory=Contact)
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class TetMesh:
     ----------
     points : (N, 3) float64 nodes in the rest shape
     tets : (T, 4) int32, of positive volume
-    bone_of : (N,) int32, the bone that the node moves with: it lies on it, or on a cut that it holds; -1 for a free node
+    bone_of : (N,) int32, the bone that the node moves with, lying on it or on a cut that it holds; -1 for a free node
     element : (V,) int32, the tetrahedron that carries each vertex of the skin
     place : (V, 4) float64, the vertex's barycentric coordinates there; a little below 0 where it lies just outside
     bones : the bones as they are in the mesh; where room was lacking, smaller than those given

@@ -45,6 +45,10 @@ class Contact:
                 raise InputError(f"contact {name}: expected above 0, got {getattr(self, name)}")
 
 
+class TouchingError(InputError):
+    """The skin touches itself at rest, so nothing could keep it apart."""
+
+
 class SkinContact:
     """The barrier of one surface.
 
@@ -63,10 +67,10 @@ class SkinContact:
         self._way_checker, self._finder = self._ipc.AdditiveCCD(), self._ipc.LBVH()
         self.distance = settings.distance * float(np.linalg.norm(np.ptp(rest, axis=0)))
         if self.intersects(rest):
-            raise InputError("contact: the skin passes through itself at rest; mend it, or simulate without contact")
+            raise TouchingError("the skin passes through itself at rest")
         nearest = self.nearest(rest)
         if nearest < _LEAST * self.distance:
-            raise InputError("contact: the skin touches itself at rest; mend it, or simulate without contact")
+            raise TouchingError("the skin touches itself at rest")
         self.distance = min(self.distance, _ROOM * nearest)
         self._barrier = self._ipc.BarrierPotential(self.distance, settings.stiffness * young, True)
 

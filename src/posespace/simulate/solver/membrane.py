@@ -3,8 +3,8 @@
 Each face is an incompressible neo-Hookean sheet in plane stress: per area at rest, ψ = k/2 (λ₁² + λ₂² + 1/(λ₁λ₂)² − 3),
 λ₁ ≥ λ₂ being its stretches and k the shear modulus of the skin times its thickness. A thin sheet bears no pressure: it
 wrinkles, finer than any mesh. So where λ₂ < λ₁^(−1/2) it pulls along λ₁ only, ψ = k/2 (λ₁² + 2/λ₁ − 3), and where
-λ₁ < 1 not at all: the relaxed energy of Pipkin (1986). It is convex, so its tangent needs no damping. Ten-node faces are
-four flat triangles. A face couples only nodes of one element, so the pattern of the tangent stays that of the elements.
+λ₁ < 1 not at all: the relaxed energy of Pipkin (1986). It is convex, so its tangent needs no damping. Ten-node faces
+are four flat triangles. A face couples only nodes of one element, so the tangent has the pattern of the elements.
 """
 
 from __future__ import annotations
