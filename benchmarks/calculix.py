@@ -37,11 +37,13 @@ def main() -> None:
     if program is None:
         sys.exit("no ccx on the path; Debian and Ubuntu have it in calculix-ccx")
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from calculix import arc, solve  # The tests' module, not this one.
+    from helpers.calculix import arc, solve
 
     body = hand(level=1)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements)
-    simulations = {law: Simulation(body.rig, mesh, Tissue(2, law)) for law in ("stable", "calculix")}
+    mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements, cuts=body.cuts)
+    # Flesh alone, as the deck has it: no skin of its own, no contact.
+    bare = {law: Tissue(2, law, 0.45, skin=0.0, contact=None) for law in ("stable", "calculix")}
+    simulations = {law: Simulation(body.rig, mesh, tissue) for law, tissue in bare.items()}
     pose = _bent(body.rig.skeleton, options.degrees)
     found = {law: _solved(simulation, _bent(body.rig.skeleton, 1.0), pose) for law, simulation in simulations.items()}
     same = simulations["calculix"]

@@ -51,14 +51,14 @@ def main() -> None:
     parser.add_argument("--parts", type=float, nargs="+", default=[0.6, 0.8, 0.9, 1.0])
     chosen = parser.parse_args()
     body = hand(chosen.level)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, chosen.elements, body.rig.skeleton.names)
+    mesh = tetrahedralise(body.rig.mesh, body.bones, chosen.elements, body.rig.skeleton.names, body.cuts)
     print(f"order {chosen.order}, {len(mesh.tets)} tetrahedra, {len(body.rig.mesh.points)} skin vertices")
     touch = SkinContact(body.rig.mesh.points, body.rig.mesh.triangles, Contact())
     for law, contact in (("stable", None), ("calculix", None), ("calculix", Contact())):
-        simulation, start = Simulation(body.rig, mesh, Tissue(chosen.order, law, contact=contact)), None
+        simulation = Simulation(body.rig, mesh, Tissue(chosen.order, law, contact=contact))
         for part in chosen.parts:
             pose = fist(body.rig, part)
-            posed = simulation.solve(pose, start)
+            posed = simulation.solve(pose)
             solution = posed.solution
             row = {
                 "law": law,
@@ -74,7 +74,6 @@ def main() -> None:
             if not solution.converged:
                 row = {"law": law, "contact": row["contact"], "fist": row["fist"], "not solved": solution.reason}
             print(" | ".join(f"{name} {value}" for name, value in row.items()), flush=True)
-            start = (pose, posed.nodes) if solution.converged else start
 
 
 if __name__ == "__main__":

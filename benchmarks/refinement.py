@@ -43,7 +43,7 @@ def main() -> None:
     motion = _poses(options.poses)
     solved = []
     for elements in sorted(options.elements):
-        mesh = tetrahedralise(body.rig.mesh, body.bones, elements, body.rig.skeleton.names)
+        mesh = tetrahedralise(body.rig.mesh, body.bones, elements, body.rig.skeleton.names, body.cuts)
         print(f"{elements}: {len(mesh.tets)} tetrahedra; {'; '.join(mesh.notes)}", file=sys.stderr)
         simulation = Simulation(body.rig, mesh, Tissue())
         simulation.solve(body.rig.rest)  # Compiles the kernels.

@@ -224,7 +224,9 @@ def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> 
     given = body.rig
     mesh = given.mesh.with_points(given.mesh.points * np.array([thick, 1.0, thick]))
     rig = ps.Rig(mesh, given.skeleton, given.influences, given.weights)
-    simulation = Simulation(rig, tetrahedralise(mesh, body.bones, 5000, rig.skeleton.names), Tissue(1, poisson=poisson))
+    simulation = Simulation(
+        rig, tetrahedralise(mesh, body.bones, 5000, rig.skeleton.names, body.cuts), Tissue(1, poisson=poisson)
+    )
     shapes = []
     for pose in motion:
         posed = simulation.solve(pose)

@@ -24,7 +24,7 @@ from posespace.simulate.settings import Tissue
 def main() -> None:
     options = _options()
     body = hand(0)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements, body.rig.skeleton.names)
+    mesh = tetrahedralise(body.rig.mesh, body.bones, options.elements, body.rig.skeleton.names, body.cuts)
     job = Job(body.rig, mesh, Tissue())
     motion = random_poses(body.rig.skeleton, options.poses, seed=2002, fraction=0.5)
     rows = {}

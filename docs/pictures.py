@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends muscles signals retarget frame]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -13,9 +13,9 @@ import muscle_pictures
 import numpy as np
 from frame_picture import frame
 
-from posespace.check import Floats
+from posespace import datasets
+from posespace.examples import Examples
 from posespace.formats.example_store import ExampleStore
-from posespace.pose import Pose
 from posespace.report.camera import Camera
 from posespace.report.montage import montage
 from posespace.report.png import save_png
@@ -23,24 +23,8 @@ from posespace.report.render import Image, render
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.cutaway import cut_open
 from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.settings import Tissue
-from posespace.simulate.solver.simulation import Simulation
-from posespace.skeleton import Skeleton
 
 IMG = Path(__file__).with_name("img")
-
-Bends = dict[str, tuple[float, ...]]
-"""Degrees that joints turn from rest, about each of their axes."""
-
-FINGER: Bends = {"index_pip": (76,)}  # From 14 degrees at rest, 90 between the bones.
-FIST: Bends = {
-    **{f"{finger}_mcp": (69,) for finger in ("index", "middle", "ring", "little")},
-    **{f"{finger}_pip": (77,) for finger in ("index", "middle", "ring", "little")},
-    **{f"{finger}_dip": (46,) for finger in ("index", "middle", "ring", "little")},
-    "thumb_cmc": (32, -5),
-    "thumb_mcp": (37,),
-    "thumb_ip": (46,),
-}
 
 
 def views() -> None:
@@ -57,7 +41,7 @@ def views() -> None:
 def tets() -> None:
     """The tetrahedra cut open along the middle finger."""
     body = hand(1)
-    mesh = tetrahedralise(body.rig.mesh, body.bones, 11_000, body.rig.skeleton.names)
+    mesh = tetrahedralise(body.rig.mesh, body.bones, 11_000, body.rig.skeleton.names, body.cuts)
     points, triangles, colors = cut_open(mesh, body.bones, (0.0, 0.0, 1.5), (0.0, 0.0, 1.0))
     flat = points[triangles].reshape(-1, 3)
     faces = np.arange(len(flat)).reshape(-1, 3)
@@ -70,40 +54,39 @@ def tets() -> None:
 
 
 def bends() -> None:
-    """A bent finger and a fist: plain skinning beside the simulation."""
-    body = hand(1)
-    skeleton = body.rig.skeleton
-    simulation = Simulation(body.rig, tetrahedralise(body.rig.mesh, body.bones, 11_000, skeleton.names), Tissue())
-    joint = skeleton.rest_world[skeleton.index("index_pip"), :3, 3]
+    """A bent finger and a fist of the built-in hand: plain skinning beside the simulation."""
+    train, _ = datasets.hand()
+    joint = train.rig.skeleton.rest_world[train.rig.skeleton.index("index_pip"), :3, 3]
     close = Camera((-1.0, 0.15, 0.25), target=joint - (0.0, 2.0, 6.0), extent=32.0)
-    compare("finger", simulation, FINGER, [close])
+    compare("finger", train, "index_pip.x +86", [close])
     sides = [Camera(towards, target=(-10, 74, -26), extent=58.0) for towards in ((-0.35, 0.25, -1), (-1, 0.2, -0.2))]
-    compare("fist", simulation, FIST, sides)
+    compare("fist", datasets.hand_grasps(), "fist", sides)
 
 
-def compare(name: str, simulation: Simulation, turns: Bends, cameras: list[Camera]) -> None:
-    """Write img/`name`.png: a row for each camera, skinning at the left and the simulation at the right."""
-    rig = simulation.rig
-    start: tuple[Pose, Floats] | None = None
-    for part in (0.8, 0.92, 1.0):  # The last degrees in short steps, in which creases form.
-        pose = _pose(rig.skeleton, turns, part)
-        posed = simulation.solve(pose, start)
-        if not posed.solution.converged:
-            sys.exit(f"{name}: {posed.solution.reason}")
-        start = pose, posed.nodes
-    shapes = [rig.skin(pose), posed.skin]
+def compare(title: str, examples: Examples, name: str, cameras: list[Camera]) -> None:
+    """Write img/`title`.png: a row for each camera, plain skinning at the left and the named example at the right."""
+    rig, index = examples.rig, examples.motion.names.index(name)
+    shapes = [rig.skin(examples.motion[index]), np.asarray(examples.shapes[index])]
     rows = []
     for camera in cameras:
         view = camera.framing(np.stack(shapes))
         rows.append([render(shape, rig.mesh.triangles, view, (480, 420)) for shape in shapes])
-    save_png(IMG / f"{name}.png", montage(rows, titles=["plain skinning", "simulated"]))
+    save_png(IMG / f"{title}.png", montage(rows, titles=["plain skinning", "simulated"]))
 
 
-def _pose(skeleton: Skeleton, turns: Bends, part: float) -> Pose:
-    angles = np.zeros((len(skeleton), 3))
-    for joint, degrees in turns.items():
-        angles[skeleton.index(joint), : len(degrees)] = part * np.radians(degrees)
-    return Pose(skeleton.rotations(angles))
+def grasps() -> None:
+    """The named grasps of the built-in hand, each from the palm's and the thumb's side."""
+    examples = datasets.hand_grasps(level=2)
+    named = [k for k, name in enumerate(examples.motion.names) if not name.startswith("grasp")]
+    cells, titles = [], []
+    for index in named:
+        shape = np.asarray(examples.shapes[index])
+        views = [Camera.fit(shape, towards) for towards in ((0.1, 0.2, -1), (-1, 0.25, -0.15))]
+        cells.append([render(shape, examples.rig.mesh.triangles, view, (230, 250)) for view in views])
+        titles.append(examples.motion.names[index])
+    rows = [[cell for pair in cells[k : k + 3] for cell in pair] for k in range(0, len(cells), 3)]
+    labels = [", ".join(titles[k : k + 3]) for k in range(0, len(cells), 3)]
+    save_png(IMG / "grasps.png", montage(rows, labels=labels))
 
 
 def outside_rig(examples: Path) -> None:
@@ -123,6 +106,7 @@ PICTURES = {
     "views": views,
     "tets": tets,
     "bends": bends,
+    "grasps": grasps,
     "muscles": muscle_pictures.muscles,
     "signals": muscle_pictures.signals,
     "retarget": muscle_pictures.retarget,

@@ -74,7 +74,7 @@ def solve(
 
 def arc(simulation: Simulation, pose: Pose, nodes: Floats, steps: int) -> list[Floats]:
     """Return `steps` positions (N, 3) of the fixed nodes on the way from rest to `pose`, solved as `nodes` (N, 3)."""
-    rig, rest, fixed = simulation.rig, simulation.rest_nodes, simulation.fixed
+    rig, rest, fixed = simulation.rig, simulation.rest_nodes, simulation.solver.system.fixed
     ends = np.stack([skinning.apply(matrix[None], rest[fixed]) for matrix in rig.transforms(pose)])
     owner = np.linalg.norm(ends - nodes[fixed], axis=2).argmin(axis=0)
     path = []

@@ -102,6 +102,18 @@ def test_a_rig_that_cannot_be_read(tmp_path: Path) -> None:
     assert_refused(tmp_path, ("odd.xyz",), "odd.xyz", "known endings")
 
 
+def test_skin_that_touches_itself_at_rest_is_simulated_without_contact(tmp_path: Path, poses: Path) -> None:
+    mesh = limb()
+    shifted = mesh.points + [0.3, 0.4, 0.1]
+    points, triangles = np.vstack([mesh.points, shifted]), np.vstack([mesh.triangles, mesh.triangles + len(shifted)])
+    rig_file(tmp_path, points, triangles)
+    words = ["simulate", "made.gltf", "--poses", str(poses), "-o", "out.examples"]
+    done = run_forked(words, tmp_path, without=NEVER)
+    assert "the skin passes through itself at rest: simulated without contact" in done.stderr
+    quiet = run_forked([*words, "--no-contact"], tmp_path, without=NEVER)
+    assert "contact" not in quiet.stderr
+
+
 def test_a_rig_without_limits_needs_poses(tmp_path: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
     assert_refused(tmp_path, ("made.gltf",), "made.gltf", "no limits", "--poses FILE", without=NEVER)

@@ -19,8 +19,9 @@ HAND_FINE = Path(__file__).with_name("hand_fine.npz")
 def hand(level: int = 1) -> tuple[Examples, Examples]:
     """Return examples to fit on and unseen ones to evaluate with: a right hand in millimetres, 17 joints.
 
-    The first set moves one degree of freedom at a time through its range, the rest pose first; the second turns all
-    joints at once. Both were made by nonlinear finite elements, so the truth and the tissue are known.
+    The first set moves one degree of freedom at a time through its whole range, the rest pose first; the second turns
+    all joints at once, each drawn uniformly from its whole range. All sets of the hand were made by nonlinear finite
+    elements with contact, so the truth and the tissue are known, and no skin passes through skin.
 
     Parameters
     ----------
@@ -33,16 +34,21 @@ def hand(level: int = 1) -> tuple[Examples, Examples]:
 
 
 def hand_between(level: int = 1) -> Examples:
-    """Return 27 unseen examples: one degree of freedom at a time, half-way between two angles of `hand`.
+    """Return 66 unseen examples: each degree of freedom alone, at three angles that `hand` does not have.
 
-    The carpo-metacarpal joint of the thumb has all such angles, any other degree of freedom one.
+    Two are the middles of the first and the last interval of its range, the third is drawn uniformly from all of it.
     """
     return _named(_read(HAND_MORE, level), "between")
 
 
 def hand_together(level: int = 1) -> Examples:
-    """Return 40 examples to fit on, besides those of `hand`: random poses of all joints, none of them in `hand`."""
-    return _named(_read(HAND_MORE, level), "train")
+    """Return 72 examples to fit on, besides those of `hand`: 32 of two joints at once and 40 random grasps."""
+    return _named(_read(HAND_MORE, level), "pair", "train")
+
+
+def hand_grasps(level: int = 1) -> Examples:
+    """Return 37 unseen examples: 25 random grasps, a fist, a pinch and ten everyday grasps by name."""
+    return _other_than(_read(HAND_MORE, level), "rest", "pair", "train", "between")
 
 
 def arm() -> tuple[Examples, Examples]:
@@ -71,5 +77,9 @@ def _read(path: Path, level: int) -> Examples:
     return refined(examples, HAND_FINE) if level == 2 else examples
 
 
-def _named(examples: Examples, start: str) -> Examples:
-    return examples.subset([k for k, name in enumerate(examples.motion.names) if name.startswith(start)])
+def _named(examples: Examples, *starts: str) -> Examples:
+    return examples.subset([k for k, name in enumerate(examples.motion.names) if name.startswith(starts)])
+
+
+def _other_than(examples: Examples, *starts: str) -> Examples:
+    return examples.subset([k for k, name in enumerate(examples.motion.names) if not name.startswith(starts)])

@@ -20,6 +20,8 @@ from posespace.rig import Rig
 
 VERSION = 1
 _STEPS = 32767
+_FINEST = 4e-6
+"""The least length of a unit, as a fraction of the box diagonal: finer ones would only store noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def write(path: Path, examples: Examples, about: dict[str, Any]) -> float:
         "motion": records.write_motion(examples.motion, writer, "motion"),
     }
     exact = np.stack([shape - examples.rig.skin(pose) for pose, shape in examples])
-    steps = np.maximum(np.abs(exact).max(axis=(1, 2)), 1e-12) / _STEPS
+    steps = np.maximum(np.abs(exact).max(axis=(1, 2)) / _STEPS, _FINEST * examples.rig.mesh.diagonal)
     rounded = np.rint(exact / steps[:, None, None]).astype(np.int16)
     writer.put("shapes", differences=rounded, steps=steps)
     text = np.frombuffer(json.dumps(description).encode(), np.uint8)

@@ -15,9 +15,10 @@ from posespace.geometry.tetrahedra import boundary
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.simulate.bodies import capsules
-from posespace.simulate.bodies.body import Bone
+from posespace.simulate.bodies.body import Bone, Cut
 from posespace.simulate.bodies.rig_bones import bones_of_rig
 from posespace.simulate.mesh.cutaway import cut_open
+from posespace.simulate.mesh.repair import cut_ends
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.solver.elements import to_quadratic, volumes
 
@@ -112,6 +113,23 @@ def test_one_cut_end_is_capped() -> None:
     made = tetrahedralise(cut, two_bones(), WANTED)
     assert made.notes == ("1 hole capped, the largest of 24 edges at (2.887, 0, 0)",)
     assert volumes(made.points, made.tets).min() > 0
+
+
+def test_the_skin_of_a_cut_end_moves_with_the_nearest_bone(filled: TetMesh) -> None:
+    mesh = tube()
+    cut = Mesh(mesh.points, mesh.triangles[(mesh.points[mesh.triangles][:, :, 0] < 2.9).all(axis=1)])
+    assert cut_ends(mesh) == ()
+    (end,) = cut_ends(cut)
+    np.testing.assert_allclose(end.outward, [1, 0, 0], atol=1e-6)
+    made = tetrahedralise(cut, two_bones(), WANTED, cuts=(end,))
+    skin = np.unique(boundary(made.tets)[0])
+    outside = skin[capsules.distance(made.bones[1], made.points[skin]) > 1e-9]
+    held = made.bone_of[outside] == 1
+    assert held.sum() >= 3
+    np.testing.assert_array_equal(held, end.holds(made.points[outside]))
+    assert made.points[outside[held], 0].min() > 2.7
+    whole = tetrahedralise(mesh, two_bones(), WANTED, cuts=(Cut(np.array([-2.8, 0, 0]), np.array([-1.0, 0, 0])),))
+    assert (whole.bone_of == 0).sum() > (filled.bone_of == 0).sum()
 
 
 def test_a_surface_that_crosses_itself_is_wrapped() -> None:

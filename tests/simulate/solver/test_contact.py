@@ -83,7 +83,7 @@ def near(points: Floats, contact: SkinContact) -> Floats:
 def test_force_and_tangent_are_the_slopes_of_the_energy() -> None:
     points, tets, held = pads(4)
     contact, embedding = skin_of(points, tets)
-    system = System(points, tets, held != 0, Material("calculix"), contact, embedding)
+    system = System(points, tets, held != 0, Material("calculix"), None, contact, embedding)
     shape = near(points, contact)
     state = system.state(shape)
     assert state.in_contact
@@ -95,9 +95,20 @@ def test_force_and_tangent_are_the_slopes_of_the_energy() -> None:
     assert slope == pytest.approx(float((state.force * direction[system.free]).sum()), rel=1e-4)
     skins = [embedding @ (shape + sign * h * direction) for sign in (1.0, -1.0)]
     change = np.subtract(*(contact.slope(skin, contact.collisions(skin)) for skin in skins)) / (2 * h)
-    curvature = contact.curvature(embedding @ shape, state.touching, definite=False)
+    curvature = contact.curvature(embedding @ shape, state.touching, 0.0)
     product = (curvature @ (embedding @ direction).ravel()).reshape(-1, 3)
     np.testing.assert_allclose(product, change, atol=1e-4 * np.abs(change).max())
+
+
+def test_damping_takes_the_negative_eigenvalues_of_the_barrier() -> None:
+    points, tets, held = pads(4)
+    contact, embedding = skin_of(points, tets)
+    skin = embedding @ near(points, contact)
+    touching = contact.collisions(skin)
+    plain, half, whole = (contact.curvature(skin, touching, beta).toarray() for beta in (0.0, 0.5, 1.0))
+    np.testing.assert_allclose(half, (plain + whole) / 2, atol=1e-12 * np.abs(plain).max())
+    assert np.linalg.eigvalsh(plain).min() < -1e-3 * np.abs(plain).max()
+    assert np.linalg.eigvalsh(whole).min() > -1e-9 * np.abs(plain).max()
 
 
 def test_a_way_ends_before_the_first_collision() -> None:
