@@ -104,7 +104,7 @@ def test_a_rig_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_skin_that_touches_itself_at_rest_is_simulated_without_contact(tmp_path: Path, poses: Path) -> None:
     mesh = limb()
-    shifted = mesh.points + [0.3, 0.4, 0.1]
+    shifted = mesh.points + np.array([0.3, 0.4, 0.1])
     points, triangles = np.vstack([mesh.points, shifted]), np.vstack([mesh.triangles, mesh.triangles + len(shifted)])
     rig_file(tmp_path, points, triangles)
     words = ["simulate", "made.gltf", "--poses", str(poses), "-o", "out.examples"]

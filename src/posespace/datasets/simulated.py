@@ -8,6 +8,7 @@ import numpy as np
 
 from posespace.datasets import stored
 from posespace.datasets.finer import refined
+from posespace.datasets.ranges import ranges_of
 from posespace.errors import InputError
 from posespace.examples import Examples
 
@@ -49,6 +50,16 @@ def hand_together(level: int = 1) -> Examples:
 def hand_grasps(level: int = 1) -> Examples:
     """Return 37 unseen examples: 25 random grasps, a fist, a pinch and ten everyday grasps by name."""
     return _other_than(_read(HAND_MORE, level), "rest", "pair", "train", "between")
+
+
+def hand_jumps() -> dict[str, list[tuple[float, float]]]:
+    """Return where the hand's skin changes suddenly: by range, the steps from and to so many degrees.
+
+    In such a step some vertex moves more than twice as much per degree as in the median step of its range, because a
+    fold forms. Only ranges with such a step are given; the angles are those of `hand` and `hand_between`.
+    """
+    found = {each.name: each.jumps() for each in ranges_of(hand()[0], hand_between())}
+    return {name: steps for name, steps in found.items() if steps}
 
 
 def arm() -> tuple[Examples, Examples]:

@@ -101,7 +101,7 @@ def test_force_and_tangent_are_the_slopes_of_the_energy() -> None:
 
 
 def test_damping_takes_the_negative_eigenvalues_of_the_barrier() -> None:
-    points, tets, held = pads(4)
+    points, tets, _ = pads(4)
     contact, embedding = skin_of(points, tets)
     skin = embedding @ near(points, contact)
     touching = contact.collisions(skin)
