@@ -62,6 +62,6 @@ def ranges_of(*sets: Examples) -> list[Range]:
     ranges = []
     for name, side in found.items():
         side.sort(key=lambda entry: abs(entry[0]))
-        degrees, off = np.array([entry[0] for entry in side]), np.stack([entry[2] for entry in side])
-        ranges.append(Range(name, degrees, [entry[1] for entry in side], off))
+        angles, off = np.array([entry[0] for entry in side]), np.stack([entry[2] for entry in side])
+        ranges.append(Range(name, angles, [entry[1] for entry in side], off))
     return ranges
