@@ -14,7 +14,6 @@ from rivals import DATA, frames
 from timing import show
 
 import posespace as ps
-from posespace.motion import Motion
 
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
 """Figure 7 of Kry, James and Pai 2002: the thumb's carpo-metacarpal joint with 1 to 5 components."""
@@ -33,15 +32,6 @@ def score(skin: ps.Skin, unseen: ps.Examples) -> float:
 def bytes_per_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
     """What the skin stores, excluding the rig."""
     return round(ps.evaluate(skin, unseen.subset([0])).bytes_per_vertex, 1)
-
-
-def joined(first: ps.Examples, second: ps.Examples) -> ps.Examples:
-    """Both sets of examples of one rig as one."""
-    rotations = np.concatenate([first.motion.rotations, second.motion.rotations])
-    shapes = [each.shapes[k] for each in (first, second) for k in range(len(each))]
-    return ps.Examples.from_shapes(
-        first.rig, Motion(rotations, names=(*first.motion.names, *second.motion.names)), shapes
-    )
 
 
 def components(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> list[Row]:
@@ -75,7 +65,7 @@ def kernels(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> li
 
 def coupling(train: ps.Examples, random: ps.Examples) -> list[Row]:
     """What poses of several joints add."""
-    more = joined(train, ps.datasets.hand_together())
+    more = train.joined(ps.datasets.hand_together())
     settings = {
         "single joints only": (train, ps.EigenSkin()),
         "general: all poses solved together": (more, ps.EigenSkin(general=True, coupling=False)),

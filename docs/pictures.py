@@ -76,10 +76,9 @@ def compare(title: str, examples: Examples, name: str, cameras: list[Camera]) ->
 
 def grasps() -> None:
     """The named grasps of the built-in hand, each from the palm's and the thumb's side."""
-    examples = datasets.hand_grasps(level=2)
-    named = [k for k, name in enumerate(examples.motion.names) if not name.startswith("grasp")]
+    examples = datasets.hand_grasps(level=2).named("!grasp *")
     cells, titles = [], []
-    for index in named:
+    for index in range(len(examples)):
         shape = np.asarray(examples.shapes[index])
         views = [Camera.fit(shape, towards) for towards in ((0.1, 0.2, -1), (-1, 0.25, -0.15))]
         cells.append([render(shape, examples.rig.mesh.triangles, view, (230, 250)) for view in views])

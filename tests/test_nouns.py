@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posespace import check, rotations
+from posespace.datasets import bending_arm
 from posespace.errors import InputError
 from posespace.geometry.subdivision import fine_vertex_count, levels_of
 from posespace.mesh import Mesh
@@ -291,3 +292,13 @@ def test_a_large_matrix_of_a_file_may_be_no_less_affine_than_a_small_one(toleran
     matrix[3, 0] = 2 * tolerance
     with pytest.raises(InputError, match="expected 0 0 0 1 as last row"):
         check.affine("node", matrix, (4, 4), tolerance)
+
+
+def test_examples_of_one_rig_join_and_others_do_not() -> None:
+    first, second = bending_arm(rings=12, sides=8)
+    both = first.joined(second)
+    assert both.motion.names == (*first.motion.names, *second.motion.names)
+    np.testing.assert_array_equal(both.shapes[len(first) + 3], second.shapes[3])
+    np.testing.assert_array_equal(both.motion.rotations[len(first) :], second.motion.rotations)
+    with pytest.raises(InputError, match="joined: expected examples of one rig"):
+        first.joined(bending_arm(rings=10, sides=8)[0])

@@ -119,6 +119,17 @@ class Examples:
             )
         return self.subset(chosen)
 
+    def joined(self, *others: Examples) -> Examples:
+        """These examples and others of the same rig as one set."""
+        every = (self, *others)
+        for other in others:
+            same = other.rig.mesh.points.shape == self.rig.mesh.points.shape
+            if not same or other.rig.skeleton.names != self.rig.skeleton.names:
+                raise InputError(f"joined: expected examples of one rig, got {self.rig} and {other.rig}")
+        poses = [pose for each in every for pose in each.motion]
+        motion = Motion.from_poses(poses, [name for each in every for name in each.motion.names])
+        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]))
+
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.
 
@@ -149,3 +160,17 @@ class _StoredShapes:
 
     def __getitem__(self, index: int, /) -> Floats:
         return self._fetch(int(self._numbers[index]))
+
+
+class _JoinedShapes:
+    """The shapes of several sources, one after the other."""
+
+    def __init__(self, sources: Sequence[Shapes]) -> None:
+        self._where = [(source, index) for source in sources for index in range(len(source))]
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def __getitem__(self, index: int, /) -> Floats:
+        source, place = self._where[index]
+        return source[place]

@@ -65,10 +65,7 @@ def of_hand(method: EigenSkin) -> Skin:
 
 @cache
 def with_several() -> Examples:
-    train, more = hand()[0], datasets.hand_together()
-    rotations = np.concatenate([train.motion.rotations, more.motion.rotations])
-    shapes = [each.shapes[k] for each in (train, more) for k in range(len(each))]
-    return Examples.from_shapes(train.rig, Motion(rotations, names=(*train.motion.names, *more.motion.names)), shapes)
+    return hand()[0].joined(datasets.hand_together())
 
 
 def test_with_all_components_every_single_joint_example_is_met() -> None:
