@@ -1,6 +1,6 @@
-"""How the poses of a simulation fared, from its log, and how far plain skinning is off on the built-in hand and arm.
+"""How the poses of simulations fared, from their logs; how far plain skinning is off; whether skin enters skin.
 
-Run: uv run python benchmarks/simulated.py hand.examples.log [arm.examples.log] [--json]
+Run: uv run python benchmarks/simulated.py hand.examples.log more.examples.log arm.examples.log [--json]
 """
 
 from __future__ import annotations
@@ -11,13 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from contact import overlapping
 
 from posespace import datasets
 from posespace.check import Floats
 from posespace.examples import Examples
+from posespace.simulate.bodies.hand_grasps import named
+from posespace.simulate.solver.contact import Contact, SkinContact
 
-GROUPS = {"random": "all joints at once", "frame": "frames of the arm's clip"}
-OTHERS = "one joint at a time"
+GROUPS = {
+    "random": "all joints at random",
+    "pair": "two joints",
+    "train": "random grasps to fit on",
+    "grasp": "unseen random grasps",
+    **dict.fromkeys(named().names, "named grasps"),
+    "frame": "frames of the arm's clip",
+}
+OTHERS = "one joint"
 NEAR = 10.0  # Degrees, all joints together, within which two frames should look alike.
 
 
@@ -27,24 +37,38 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     poses = [json.loads(line) for log in options.logs for line in log.read_text().splitlines()]
-    rows = [_row(title, _group(poses, title)) for title in (OTHERS, *GROUPS.values()) if _group(poses, title)]
+    rows = [
+        _row(title, _group(poses, title)) for title in dict.fromkeys((OTHERS, *GROUPS.values())) if _group(poses, title)
+    ]
     failed = {pose["name"]: pose["reason"] for pose in poses if not pose["converged"]}
     clip = datasets.arm_clip()
-    skinning = {"hand, random poses": _skinning(datasets.hand()[1]), "arm, clip": _skinning(clip)}
-    found = {"poses": rows, "failed": failed, "plain skinning, mm": skinning, "clip": _smoothness(clip)}
+    single, random = datasets.hand()
+    hands = {"one joint": single.joined(datasets.hand_between()), "all joints at random": random}
+    hands |= {"two joints, grasps to fit on": datasets.hand_together(), "unseen grasps": datasets.hand_grasps()}
+    found = {
+        "poses": rows,
+        "failed": failed,
+        "plain skinning, mm": {name: _skinning(each) for name, each in (hands | {"arm, clip": clip}).items()},
+        "skin in skin": {name: _overlap(each) for name, each in hands.items()},
+        "clip": _smoothness(clip),
+    }
     if options.json:
         print(json.dumps(found))
         return
     print(f"| {' | '.join(rows[0])} |\n|{'---|' * len(rows[0])}")
     for row in rows:
         print(f"| {' | '.join(row.values())} |")
-    for title in ("failed", "plain skinning, mm", "clip"):
+    for title in ("failed", "plain skinning, mm", "skin in skin", "clip"):
         for name, value in found[title].items():  # type: ignore[attr-defined]
             print(f"{title}: {name}: {value}")
 
 
 def _group(poses: list[dict[str, Any]], title: str) -> list[dict[str, Any]]:
-    return [pose for pose in poses if GROUPS.get(pose["name"].split()[0], OTHERS) == title]
+    return [pose for pose in poses if _title(pose["name"]) == title]
+
+
+def _title(name: str) -> str:
+    return GROUPS.get(name, GROUPS.get(name.split(maxsplit=1)[0], OTHERS))
 
 
 def _row(title: str, group: list[dict[str, Any]]) -> dict[str, str]:
@@ -64,6 +88,17 @@ def _row(title: str, group: list[dict[str, Any]]) -> dict[str, str]:
 def _skinning(examples: Examples) -> dict[str, float]:
     gaps = np.stack([np.linalg.norm(examples.rig.skin(pose) - shape, axis=1) for pose, shape in examples])
     return {"on average": round(float(gaps.mean()), 2), "at most": round(float(gaps.max()), 1)}
+
+
+def _overlap(examples: Examples) -> dict[str, int]:
+    """In how many poses triangles cross, of the truth and of plain skinning, and how many vertices are inside skin."""
+    rig, touch = examples.rig, SkinContact.of(examples.rig.mesh, Contact())
+    return {
+        "poses": len(examples),
+        "cross": sum(touch.intersects(shape) for shape in examples.shapes),
+        "vertices inside": sum(overlapping(rig, np.asarray(shape)) for shape in examples.shapes),
+        "plain skinning crosses": sum(touch.intersects(rig.skin(pose)) for pose in examples.motion),
+    }
 
 
 def _smoothness(clip: Examples) -> dict[str, float]:

@@ -9,9 +9,12 @@ import pytest
 
 from posespace import datasets
 from posespace.datasets import stored
+from posespace.datasets.ranges import ranges_of
 from posespace.datasets.simulated import ARM, HAND
 from posespace.errors import FileError, InputError
+from posespace.examples import Examples
 from posespace.moving import at_rest
+from posespace.simulate.solver.contact import Contact, SkinContact
 
 
 def test_storing_rounds_by_half_a_step_of_each_pose(tmp_path: Path) -> None:
@@ -29,19 +32,67 @@ def test_storing_rounds_by_half_a_step_of_each_pose(tmp_path: Path) -> None:
         stored.read(tmp_path / "arm.npz")
 
 
-def test_the_simulated_hand_is_small_whole_and_keeps_its_volume() -> None:
-    train, validation = datasets.hand()
-    assert HAND.stat().st_size < 12e6
-    assert len(train.rig.mesh.triangles) == 13_976
-    assert len(train) >= 115
-    assert len(validation) == 25
-    assert at_rest(train.rig, train.motion)[0]
-    np.testing.assert_allclose(train.shapes[0], train.rig.mesh.points, atol=1e-3)
-    volume = signed_volume(train.rig.mesh.points, train.rig.mesh.triangles)
-    for examples in (train, validation):
-        for pose, shape in list(examples)[::7]:
-            assert np.abs(signed_volume(shape, train.rig.mesh.triangles) / volume - 1) < 0.03
-            assert np.abs(shape - train.rig.skin(pose)).max() < 40
+@pytest.fixture(scope="module")
+def hands() -> dict[str, Examples]:
+    """All sets of the hand."""
+    single, random = datasets.hand()
+    return {
+        "single": single,
+        "random": random,
+        "between": datasets.hand_between(),
+        "together": datasets.hand_together(),
+        "grasps": datasets.hand_grasps(),
+    }
+
+
+def test_the_simulated_hand_is_small_whole_and_keeps_its_volume(hands: dict[str, Examples]) -> None:
+    single = hands["single"]
+    assert sum(path.stat().st_size for path in HAND.parent.glob("*.npz")) < 12e6
+    assert len(single.rig.mesh.triangles) == 13_976
+    counts = {name: len(examples) for name, examples in hands.items()}
+    assert counts == {"single": 122, "random": 25, "between": 66, "together": 72, "grasps": 37}
+    assert len({name for examples in hands.values() for name in examples.motion.names}) == sum(counts.values())
+    assert at_rest(single.rig, single.motion)[0]
+    np.testing.assert_allclose(single.shapes[0], single.rig.mesh.points, atol=2e-3)
+    volume = signed_volume(single.rig.mesh.points, single.rig.mesh.triangles)
+    for examples in hands.values():
+        for pose, shape in list(examples)[::5]:
+            assert np.abs(signed_volume(shape, single.rig.mesh.triangles) / volume - 1) < 0.025
+            assert np.abs(shape - single.rig.skin(pose)).max() < 40
+
+
+def test_no_skin_of_the_hand_passes_through_itself(hands: dict[str, Examples]) -> None:
+    pytest.importorskip("ipctk")
+    contact = SkinContact.of(hands["single"].rig.mesh, Contact())
+    crossing = {
+        name: [each.motion.names[k] for k in range(len(each)) if contact.intersects(each.shapes[k])]
+        for name, each in hands.items()
+    }
+    assert not any(crossing.values()), crossing
+
+
+def test_the_cut_end_of_the_hand_is_held(hands: dict[str, Examples]) -> None:
+    low = hands["single"].rig.mesh.points[:, 1] < -38
+    assert low.sum() > 50
+    for pose, shape in list(hands["random"])[::6]:
+        np.testing.assert_allclose(shape[low], hands["random"].rig.skin(pose)[low], atol=0.02)
+
+
+def test_unseen_angles_reach_into_the_last_interval_of_every_range(hands: dict[str, Examples]) -> None:
+    fitted, both = ranges_of(hands["single"]), ranges_of(hands["single"], hands["between"])
+    assert len(fitted) == len(both) == 44
+    for one, all_of in zip(fitted, both, strict=True):
+        assert one.name == all_of.name
+        last = (np.abs(all_of.degrees) > np.abs(one.degrees[-2])) & (np.abs(all_of.degrees) < np.abs(one.degrees[-1]))
+        assert last.any()
+        assert all_of.corrections.shape == (len(all_of.degrees), 6990, 3)
+
+
+def test_jumps_are_steps_of_the_ranges() -> None:
+    for name, steps in datasets.hand_jumps().items():
+        assert name[-1] in "+-"
+        for start, end in steps:
+            assert abs(start) < abs(end)
 
 
 def test_the_fine_hand_keeps_the_coarse_vertices() -> None:
