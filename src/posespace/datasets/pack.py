@@ -7,10 +7,12 @@ or:  python -m posespace.datasets.pack fine hand_fine.npz
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from posespace.datasets import finer, stored
 from posespace.examples import Examples
+from posespace.formats.example_store import ExampleStore
 
 
 def main() -> None:
@@ -22,7 +24,8 @@ def main() -> None:
         worst, what = finer.write_rest(Path(target), hand(1).rig.mesh, hand(2).rig.mesh), "the fine hand at rest"
     else:
         examples = Examples.open(source)
-        worst, what = stored.write(Path(target), examples, {"made by": " ".join(words)}), f"{len(examples)} shapes"
+        made = {"made by": " ".join(words), "version": version("posespace"), **ExampleStore.open(source).made}
+        worst, what = stored.write(Path(target), examples, made), f"{len(examples)} shapes"
     size = Path(target).stat().st_size / 1e6
     print(f"{what} in {size:.2f} MB, rounded by at most {worst:.1e} of the mesh's unit")
 
