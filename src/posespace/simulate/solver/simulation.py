@@ -23,6 +23,10 @@ STEP = 20.0
 """Degrees that a joint may turn in one load step; a step that fails is halved further."""
 
 
+_PATIENCE = 4
+"""A way that fails is gone again with this many times the usual Newton iterations: pressed flesh settles slowly."""
+
+
 @dataclass(frozen=True, eq=False)
 class Posed:
     """A solved pose.
@@ -152,7 +156,8 @@ def _follow(solver: Solver, flesh: _Flesh, begin: Pose, nodes: Floats, pose: Pos
     def carried(current: Floats, before: float, after: float) -> Floats:
         return flesh.carried(current, _between(begin, pose, before), _between(begin, pose, after))
 
-    return solver.solve(nodes, placed, carried, steps)
+    solution = solver.solve(nodes, placed, carried, steps)
+    return solution if solution.converged else solver.solve(nodes, placed, carried, steps, _PATIENCE)
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:

@@ -165,7 +165,9 @@ class Solver:
             membrane = Membrane(nodes, faces[~held[faces].all(axis=1)], skin * material.shear)
         self.system = System(nodes, corners, held, material, membrane, contact, embedding)
 
-    def solve(self, start: ArrayLike, target: Target, guess: Guess | None = None, steps: int = 1) -> Solution:
+    def solve(
+        self, start: ArrayLike, target: Target, guess: Guess | None = None, steps: int = 1, patience: int = 1
+    ) -> Solution:
         """Follow a load path from a shape in equilibrium to its end.
 
         Parameters
@@ -173,7 +175,8 @@ class Solver:
         start : (N, 3) the shape at fraction 0, e.g. the rest shape or a solved neighbouring pose
         target : positions of the fixed nodes at any fraction from 0 to 1
         guess : first guess of the next shape, e.g. the last one moved by plain skinning; None follows the tangent
-        steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again.
+        steps : load steps to begin with; a step that fails is halved, and after an easy one the next is doubled again
+        patience : how many times the usual Newton iterations a load step, and all of them together, may take
         """
         system = self.system
         system.forget()
@@ -187,12 +190,12 @@ class Solver:
                 tolerance = self.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.tolerance)
                 placed = target(ahead)[system.fixed]
                 guessed = None if guess is None else np.array(guess(points, fraction, ahead), dtype=np.float64)
-                state, count, reason = self._step(points, placed, guessed, tolerance * system.diagonal)
+                state, count, reason = self._step(points, placed, guessed, tolerance * system.diagonal, patience)
                 newton.append(count)
                 if not reason:
                     points, fraction, done = state.points, ahead, done + 1
                     size = min(1.0 / steps, 2 * size) if count <= _EASY else size
-                elif size < 1.5 / (steps * 2**self.halvings) or sum(newton) > _MOST:
+                elif size < 1.5 / (steps * 2**self.halvings) or sum(newton) > patience * _MOST:
                     reason = f"stopped at {fraction:.4g} of the load: {reason}"
                     break
                 else:
@@ -220,12 +223,14 @@ class Solver:
         """Return the energy of a shape (N, 3)."""
         return self.system.state(points).energy
 
-    def _step(self, points: Floats, placed: Floats, guessed: Floats | None, tolerance: float) -> tuple[State, int, str]:
+    def _step(
+        self, points: Floats, placed: Floats, guessed: Floats | None, tolerance: float, patience: int
+    ) -> tuple[State, int, str]:
         """Bring the fixed nodes to `placed` and the rest into balance; what went wrong, if anything, comes last."""
         first = self._advance(points, placed, guessed)
         if first is None:
             return self.system.state(points), 0, "the bones cannot move on without skin passing through skin"
-        return self._newton(first, tolerance, self.iterations)
+        return self._newton(first, tolerance, patience * self.iterations)
 
     def _advance(self, points: Floats, placed: Floats, guessed: Floats | None) -> State | None:
         """Return a shape with the fixed nodes at `placed` that Newton's method can start from.
