@@ -68,7 +68,7 @@ class EigenSkin:
 
     components: int = 10
     allotment: str = "greedy"
-    budget: int = 10
+    budget: int = 16
     size: float | None = None
     threshold: float = 0.005
     taper: int = 1
