@@ -36,7 +36,9 @@ def main() -> None:
     parser.add_argument("logs", type=Path, nargs="+", help="logs that posespace simulate wrote")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
-    poses = [json.loads(line) for log in options.logs for line in log.read_text().splitlines()]
+    # A pose that was solved again after it failed counts once.
+    lines = [json.loads(line) for log in options.logs for line in log.read_text().splitlines()]
+    poses = list({pose["name"]: pose for pose in lines}.values())
     rows = [
         _row(title, _group(poses, title)) for title in dict.fromkeys((OTHERS, *GROUPS.values())) if _group(poses, title)
     ]

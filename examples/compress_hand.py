@@ -5,7 +5,8 @@ Run: python examples/compress_hand.py
 
 import posespace as ps
 
-train, unseen = ps.datasets.hand()  # 122 poses of single joints; 25 random poses of all joints
+train, _ = ps.datasets.hand()  # 122 poses of single joints
+unseen = ps.datasets.hand_between()  # 66 other angles of single joints
 skin = ps.EigenSkin(components=5).fit(train)  # components are ordered by importance
 
 variants = {

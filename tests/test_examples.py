@@ -37,11 +37,11 @@ def test_fit_sculpts(tmp_path: Path) -> None:
 def test_compress_hand(tmp_path: Path) -> None:
     text = printed("compress_hand", tmp_path)
     rows = {
-        "5 components, 32 bits": (0.1934, 110.8),
-        "5 components, 16 bits": (0.1934, 70.1),
-        "5 components, 8 bits": (0.1939, 49.4),
-        "2 components, 16 bits": (0.2091, 61.0),
-        "1 component, 16 bits": (0.3144, 45.2),
+        "5 components, 32 bits": (0.1360, 244.8),
+        "5 components, 16 bits": (0.1360, 153.0),
+        "5 components, 8 bits": (0.1370, 106.9),
+        "2 components, 16 bits": (0.1506, 132.6),
+        "1 component, 16 bits": (0.2906, 87.3),
     }
     for name, (error, stored) in rows.items():
         assert figure(text, name) == pytest.approx(error, abs=0.0005)
@@ -58,7 +58,7 @@ def test_clip_to_muscles(tmp_path: Path) -> None:
     text = printed("clip_to_muscles", tmp_path)
     assert figure(text, "plain skinning being 1:") == pytest.approx(0.0050, abs=0.0005)
     assert figure(text, "largest error:") == pytest.approx(0.155, abs=0.02)
-    assert figure(text, "by up to") == pytest.approx(7.5, abs=0.2)
+    assert figure(text, "by up to") == pytest.approx(7.7, abs=0.2)
 
 
 def test_export_for_engines(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_the_cut_end_of_the_hand_is_held(hands: dict[str, Examples]) -> None:
     low = hands["single"].rig.mesh.points[:, 1] < -38
     assert low.sum() > 50
     for pose, shape in list(hands["random"])[::6]:
-        np.testing.assert_allclose(shape[low], hands["random"].rig.skin(pose)[low], atol=0.02)
+        np.testing.assert_allclose(shape[low], hands["random"].rig.skin(pose)[low], atol=0.05)
 
 
 def test_unseen_angles_reach_into_the_last_interval_of_every_range(hands: dict[str, Examples]) -> None:

@@ -34,11 +34,16 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
 def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[str, Any]]) -> None:
     _, found = told
-    for group in ("25 unseen poses of all joints at once", "27 unseen angles of single joints"):
+    groups = {
+        "66 unseen angles of single joints": 0.2,
+        "37 unseen grasps": 0.35,
+        "25 unseen poses of all joints at once": 0.35,
+    }
+    for group, most in groups.items():
         errors = {name: figures["relative error"] for name, figures in found[group].items()}
         assert errors["plain skinning"] == 1
-        assert errors["EigenSkin"] < 0.25
-        assert errors["PSD"] < 0.4
+        assert errors["EigenSkin"] < most
+        assert errors["PSD"] < most
 
 
 def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) -> None:

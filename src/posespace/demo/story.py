@@ -47,7 +47,8 @@ def run(folder: Path) -> dict[str, Any]:
     """Write the demo's files to `folder` and return its figures."""
     _claim(folder)
     with status("reading the built-in hand"):
-        train, unseen = datasets.hand()
+        single, unseen = datasets.hand()
+        train = single.joined(datasets.hand_together())
         for name, examples in (("hand", train), ("unseen", unseen)):
             shutil.rmtree(folder / f"{name}.examples", ignore_errors=True)
             examples.save(folder / f"{name}.examples")
@@ -58,8 +59,11 @@ def run(folder: Path) -> dict[str, Any]:
             skin.save(folder / f"hand-{name.lower()}.skin")
     with status("evaluating on unseen poses"):
         entries = compare(skins, unseen)
-        between = datasets.hand_between()
-        single = compare(skins, between)
+        between, grasps = datasets.hand_between(), datasets.hand_grasps()
+        others = {
+            f"{len(between)} unseen angles of single joints": compare(skins, between),
+            f"{len(grasps)} unseen grasps": compare(skins, grasps),
+        }
     with status("drawing"):
         save_png(folder / "hand.png", picture(entries, unseen))
         write_report(folder / "report.html", entries, unseen)
@@ -68,9 +72,9 @@ def run(folder: Path) -> dict[str, Any]:
         "file": str(folder),
         "vertices": len(train.rig.mesh.points),
         "joints": len(train.rig.skeleton),
-        "poses fitted on, one joint at a time": len(train),
+        "poses fitted on, of one joint, of two, and grasps": len(train),
         f"{len(unseen)} unseen poses of all joints at once": {entry.name: _figures(entry) for entry in entries},
-        f"{len(between)} unseen angles of single joints": {entry.name: _figures(entry) for entry in single},
+        **{name: {entry.name: _figures(entry) for entry in scored} for name, scored in others.items()},
         "written": WRITTEN,
         "next": _next(folder),
     }
