@@ -53,12 +53,17 @@ def ranges_of(*sets: Examples) -> list[Range]:
     rest = 0.0, first.motion[0], np.zeros_like(first.rig.mesh.points, dtype=np.float64)
     found: dict[str, list[tuple[float, Pose, Floats]]] = {}
     for examples in sets:
+        skeleton = examples.rig.skeleton
+        # Names are rounded to whole degrees, the poses are not.
+        turned = np.degrees(skeleton.angles(examples.motion.rotations.astype(np.float64)))
         for index, name in enumerate(examples.motion.names):
             freedom, _, degrees = name.removeprefix("between ").partition(" ")
-            if "." in freedom and degrees:
+            joint, _, axis = freedom.partition(".")
+            if axis and degrees:
                 pose = examples.motion[index]
                 off = np.asarray(examples.shapes[index]) - examples.rig.skin(pose)
-                found.setdefault(f"{freedom} {degrees[0]}", [rest]).append((float(degrees), pose, off))
+                angle = float(turned[index, skeleton.index(joint), "xyz".index(axis)])
+                found.setdefault(f"{freedom} {degrees[0]}", [rest]).append((angle, pose, off))
     ranges = []
     for name, side in found.items():
         side.sort(key=lambda entry: abs(entry[0]))
