@@ -59,7 +59,8 @@ STUMP = -42.0
 
 # Degrees of flexion and of turning to the thumb's side (for the thumb: away from the palm) from the straight hand.
 # Sources: American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965), with the
-# fingers' spread of 20 degrees either way as usual and extension of their MCP joints kept to what they do unaided;
+# fingers' spread of 20 degrees away from their neighbours as usual, towards a neighbour at rest until the two touch
+# lightly, and extension of their MCP joints kept to what they do unaided;
 # DIP flexion and hyperextension of the thumb's MCP from The Electronic Textbook of Hand Surgery (eatonhand.com);
 # thumb CMC: the total ranges of 53 and 42 degrees of Cooney et al., The kinesiology of the thumb trapeziometacarpal
 # joint, J. Bone Joint Surg. 63-A (1981), about this rest pose in mid-range.
@@ -68,7 +69,10 @@ _RANGES = {
     "thumb_cmc": ((-18, 35), (-20, 22)),
     "thumb_mcp": ((-10, 50), None),
     "thumb_ip": ((-20, 80), None),
-    "mcp": ((-25, 90), (-20, 20)),
+    "index_mcp": ((-25, 90), (-12, 20)),
+    "middle_mcp": ((-25, 90), (-14, 12)),
+    "ring_mcp": ((-25, 90), (-20, 14)),
+    "little_mcp": ((-25, 90), (-20, 18)),
     "pip": ((0, 100), None),
     "dip": ((0, 80), None),
 }
