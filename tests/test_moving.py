@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import posespace as ps
-from posespace.errors import InputError
-from posespace.moving import at_rest, changing, check_not_only_shifted, moved, moved_in, names_of, single_spaces
+from posespace.moving import at_rest, changing, moved, moved_in, names_of, single_spaces
 
 TRAIN, _ = ps.datasets.bending_arm(rings=8, sides=6)
 RIG = TRAIN.rig
@@ -51,13 +49,18 @@ def test_a_joint_also_rests_where_the_file_shows_it() -> None:
 
 def test_what_changes_during_a_clip() -> None:
     clip = ps.Motion.from_poses([posed(0.5, 1.0), posed(0.5, 1.0)])
-    assert changing(clip, RIG.skeleton) == ((), ())
-    assert changing(ps.Motion.from_poses([*clip, posed(0.6, 1.0)]), RIG.skeleton) == (("forearm",), ())
-    assert changing(ps.Motion.from_poses([*clip, posed(0.5, 0.0)]), RIG.skeleton) == ((), ("smile",))
-    assert changing(clip[:0], RIG.skeleton) == ((), ())
+    assert changing(RIG, clip) == ((), ())
+    assert changing(RIG, ps.Motion.from_poses([*clip, posed(0.6, 1.0)])) == (("forearm",), ())
+    assert changing(RIG, ps.Motion.from_poses([*clip, posed(0.5, 0.0)])) == ((), ("smile",))
+    assert changing(RIG, clip[:0]) == ((), ())
 
 
-def test_a_pose_that_only_shifts_a_joint_is_named() -> None:
-    check_not_only_shifted(RIG, ps.Motion.from_poses([posed(), posed(0.5, shift=0.3)]))
-    with pytest.raises(InputError, match="pose '1': it only shifts joints \\('hand'\\)"):
-        check_not_only_shifted(RIG, ps.Motion.from_poses([posed(), posed(shift=0.3)]))
+def test_a_shift_is_part_of_a_pose_unless_it_never_changes() -> None:
+    shifting = ps.Motion.from_poses([posed(), posed(shift=0.3), posed(0.5, shift=0.3)])
+    assert moved(RIG, shifting) == [frozenset(), {2}, {1, 2}]
+    np.testing.assert_array_equal(at_rest(RIG, shifting), [True, False, False])
+    assert changing(RIG, shifting)[0] == ("forearm", "hand")
+    spaces = single_spaces(RIG, shifting)
+    assert [space.names for space in spaces] == [("forearm.z",), ("hand.z", "hand.tx")]
+    shifted = ps.Motion.from_poses([posed(shift=0.3), posed(0.5, shift=0.3)])
+    assert moved(RIG, shifted) == [frozenset(), {1}]

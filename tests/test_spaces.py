@@ -21,7 +21,7 @@ def bent(elbow: float, twist: float, **controls: float) -> Pose:
 
 
 def test_angles_are_those_of_the_axes_and_controls_stand_among_them() -> None:
-    space = PoseSpace("angles", ("forearm.z", "load", "hand.x"))
+    space = PoseSpace("freedoms", ("forearm.z", "load", "hand.x"))
     pose = bent(1.2, -0.7, load=0.5)
     np.testing.assert_allclose(space.coordinates(pose, SKELETON), [1.2, 0.5, -0.7], atol=1e-9)
     motion = Motion.from_poses([pose, bent(0.1, 0.2)], ["a", "b"])
@@ -33,4 +33,4 @@ def test_angles_are_those_of_the_axes_and_controls_stand_among_them() -> None:
 
 def test_an_angle_of_an_unknown_joint_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="elbow"):
-        PoseSpace("angles", ("elbow.z",)).joints(SKELETON)
+        PoseSpace("freedoms", ("elbow.z",)).joints(SKELETON)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from posespace.motion import Motion, pose_digests
-
 
 def about_fit(
-    method: str, settings: object, motion: Motion | None, damped: int = 0, own: Mapping[str, Any] | None = None
+    method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, own: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return `Skin.about` of a fit: "method", "settings", "poses", "damped vertices", then what is the method's own.
 
@@ -20,14 +18,14 @@ def about_fit(
     ----------
     method : what it is called
     settings : all of them, as a dataclass or by name
-    motion : the poses it was fitted on; None where nothing was learned from them
+    poses : digests of the poses it was fitted on, see `pose_digests`; none where nothing was learned from them
     damped : vertices, summed over the poses, whose displacements are damped because their blend nearly loses rank
     own : the method's own figures, by key
     """
     return {
         "method": method,
         "settings": _plain(settings),
-        "poses": [] if motion is None else pose_digests(motion),
+        "poses": list(poses),
         "damped vertices": damped,
         **_plain(own or {}),
     }

@@ -151,8 +151,7 @@ class Motion:
 
 def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:
     """Return (P, J) which joints of each pose are turned from the rotations `still` (J, 4)."""
-    near = np.minimum(np.abs((motion.rotations * still).sum(axis=2)), 1.0)
-    return np.asarray(2 * np.arccos(near) > TURNED)
+    return np.asarray(rotations.angles_between(motion.rotations, still) > TURNED)
 
 
 def dialled(motion: Motion) -> NDArray[np.bool_]:
@@ -167,18 +166,23 @@ def turning(motion: Motion) -> NDArray[np.bool_]:
     return np.asarray(turned(motion, motion.rotations[0]).any(axis=0))
 
 
-def pose_digests(motion: Motion) -> list[str]:
-    """Return 12 hexadecimal digits per pose that identify its rotations and controls, rounded.
+def pose_digests(motion: Motion, skeleton: Skeleton) -> list[str]:
+    """Return 12 hexadecimal digits per pose that identify its joints' parts and its controls, rounded.
+
+    The rigid motion of the whole is in no joint's part, so poses that differ only in that have the same digits.
 
     A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many of its poses the fit has seen.
     """
-    turn = motion.rotations
+    turn, shifts = skeleton.parts.of(motion)
+    size = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max()) or 1.0
     # Of the two quaternions of a rotation, the one whose largest part is positive.
     largest = np.take_along_axis(turn, np.abs(turn.round(5)).argmax(axis=2)[..., None], axis=2)
     rounded = (turn * np.where(largest < 0, -1, 1)).round(5) + 0.0
+    shifts = (shifts / size).round(5) + 0.0
     order = sorted(range(len(motion.control_names)), key=lambda k: motion.control_names[k])
     digests = []
-    for quaternions, values in zip(rounded, motion.controls.round(5) + 0.0, strict=True):
+    for quaternions, shift, values in zip(rounded, shifts, motion.controls.round(5) + 0.0, strict=True):
         text = "".join(f"{motion.control_names[k]}={values[k]:.5f};" for k in order if values[k])
-        digests.append(hashlib.sha256(quaternions.astype("<f8").tobytes() + text.encode()).hexdigest()[:12])
+        numbers = np.concatenate([quaternions.ravel(), shift.ravel()]).astype("<f8")
+        digests.append(hashlib.sha256(numbers.tobytes() + text.encode()).hexdigest()[:12])
     return digests

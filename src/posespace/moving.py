@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.interpolate.distances import distances
-from posespace.motion import DIALLED, TURNED, Motion, dialled, turned, turning
+from posespace.motion import DIALLED, TURNED, Motion, dialled
 from posespace.pose import Pose
 from posespace.rig import Rig
+from posespace.rotations import angles_between
 from posespace.skeleton import Skeleton
-from posespace.spaces import AXES, PoseSpace
+from posespace.spaces import AXES, SHIFTS, PoseSpace
 
 Movers = frozenset[int | str]
 """Joints by number and controls by name."""
@@ -24,13 +25,27 @@ _SHIFTED = 1e-4  # of the mesh's diagonal: a joint shifted by less is where it w
 
 
 def turned_joints(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
-    """Return (P, J) which joints each pose turns from the rest shape."""
-    return turned(motion, rig.rest.rotations)
+    """Return (P, J) which joints each pose turns from the rest shape, relative to the joints they are linked to."""
+    return angles_between(_parts(rig, motion)[0], _parts(rig, rig.rest)[0]) > TURNED
+
+
+def shifted_joints(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (P, J) which joints each pose shifts from the rest shape, relative to the joints they are linked to.
+
+    A shift that is the same in all poses, if there are several, is none: it belongs to the skeleton.
+    """
+    shifts = _parts(rig, motion)[1]
+    limit = _SHIFTED * rig.mesh.diagonal
+    away = np.abs(shifts - _parts(rig, rig.rest)[1]).max(axis=2, initial=0.0) > limit
+    if len(motion) > 1:
+        away &= (np.ptp(shifts, axis=0) > limit).any(axis=1)
+    return np.asarray(away)
 
 
 def at_rest(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     """Return (P,) which poses are the rest pose, all controls at zero."""
-    return np.asarray(~(turned_joints(rig, motion).any(axis=1) | dialled(motion).any(axis=1)))
+    moving = turned_joints(rig, motion).any(axis=1) | shifted_joints(rig, motion).any(axis=1)
+    return np.asarray(~(moving | dialled(motion).any(axis=1)))
 
 
 def moved(rig: Rig, motion: Motion, shown: bool = False) -> list[Movers]:
@@ -38,28 +53,15 @@ def moved(rig: Rig, motion: Motion, shown: bool = False) -> list[Movers]:
 
     Parameters
     ----------
-    shown : a joint also rests where the skeleton's own rest pose has it: exporters often turn the root between the
+    shown : a joint also rests where the skeleton's own rest pose has it: exporters often turn joints between the
         pose that the mesh was bound in and the pose that the file shows
     """
     joints = turned_joints(rig, motion)
     if shown:
-        joints &= turned(motion, Pose.rest(rig.skeleton).rotations)
+        joints &= angles_between(_parts(rig, motion)[0], rig.skeleton.parts.rest) > TURNED
+    joints |= shifted_joints(rig, motion)
     controls = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in dialled(motion)]
     return [frozenset((*np.flatnonzero(row).tolist(), *names)) for row, names in zip(joints, controls, strict=True)]
-
-
-def check_not_only_shifted(rig: Rig, motion: Motion) -> None:
-    """Raise where a pose shifts joints and moves nothing else: no pose space knows shifts."""
-    limit = _SHIFTED * rig.mesh.diagonal
-    rests = (rig.rest, Pose.rest(rig.skeleton))
-    shifted = np.minimum(*(np.abs(motion.translations - rest.translations) for rest in rests)) > limit
-    for index, movers in enumerate(moved(rig, motion, shown=True)):
-        if not movers and shifted[index].any():
-            joint = rig.skeleton.names[int(shifted[index].any(axis=1).argmax())]
-            raise InputError(
-                f"pose {motion.names[index]!r}: it only shifts joints ({joint!r}), and a pose space knows rotations "
-                "and controls; give the shift as a control too, or leave the pose out"
-            )
 
 
 def names_of(movers: Movers, skeleton: Skeleton) -> tuple[str, ...]:
@@ -68,39 +70,65 @@ def names_of(movers: Movers, skeleton: Skeleton) -> tuple[str, ...]:
     return (*(skeleton.names[joint] for joint in joints), *controls)
 
 
-def changing(motion: Motion, skeleton: Skeleton) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def changing(rig: Rig, motion: Motion) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the joints and of the controls that change during a clip, from its first pose."""
-    joints = tuple(skeleton.names[joint] for joint in np.flatnonzero(turning(motion)))
+    if not len(motion):
+        return (), ()
+    turns, shifts = _parts(rig, motion)
+    still = (angles_between(turns, turns[0]) <= TURNED).all(axis=0)
+    still &= (np.ptp(shifts, axis=0) <= _SHIFTED * rig.mesh.diagonal).all(axis=1)
     off = np.abs(motion.controls - motion.controls[:1]).max(axis=0, initial=0.0) > DIALLED
+    joints = tuple(rig.skeleton.names[joint] for joint in np.flatnonzero(~still))
     return joints, tuple(motion.control_names[k] for k in np.flatnonzero(off))
 
 
-def space_of(rig: Rig, movers: Movers, rotations: Floats, kind: str = "joint") -> PoseSpace:
+def space_of(rig: Rig, movers: Movers, motion: Motion, kind: str = "joint") -> PoseSpace:
     """Return the pose space that some joints and controls span.
 
-    Joints alone span a space of rotations, or with kind "angles" of their degrees of freedom; with controls among them
-    it is always the latter.
+    Joints that only turn span a space of rotations, or with kind "freedoms" of their degrees of freedom; with shifts or
+    controls among them it is always the latter.
 
     Parameters
     ----------
-    rotations : (P, J, 4) of the poses it is for: where the skeleton does not know its axes, those they turn about count
+    motion : the poses it is for: of the shifts those that change count, and where the skeleton does not know its axes,
+        those that the poses turn about
     """
     joints, controls = _apart(movers)
     if not joints:
         return PoseSpace("controls", controls)
     names = [rig.skeleton.names[joint] for joint in joints]
-    if not controls and kind == "joint":
+    shifts = shifts_in(rig, motion)[joints]
+    if not controls and kind == "joint" and not shifts.any():
         return PoseSpace("joint", tuple(names))
     for name in controls:
-        if name.rpartition(".")[0] and name.rpartition(".")[2] in AXES:
+        if name.rpartition(".")[0] and name.rpartition(".")[2] in AXES + SHIFTS:
             raise InputError(f"control {name!r}: next to joints its ending reads as an axis; give it another name")
+    turns = turns_in(rig, motion)[joints]
+    degrees = [
+        f"{name}.{(AXES + SHIFTS)[axis]}"
+        for name, row in zip(names, np.concatenate([turns, shifts], axis=1), strict=True)
+        for axis in np.flatnonzero(row)
+    ]
+    return PoseSpace("freedoms", (*degrees, *controls))
+
+
+def turns_in(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (J, 3) the axes that joints turn about: the skeleton's, where it knows them, else those of the poses."""
     if rig.skeleton.axes is not None:
-        turns = np.abs(rig.skeleton.axes[joints]).max(axis=2) > 0
-    else:
-        angles = rig.skeleton.angles(rotations)[:, joints]
-        turns = np.abs(angles - rig.skeleton.angles(rig.rest.rotations)[joints]).max(axis=0) > DIALLED
-    degrees = [f"{name}.{AXES[axis]}" for name, row in zip(names, turns, strict=True) for axis in np.flatnonzero(row)]
-    return PoseSpace("angles", (*degrees, *controls))
+        return np.asarray(np.abs(rig.skeleton.axes).max(axis=2) > 0)
+    angles = rig.skeleton.parts.angles(_parts(rig, motion)[0])
+    rest = rig.skeleton.parts.angles(_parts(rig, rig.rest)[0])
+    return np.asarray(np.abs(angles - rest).max(axis=0, initial=0.0) > DIALLED)
+
+
+def shifts_in(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (J, 3) the axes that poses shift joints along."""
+    shifts, rest = _parts(rig, motion)[1], _parts(rig, rig.rest)[1]
+    limit = _SHIFTED * rig.mesh.diagonal
+    moves = np.abs(shifts - rest).max(axis=0, initial=0.0) > limit
+    if len(motion) > 1:
+        moves &= np.ptp(shifts, axis=0) > limit
+    return np.asarray(moves)
 
 
 def whole_space(rig: Rig, motion: Motion, kind: str = "joint") -> PoseSpace:
@@ -110,23 +138,25 @@ def whole_space(rig: Rig, motion: Motion, kind: str = "joint") -> PoseSpace:
     movers: Movers = frozenset().union(*moved(rig, motion))
     if not movers:
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
-    return space_of(rig, movers, motion.rotations, kind)
+    return space_of(rig, movers, motion, kind)
 
 
 def single_spaces(rig: Rig, motion: Motion) -> list[PoseSpace]:
     """Return a pose space for each joint, degree of freedom or control that some pose moves.
 
     A joint whose axes the skeleton knows has a space for each of them, so that turning about one axis and about
-    another add up; any other joint has one.
+    another add up; any other joint has one, and so has one that shifts.
     """
-    skeleton = rig.skeleton
+    skeleton, shifts = rig.skeleton, np.asarray(shifts_in(rig, motion).any(axis=1))
     found = []
     for joint, name in enumerate(skeleton.names):
-        if skeleton.axes is None:
+        if shifts[joint]:
+            found.append(space_of(rig, frozenset([joint]), motion))
+        elif skeleton.axes is None:
             found.append(PoseSpace("joint", (name,)))
         else:
             rows = np.flatnonzero(np.abs(skeleton.axes[joint]).max(axis=1) > 0)
-            found += [PoseSpace("angles", (f"{name}.{AXES[row]}",)) for row in rows]
+            found += [PoseSpace("freedoms", (f"{name}.{AXES[row]}",)) for row in rows]
     found += [PoseSpace("controls", (name,)) for name in motion.control_names]
     spaces = [space for space in found if moved_in(rig, motion, space).any()]
     if not spaces:
@@ -138,8 +168,18 @@ def moved_in(rig: Rig, motion: Motion, space: PoseSpace) -> NDArray[np.bool_]:
     """Return (P,) which poses differ from rest in a pose space; controls in it make the measure finer."""
     where = space.coordinates(motion, rig.skeleton)
     rest = space.coordinates(rig.rest, rig.skeleton)[None]
-    still = DIALLED if space.controls(rig.skeleton) else TURNED
-    return np.asarray(distances(where, rest, space.metric)[:, 0] > still)
+    if space.kind in ("joint", "quaternions"):
+        return np.asarray(distances(where, rest, space.metric)[:, 0] > TURNED)
+    degrees = [space.degree_of(name, rig.skeleton) for name in space.axes]
+    mixed = bool(space.controls(rig.skeleton))
+    still = [DIALLED if mixed else TURNED if degree is None or degree[1] < 3 else 0.0 for degree in degrees]
+    shifts = [degree is not None and degree[1] >= 3 for degree in degrees]
+    limits = np.where(shifts, _SHIFTED * rig.mesh.diagonal, still)
+    return np.asarray((np.abs(where - rest) > limits).any(axis=1))
+
+
+def _parts(rig: Rig, pose: Pose | Motion) -> tuple[Floats, Floats]:
+    return rig.skeleton.parts.of(pose)
 
 
 def _apart(movers: Movers) -> tuple[list[int], tuple[str, ...]]:

@@ -49,6 +49,13 @@ def inverse(quaternions: Floats) -> Floats:
     return conjugate
 
 
+def angles_between(a: Floats, b: Floats) -> Floats:
+    """Return the angles (...) in radians, 0 to π, between the rotations of unit quaternions."""
+    # The chord keeps its digits where the arc cosine of the product would lose them.
+    apart, around = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
+    return np.asarray(4.0 * np.arctan2(np.minimum(apart, around), np.maximum(apart, around)))
+
+
 def matrices(quaternions: Floats) -> Floats:
     """Return (..., 3, 3) rotation matrices of unit quaternions (..., 4)."""
     x, y, z, w = np.moveaxis(np.asarray(quaternions, dtype=np.float64), -1, 0)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,9 @@ from numpy.typing import ArrayLike
 from posespace import check, rotations
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, closest_name
+
+if TYPE_CHECKING:
+    from posespace.parts import Parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,8 @@ class Skeleton:
     axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's rest frame, a zero row is none.
         One row: a revolute joint. None: all are ball joints
     limits : (J, 3, 2) lowest and highest angle about each axis in radians, from rest. None: unlimited
+    links : (J,) int32, the joint relative to which a joint's part of a pose is taken, see `Parts`; -1: it has none, its
+        motion is that of the whole. None: the parents
     """
 
     names: tuple[str, ...]
@@ -41,6 +47,7 @@ class Skeleton:
     stretches: Floats | None = None
     axes: Floats | None = None
     limits: Floats | None = None
+    links: Ints | None = None
     order: tuple[int, ...] = field(init=False, repr=False)
     """The joints sorted so that parents stand before their children."""
 
@@ -62,7 +69,10 @@ class Skeleton:
             put(self, "limits", _checked_limits(self.limits, self.names))
         if self.axes is not None:
             _check_axes(self.axes, self.names)
-        put(self, "order", _parents_first(parents, self.names))
+        if self.links is not None:
+            put(self, "links", check.indices("skeleton links", self.links, (count,), count, least=-1))
+            parents_first(self.links, self.names, "links")
+        put(self, "order", parents_first(parents, self.names))
 
     @classmethod
     def from_world(
@@ -185,6 +195,13 @@ class Skeleton:
         turn, left = rotations.polar(linear)
         return turn, own[..., :3, 3], np.abs(left - np.eye(3)).max(axis=(-1, -2))
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What each joint adds to a pose, relative to the joint it is linked to."""
+        from posespace.parts import Parts
+
+        return Parts(self)
+
     def degrees_of_freedom(self, joint: int) -> int:
         """Return how many axes `joint` turns about: 3 for a ball joint, 1 for a revolute one."""
         return 3 if self.axes is None else int((np.abs(self.axes[joint]).max(axis=1) > 0).sum())
@@ -194,7 +211,11 @@ class Skeleton:
 
         They are the components of the rotation vector (axis times angle) along the axes.
         """
-        delta = rotations.multiply(rotations.inverse(self.rest_rotations.astype(np.float64)), local)
+        return self.angles_from(self.rest_rotations.astype(np.float64), local)
+
+    def angles_from(self, rest: Floats, local: Floats) -> Floats:
+        """Return the angles (..., J, 3) by which rotations (..., J, 4) are turned from others, `rest` (J, 4)."""
+        delta = rotations.multiply(rotations.inverse(rest), local)
         delta = np.where(delta[..., 3:] < 0, -delta, delta)
         sine = np.linalg.norm(delta[..., :3], axis=-1, keepdims=True)
         scale = np.where(sine > 1e-12, 2 * np.arctan2(sine, delta[..., 3:]) / np.where(sine > 1e-12, sine, 1), 2.0)
@@ -203,12 +224,16 @@ class Skeleton:
 
     def rotations(self, angles: ArrayLike) -> Floats:
         """Return the rotations (..., J, 4) that turn each joint from rest by `angles` (..., J, 3) about its axes."""
+        return self.turned_from(self.rest_rotations.astype(np.float64), angles)
+
+    def turned_from(self, rest: Floats, angles: ArrayLike) -> Floats:
+        """Return rotations `rest` (J, 4) turned by `angles` (..., J, 3) about the joints' axes: (..., J, 4)."""
         vector = np.asarray(angles, dtype=np.float64)
         if self.axes is not None:
             vector = np.einsum("jab,...ja->...jb", self.axes, vector)
         size = np.linalg.norm(vector, axis=-1)
         axis = vector / np.where(size > 0, size, 1)[..., None]
-        return rotations.multiply(self.rest_rotations.astype(np.float64), rotations.from_axis_angle(axis, size))
+        return rotations.multiply(rest, rotations.from_axis_angle(axis, size))
 
     def clamp(self, local: Floats) -> Floats:
         """Return rotations (..., J, 4) brought within the joints' axes and limits."""
@@ -260,7 +285,8 @@ def invert_affine(matrices: Floats) -> Floats:
         return np.linalg.pinv(wide)
 
 
-def _parents_first(parents: Ints, names: tuple[str, ...]) -> tuple[int, ...]:
+def parents_first(parents: Ints, names: tuple[str, ...], what: str = "parents") -> tuple[int, ...]:
+    """Return the joints sorted so that parents stand before their children; raises where they go round in a circle."""
     order: list[int] = []
     placed = [False] * len(parents)
     for start in range(len(parents)):
@@ -270,7 +296,7 @@ def _parents_first(parents: Ints, names: tuple[str, ...]) -> tuple[int, ...]:
         while joint >= 0 and not placed[joint]:
             if joint in on_path:
                 loop = " → ".join(names[k] for k in [*path[path.index(joint) :][:4], joint])
-                raise InputError(f"skeleton parents: expected a tree, got a cycle {loop}")
+                raise InputError(f"skeleton {what}: expected a tree, got a cycle {loop}")
             path.append(joint)
             on_path.add(joint)
             joint = int(parents[joint])

@@ -13,21 +13,27 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
-KINDS = ("joint", "quaternions", "angles", "controls", "points")
+KINDS = ("joint", "quaternions", "freedoms", "controls", "points")
 AXES = ("x", "y", "z")
+SHIFTS = ("tx", "ty", "tz")
+"""Endings of a joint's degrees of freedom: its angles about its axes, and its shifts."""
 
 
 @dataclass(frozen=True)
 class PoseSpace:
     """Chosen controls of a pose and a metric.
 
+    What a joint adds to a pose is its part, see `Parts`: how it is turned and shifted relative to the joint it
+    is linked to. The rigid motion of the whole is in no space.
+
     Parameters
     ----------
     kind : what the names are and how distance is measured:
         "joint": joints; the distance is the angle of the relative rotation, several joints add as squares;
         "quaternions": joints; straight distance between quaternions of one sign, for kernels with a linear tail;
-        "angles": degrees of freedom, JOINT.x, JOINT.y or JOINT.z: the angle in radians from rest about that axis of
-        the joint (see `Skeleton.angles`); a name without such an ending is a control. Straight distance;
+        "freedoms": degrees of freedom: JOINT.x, JOINT.y or JOINT.z, the angle in radians from rest about that axis of
+        the joint; JOINT.tx, JOINT.ty or JOINT.tz, its shift; a name without such an ending is a control. Straight
+        distance; an interpolator's radius per axis makes angles and lengths comparable;
         "controls": named scalars, straight distance; an interpolator's radius per axis stretches them;
         "points": control points, each the three controls NAME.x, NAME.y, NAME.z
     names : the joints, controls or points
@@ -50,7 +56,7 @@ class PoseSpace:
     @property
     def dimensions(self) -> int:
         """How many numbers a point of this space has."""
-        return len(self.names) * {"joint": 4, "quaternions": 4, "angles": 1, "controls": 1, "points": 3}[self.kind]
+        return len(self.names) * {"joint": 4, "quaternions": 4, "freedoms": 1, "controls": 1, "points": 3}[self.kind]
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -67,39 +73,43 @@ class PoseSpace:
 
     def controls(self, skeleton: Skeleton) -> tuple[str, ...]:
         """Return the names of the controls, including those of control points; joints and their angles are none."""
-        if self.kind == "angles":
+        if self.kind == "freedoms":
             return tuple(name for name in self.names if self.degree_of(name, skeleton) is None)
         return self.axes if self.kind in ("controls", "points") else ()
 
     def degree_of(self, name: str, skeleton: Skeleton) -> tuple[int, int] | None:
-        """Return the joint and axis that a name of kind "angles" stands for, or None where it is a control."""
+        """Return the joint and axis that a name of kind "freedoms" stands for, or None where it is a control.
+
+        Axes 0 to 2 are angles, 3 to 5 shifts.
+        """
         joint, _, axis = name.rpartition(".")
-        if self.kind != "angles" or not joint or axis not in AXES:
+        if self.kind != "freedoms" or not joint or axis not in AXES + SHIFTS:
             return None
-        return skeleton.index(joint), AXES.index(axis)
+        return skeleton.index(joint), (AXES + SHIFTS).index(axis)
 
     def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
         """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion."""
         if self.kind in ("controls", "points"):
             return self._controls(pose)
-        if self.kind == "angles":
-            return self._angles(pose, skeleton)
+        if self.kind == "freedoms":
+            return self._freedoms(pose, skeleton)
         joints = [skeleton.index(name) for name in self.names]
-        turn = pose.rotations[..., joints, :].astype(np.float64)
+        turn = skeleton.parts.of(pose)[0][..., joints, :]
         if self.kind == "quaternions":
             # A rotation has two quaternions: take the one on the side of the rest pose.
-            side = (turn * skeleton.rest_rotations[joints]).sum(axis=-1, keepdims=True)
+            side = (turn * skeleton.parts.rest[joints]).sum(axis=-1, keepdims=True)
             turn = np.where(side < 0, -turn, turn)
         return turn.reshape(*turn.shape[:-2], -1)
 
-    def _angles(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+    def _freedoms(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
         degrees = [self.degree_of(name, skeleton) for name in self.names]
         values = self._controls(pose)
         if any(degree is not None for degree in degrees):
-            angles = skeleton.angles(pose.rotations.astype(np.float64))
+            turns, shifts = skeleton.parts.of(pose)
+            found = np.concatenate([skeleton.parts.angles(turns), shifts], axis=-1)
             for column, degree in enumerate(degrees):
                 if degree is not None:
-                    values[..., column] = angles[..., degree[0], degree[1]]
+                    values[..., column] = found[..., degree[0], degree[1]]
         return values
 
     def _controls(self, pose: Pose | Motion) -> Floats:

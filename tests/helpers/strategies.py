@@ -62,7 +62,7 @@ def random_skin(rng: np.random.Generator) -> Skin:
     kinds = (
         ("joint", ("joint1", "joint2")),
         ("quaternions", ("joint0",)),
-        ("angles", ("joint1.z", "joint2.x", "smile")),
+        ("freedoms", ("joint1.z", "joint2.x", "smile")),
         ("controls", ("smile",)),
     )
     for kind, names in kinds:

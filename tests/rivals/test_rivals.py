@@ -164,10 +164,10 @@ def test_a_rival_that_cannot_be_fitted_gives_its_reason() -> None:
 
 def test_spaces_of_what_moves() -> None:
     assert whole_space(TRAIN.rig, TRAIN.motion).names == ("forearm", "hand")
-    assert whole_space(TRAIN.rig, TRAIN.motion, "angles").names == ("forearm.z", "hand.x")
+    assert whole_space(TRAIN.rig, TRAIN.motion, "freedoms").names == ("forearm.z", "hand.x")
     smiling = Motion(TRAIN.motion.rotations, controls=np.ones((30, 1)), control_names=("smile",))
     mixed = whole_space(TRAIN.rig, smiling)
-    assert (mixed.kind, mixed.names) == ("angles", ("forearm.z", "hand.x", "smile"))
+    assert (mixed.kind, mixed.names) == ("freedoms", ("forearm.z", "hand.x", "smile"))
     with pytest.raises(InputError, match="no pose differs from rest"):
         whole_space(TRAIN.rig, TRAIN.named("bend 0 twist 0 *").motion)
     with pytest.raises(InputError, match="at least one"):

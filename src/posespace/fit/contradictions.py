@@ -16,7 +16,7 @@ DIFFERENT = 1e-3
 
 def warn_of_contradictions(examples: Examples) -> None:
     """Warn of the two frames of one pose whose shapes differ most; shapes are read only where a pose occurs twice."""
-    digests = pose_digests(examples.motion)
+    digests = pose_digests(examples.motion, examples.rig.skeleton)
     if len(set(digests)) == len(digests):
         return
     worst, pair = DIFFERENT * examples.rig.mesh.diagonal, (0, 0)
@@ -44,5 +44,5 @@ def _repeated(digests: list[str]) -> dict[int, list[int]]:
 
 
 def _beyond_bones(examples: Examples, frame: int) -> Floats:
-    """A shape (N, 3) less plain skinning: digests ignore joint shifts, plain skinning has them."""
-    return np.asarray(examples.shapes[frame] - examples.rig.skin(examples.motion[frame]))
+    """What a shape adds in the rest shape (N, 3): where the whole is does not change it."""
+    return examples.residual(frame)[0]

@@ -87,7 +87,7 @@ def write_rig(rig: Rig, writer: Writer, where: str) -> Json:
     writer.put(where, points=mesh.points, triangles=mesh.triangles, face_sizes=mesh.face_sizes)
     writer.put(where, influences=rig.influences, weights=rig.weights, inverse_bind=rig.inverse_bind)
     writer.put(where, parents=bones.parents, frames=bones.frames, rest_rotations=bones.rest_rotations)
-    writer.put(where, stretches=bones.stretches, axes=bones.axes, limits=bones.limits)
+    writer.put(where, stretches=bones.stretches, axes=bones.axes, limits=bones.limits, links=bones.links)
     return {"joints": list(bones.names), "blending": rig.blending}
 
 
@@ -102,6 +102,7 @@ def read_rig(record: Record) -> Rig:
         record.optional("stretches"),
         record.optional("axes"),
         record.optional("limits"),
+        record.optional("links"),
     )
     bind = record.array("inverse_bind")
     return Rig(mesh, skeleton, record.array("influences"), record.array("weights"), bind, record.text("blending"))

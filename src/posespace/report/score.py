@@ -202,7 +202,7 @@ def _seen(skin: Posable, motion: Motion) -> int | None:
     if not isinstance(known, list | tuple):
         return 0 if isinstance(skin, Skin) and not skin.layers else None
     fitted = {str(digest) for digest in known}
-    return sum(digest in fitted for digest in pose_digests(motion))
+    return sum(digest in fitted for digest in pose_digests(motion, skin.rig.skeleton))
 
 
 def _squares(errors: Floats) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ class PlainSkinning:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the rig alone."""
-        return Skin(replace(examples.rig, blending="linear"), about=about_fit("plain skinning", self, None))
+        return Skin(replace(examples.rig, blending="linear"), about=about_fit("plain skinning", self))
 
 
 @dataclass(frozen=True)
@@ -24,4 +24,4 @@ class DualQuaternions:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the rig alone, blended as dual quaternions."""
-        return Skin(replace(examples.rig, blending="dual_quaternion"), about=about_fit("dual quaternions", self, None))
+        return Skin(replace(examples.rig, blending="dual_quaternion"), about=about_fit("dual quaternions", self))

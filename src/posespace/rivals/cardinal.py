@@ -29,7 +29,7 @@ class LinearRadial:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
-        given = Corrections.of(examples, kind="angles")
+        given = Corrections.of(examples, kind="freedoms")
         where, count = given.where.astype(np.float64), len(given.names)
         plane = tail_columns(where, where[0], "linear", "euclidean")
         linear = np.linalg.pinv(plane)

@@ -11,6 +11,7 @@ from posespace.check import Floats, Ints
 from posespace.examples import Examples
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Driver, Layer
+from posespace.motion import pose_digests
 from posespace.moving import at_rest, whole_space
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -43,7 +44,7 @@ class Corrections:
 
     @classmethod
     def of(cls, examples: Examples, kind: str = "joint") -> Corrections:
-        """Gather the corrections of `examples` over a space of the given kind, "joint" or "angles"."""
+        """Gather the corrections of `examples` over a space of the given kind, "joint" or "freedoms"."""
         rig, motion = examples.rig, examples.motion
         space = whole_space(rig, motion, kind)
         where, names = space.coordinates(motion, rig.skeleton), motion.names
@@ -68,5 +69,5 @@ class Corrections:
         `method` and `settings` are what it says about how it was made.
         """
         layer = Layer(method, Driver(self.space, cardinal), self.support, self.values.astype(np.float32))
-        about = about_fit(method, settings, self.examples.motion, self.damped)
+        about = about_fit(method, settings, pose_digests(self.examples.motion, self.examples.rig.skeleton), self.damped)
         return Skin(self.examples.rig, (layer,), about=about)

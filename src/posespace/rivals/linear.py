@@ -64,7 +64,7 @@ class LinearPoseShapes:
     def fit(self, examples: Examples) -> LinearPoseSkin:
         """Return the regression of the examples' corrections."""
         rig, motion = examples.rig, examples.motion
-        turns = turned_joints(rig, motion).any(axis=0) & (rig.skeleton.parents >= 0)
+        turns = turned_joints(rig, motion).any(axis=0)
         joints = tuple(np.flatnonzero(turns).tolist())
         if not joints:
             raise InputError("linear pose shapes: no joint but a root turns in the examples; they need one that does")
@@ -75,12 +75,12 @@ class LinearPoseShapes:
         filtered = np.where(sizes > 1e-12 * sizes[0], sizes / np.where(held > 0, held, 1), 0)
         basis = (vt.T * filtered) @ (u.T @ residuals.reshape(len(residuals), -1))
         shaped = basis.reshape(-1, *residuals.shape[1:]).astype(np.float32)
-        return LinearPoseSkin(rig, joints, shaped, tuple(pose_digests(motion)))
+        return LinearPoseSkin(rig, joints, shaped, tuple(pose_digests(motion, rig.skeleton)))
 
 
 def rotation_features(rig: Rig, pose: Pose | Motion, joints: tuple[int, ...]) -> Floats:
     """Return the entries of R - I of some joints: (9K,) of a pose, (P, 9K) of a motion."""
     chosen = list(joints)
-    rest = rotations.inverse(rig.rest.rotations[chosen])
-    turn = rotations.matrices(rotations.multiply(rest, pose.rotations[..., chosen, :]))
+    parts, rest = (rig.skeleton.parts.of(each)[0] for each in (pose, rig.rest))
+    turn = rotations.matrices(rotations.multiply(rotations.inverse(rest[chosen]), parts[..., chosen, :]))
     return (turn - np.eye(3)).reshape(*turn.shape[:-3], -1)

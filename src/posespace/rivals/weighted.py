@@ -47,7 +47,7 @@ class WeightedSkin(Unsaved):
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3)."""
-        squares = squared_angles(pose.rotations[None, list(self.joints)], self.centres)[0]
+        squares = squared_angles(self.rig.skeleton.parts.of(pose)[0][None, list(self.joints)], self.centres)[0]
         kernel = np.exp(-0.5 * (squares @ self.shares.T) / self.radius**2)
         points = self.rig.skin(pose, np.einsum("mn,mnc->nc", kernel, self.weights))
         return points, self.rig.mesh.normals(points)
@@ -84,7 +84,7 @@ class WeightedPSD:
             raise InputError("weighted PSD: no joint turns in the examples; it needs one that does")
         if not at_rest(rig, motion).any():
             examples = _with_rest(examples)
-        centres = examples.motion.rotations[:, list(joints)]
+        centres = rig.skeleton.parts.of(examples.motion)[0][:, list(joints)]
         squares = squared_angles(centres, centres)
         shares = rig.dense_weights()[:, list(joints)]
         values = np.stack([examples.residual(index)[0] for index in range(len(examples))], axis=1)
@@ -93,7 +93,7 @@ class WeightedPSD:
         for rows in blocks(len(values), len(squares) ** 2):
             weights[rows] = np.linalg.solve(self._systems(squares, shares[rows], radius), values[rows])
         kept = np.ascontiguousarray(weights.transpose(1, 0, 2))
-        digests = tuple(pose_digests(motion))
+        digests = tuple(pose_digests(motion, rig.skeleton))
         return WeightedSkin(rig, joints, centres.astype(np.float32), radius, shares.astype(np.float32), kept, digests)
 
     def _systems(self, squares: Floats, shares: Floats, radius: float) -> Floats:

@@ -11,6 +11,7 @@ from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import inlined, relaxed
 from posespace.runtime.drive_tables import (
     ALL_ANGLES,
+    ALL_SHIFTS,
     ANGLED,
     ANGLES,
     AXES,
@@ -21,12 +22,16 @@ from posespace.runtime.drive_tables import (
     FEATURES,
     FIRST_COLUMN,
     FRAME,
+    FRAME_TURN,
     HEAD,
     JOINT,
     KERNEL,
     KERNEL_NUMBERS,
     LINK,
+    LINKED_TO,
+    OFFSET,
     ORDER,
+    ORIENTED,
     PARENT,
     POSE_NUMBERS,
     RADII,
@@ -88,9 +93,19 @@ def drive(
         _bind(after(world, place), after(own, BIND), after(out, place))
     if interpolants == 0:
         return
-    features = after(world, TRANSFORM * joints)
+    oriented = after(world, TRANSFORM * joints)
+    features = after(oriented, TURN * joints)
+    for k in range(joints):
+        joint = links[LINK * k + ORDER]
+        if links[LINK * joint + ORIENTED]:
+            _orient(after(rows, JOINT * joint), joint, links[LINK * joint + PARENT], turns, oriented)
     for joint in range(joints):
-        _features(after(rows, JOINT * joint), joint, joints, links[LINK * joint + ANGLED], turns, features)
+        own, link = after(rows, JOINT * joint), links[LINK * joint + LINKED_TO]
+        if link >= 0 and link == links[LINK * joint + PARENT]:
+            _copy_part(joint, turns, shifts, features, after(features, ALL_SHIFTS * joints))
+        else:
+            _part(own, joint, link, world, oriented, features, after(features, ALL_SHIFTS * joints))
+        _features(own, joint, joints, links[LINK * joint + ANGLED], features)
     for k in range(controls):
         features[FEATURES * joints + k] = turns[POSE_NUMBERS * joints + k]
     heads, slots, numbers = pointer(tables.heads), pointer(tables.slots), pointer(tables.numbers)
@@ -161,17 +176,74 @@ def _bind(world: Pointer, bind: Pointer, out: Pointer) -> None:  # pragma: no co
 
 
 @relaxed
-def _features(
-    own: Pointer, joint: int, joints: int, angled: int, turns: Pointer, features: Pointer
+def _orient(
+    own: Pointer, joint: int, parent: int, turns: Pointer, oriented: Pointer
 ) -> None:  # pragma: no cover - compiled
-    """Write what pose spaces see of a joint: its rotation, the same signed as at rest, and its angles."""
-    x, y, z, w = _quaternion(turns, joint)
+    """Write a joint's rotation to the world; its parent's is there already."""
+    turn = _product(_quaternion(after(own, FRAME_TURN), 0), _quaternion(turns, joint))
+    if parent >= 0:
+        turn = _product(_quaternion(oriented, parent), turn)
+    for k in range(TURN):
+        oriented[TURN * joint + k] = turn[k]
+
+
+@inlined
+def _product(
+    a: tuple[float, float, float, float], b: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
+    """The rotation b, then the rotation a."""
+    return (
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    )
+
+
+@relaxed
+def _copy_part(
+    joint: int, turns: Pointer, shifts: Pointer, features: Pointer, found: Pointer
+) -> None:  # pragma: no cover - compiled
+    """Write the part of a joint that is linked to its parent: its own rotation and shift."""
+    for at in range(TURN * joint, TURN * joint + TURN):
+        features[at] = turns[at]
+    for at in range(SHIFT * joint, SHIFT * joint + SHIFT):
+        found[at] = shifts[at]
+
+
+@relaxed
+def _part(
+    own: Pointer, joint: int, link: int, world: Pointer, oriented: Pointer, features: Pointer, shifts: Pointer
+) -> None:  # pragma: no cover - compiled
+    """Write the part of a joint as seen from the joint it is linked to; one linked to none rests."""
+    if link < 0:
+        for k in range(TURN):
+            features[TURN * joint + k] = own[REST + k]
+        for k in range(SHIFT):
+            shifts[SHIFT * joint + k] = 0.0
+        return
+    x, y, z, w = _quaternion(oriented, link)
+    turn = _product((-x, -y, -z, w), _quaternion(oriented, joint))
+    for k in range(TURN):
+        features[TURN * joint + k] = turn[k]
+    here, there = after(world, TRANSFORM * joint), after(world, TRANSFORM * link)
+    away = (here[3] - there[3], here[7] - there[7], here[11] - there[11], 0.0)
+    seen = _product(_product((-x, -y, -z, w), away), (x, y, z, w))
+    for k in range(SHIFT):
+        shifts[SHIFT * joint + k] = seen[k] - own[OFFSET + k]
+
+
+@relaxed
+def _features(
+    own: Pointer, joint: int, joints: int, angled: int, features: Pointer
+) -> None:  # pragma: no cover - compiled
+    """Write what else pose spaces see of a joint: its part's rotation signed as at rest, and its angles."""
+    x, y, z, w = _quaternion(features, joint)
     p, q, r, s = _quaternion(after(own, REST), 0)
     side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
     signed = after(features, SIGNED_TURNS * joints)
     for at in range(TURN * joint, TURN * joint + TURN):
-        features[at] = turns[at]
-        signed[at] = side * turns[at]
+        signed[at] = side * features[at]
     if not angled:
         return
     i = s * x - p * w - q * z + r * y

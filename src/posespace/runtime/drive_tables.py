@@ -27,17 +27,17 @@ KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard
 TURN, SHIFT, ANGLES, TRANSFORM = 4, 3, 3, 12
 POSE_NUMBERS = TURN + SHIFT
 """How many numbers of a pose each joint has: all rotations, all translations, then the controls."""
-SIGNED_TURNS, ALL_ANGLES, FEATURES = TURN, 2 * TURN, 2 * TURN + ANGLES
-"""Of each joint, how many features come before its signed rotation, before its angles, and in all.
+SIGNED_TURNS, ALL_ANGLES, ALL_SHIFTS, FEATURES = TURN, 2 * TURN, 2 * TURN + ANGLES, 2 * TURN + ANGLES + SHIFT
+"""Of each joint, how many features come before its signed rotation, before its angles, before its shifts, and in all.
 
-All rotations, all rotations signed as at rest, all angles, then the controls.
+All rotations, all rotations signed as at rest, all angles, all shifts, then the controls.
 """
 
 # Columns of `DriveTables.links`, and how many there are.
-ORDER, PARENT, ANGLED = range(3)
-LINK = 3
+ORDER, PARENT, ANGLED, LINKED_TO, ORIENTED = range(5)
+LINK = 5
 # Where the parts of a row of `DriveTables.joints` begin, and how long it is.
-FRAME, STRETCH, BIND, REST, AXES, JOINT = 0, 12, 21, 33, 37, 46
+FRAME, STRETCH, BIND, REST, AXES, FRAME_TURN, OFFSET, JOINT = 0, 12, 21, 33, 37, 46, 50, 53
 # Columns of `DriveTables.heads`, and how many there are.
 KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, SHEPARD = range(12)
 HEAD = 12
@@ -48,10 +48,11 @@ class DriveTables(NamedTuple):
 
     Parameters
     ----------
-    links : (J, LINK) the joints from roots to tips (ORDER), then of each joint its parent (PARENT), and whether a layer
-        needs its angles (ANGLED)
+    links : (J, LINK) the joints from roots to tips (ORDER), then of each joint its parent (PARENT), whether a layer
+        needs its angles (ANGLED), the joint it is LINKED_TO, and whether its rotation to the world is needed (ORIENTED)
     joints : (J, JOINT) of each joint its FRAME in its parent (3, 4), the scale and shear that no pose changes (STRETCH,
-        (3, 3)), its inverse BIND transform (3, 4), its rotation at REST (4,) and the AXES of its angles (3, 3)
+        (3, 3)), its inverse BIND transform (3, 4), its part of the REST pose (4,), the AXES of its angles (3, 3), the
+        rotation of its frame (FRAME_TURN, (4,)) and where it rests, seen from the joint it is linked to (OFFSET, (3,))
     heads : (I, HEAD) a row per interpolant: its KERNEL, whether its distance is between ROTATIONS, the terms of its
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
         begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and SHEPARD's power and reach
@@ -87,10 +88,10 @@ class Drive:
 
     @property
     def scratch(self) -> int:
-        """How many numbers `drive` needs to work in: transforms to the world, features, terms of one interpolant."""
+        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant."""
         heads = self.tables.heads
         terms = int((heads[:, SAMPLES] + heads[:, TAIL]).max(initial=0))
-        return (TRANSFORM + FEATURES) * len(self.tables.links) + len(self.controls) + terms
+        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms
 
     @property
     def pose_size(self) -> int:
@@ -142,17 +143,20 @@ def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Flo
     count = len(skeleton)
     bends = np.zeros(count, np.int64)
     for driver in drivers:
-        if driver.space.kind == "angles":
+        if driver.space.kind == "freedoms":
             bends[list(driver.space.joints(skeleton))] = 1
     identity = np.broadcast_to(np.eye(3), (count, 3, 3))
     parts = (
         skeleton.frames[:, :3],
         identity if skeleton.stretches is None else skeleton.stretches,
         rig.inverse_bind[:, :3],
-        skeleton.rest_rotations,
+        skeleton.parts.rest,
         identity if skeleton.axes is None else skeleton.axes,
+        skeleton.parts.frame_turns,
+        skeleton.parts.offsets,
     )
-    links = np.stack([np.asarray(skeleton.order), skeleton.parents, bends], axis=1).astype(np.int64)
+    columns = (np.asarray(skeleton.order), skeleton.parents, bends, skeleton.parts.links, skeleton.parts.oriented)
+    links = np.stack(columns, axis=1).astype(np.int64)
     return links, np.concatenate([part.reshape(count, -1).astype(np.float64) for part in parts], axis=1)
 
 
@@ -202,6 +206,8 @@ def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> l
         degree = space.degree_of(name, skeleton)
         if degree is None:
             found.append(FEATURES * joints + controls.index(name))
-        else:
+        elif degree[1] < ANGLES:
             found.append(ALL_ANGLES * joints + ANGLES * degree[0] + degree[1])
+        else:
+            found.append(ALL_SHIFTS * joints + SHIFT * degree[0] + degree[1] - ANGLES)
     return found

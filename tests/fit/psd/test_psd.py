@@ -77,7 +77,7 @@ def test_examples_that_move_the_same_controls_make_a_layer() -> None:
     assert layers_of(examples) == [
         ("joint", ("tip",), (0, 2)),
         ("controls", ("smile",), (1,)),
-        ("angles", ("tip.z", "smile"), (3,)),
+        ("freedoms", ("tip.z", "smile"), (3,)),
         ("joint", ("base", "tip"), (4,)),
     ]
     hinge = np.zeros((2, 3, 3))
@@ -205,7 +205,7 @@ def test_a_sculpt_outside_a_given_space_is_refused_and_does_not_replace_the_rest
         with pytest.raises(InputError, match=unknown):
             fit(plane, **moved)
     nothing = "sculpt 'odd': it moves 'base' but nothing of the pose space, where it would replace the rest shape"
-    for space in (plane, ps.PoseSpace("joint", ("tip",)), ps.PoseSpace("angles", ("tip.x", "tip.y", "tip.z"))):
+    for space in (plane, ps.PoseSpace("joint", ("tip",)), ps.PoseSpace("freedoms", ("tip.x", "tip.y", "tip.z"))):
         with pytest.raises(InputError, match=nothing):
             fit(space, base=0.5)
     points = ps.PoseSpace("points", ("smile",))

@@ -26,7 +26,7 @@ from posespace.moving import moved_in, single_spaces
 from posespace.rig import Rig
 from posespace.spaces import PoseSpace
 
-MOST_NODES = {"angles": 8, "controls": 8, "joint": 16}
+MOST_NODES = {"freedoms": 8, "controls": 8, "joint": 16}
 """Most nodes of a domain that is seen only together with others."""
 
 ALONE = 0.25

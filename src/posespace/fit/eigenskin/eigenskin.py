@@ -24,6 +24,7 @@ from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
+from posespace.motion import pose_digests
 from posespace.skin import Skin
 
 PAIRS = 1
@@ -114,7 +115,8 @@ class EigenSkin:
         elif self.normals == "separate":
             own = self._layers(self._terms(examples, normal_residuals(examples), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
-        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, examples.motion, found.damped))
+        poses = pose_digests(examples.motion, examples.rig.skeleton)
+        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, poses, found.damped))
 
     def _terms(self, examples: Examples, data: Floats32, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""

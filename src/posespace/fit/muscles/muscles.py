@@ -21,6 +21,7 @@ from posespace.fit.residuals import point_residuals
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
+from posespace.motion import pose_digests
 from posespace.moving import changing
 from posespace.rig import Rig
 from posespace.skin import Skin
@@ -91,7 +92,8 @@ class Muscles:
             "regions": [_figures(region, layer) for region, layer in zip(regions, layers, strict=True)],
             "left out": _curve_figures(errors, examples),
         }
-        return Skin(rig, tuple(layers), about=about_fit("muscles", self, examples.motion, found.damped, own))
+        poses = pose_digests(examples.motion, rig.skeleton)
+        return Skin(rig, tuple(layers), about=about_fit("muscles", self, poses, found.damped, own))
 
     def _regions(self, examples: Examples, rig: Rig, frames: Array32, names: tuple[str, ...]) -> list[_Region]:
         """The regions that move, each with the joints that drive it."""
@@ -145,7 +147,7 @@ def _moving_joints(examples: Examples) -> tuple[str, ...]:
     """The joints that turn during a clip; raises for a single frame, or where none turns."""
     if len(examples) < 2:
         raise InputError(f"examples: a clip needs at least 2 frames, got {len(examples)}")
-    joints, _ = changing(examples.motion, examples.rig.skeleton)
+    joints, _ = changing(examples.rig, examples.motion)
     if not joints:
         raise InputError("examples: the clip is constant, no joint turns in it, so nothing can drive signals")
     return joints

@@ -140,7 +140,7 @@ def _layer(
     reach = controls
     while True:
         touching = [index for index in earlier if away[index] & reach]
-        space = space_of(rig, reach, motion.rotations[own + touching])
+        space = space_of(rig, reach, motion[own + touching])
         where = space.coordinates(motion, rig.skeleton)
         still = space.coordinates(rig.rest, rig.skeleton)[None]
         gaps = distances(where[own], where[touching], space.metric)

@@ -19,8 +19,8 @@ from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
-from posespace.motion import Motion
-from posespace.moving import at_rest, check_not_only_shifted
+from posespace.motion import Motion, pose_digests
+from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skin import Skin
@@ -81,7 +81,6 @@ class Sculpts:
         if len(pose.rotations) != len(self.rig.skeleton):
             have, want = len(pose.rotations), len(self.rig.skeleton)
             raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
-        check_not_only_shifted(self.rig, Motion.from_poses([pose], [name]))
         if self.settings.space is not None:
             check_place(self.rig, name, pose, self.settings.space)
         if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
@@ -138,7 +137,7 @@ class Sculpts:
         ]
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
         own = {"damped vertices by sculpt": damped, "layers": layers}
-        about = about_fit("psd", settings, motion, sum(damped.values()), own)
+        about = about_fit("psd", settings, pose_digests(motion, self.rig.skeleton), sum(damped.values()), own)
         return Skin(self.rig, tuple(found.layer for _, found in used), about=about)
 
     def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:

@@ -27,24 +27,26 @@ def _samples(driver: Driver, rig: Rig) -> list[Pose]:
     if space.kind == "points":
         raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
-    turns = _turns(driver, rig, places)
+    turns, shifts = rig.skeleton.parts.undone(*_parts(driver, rig, places))
     return [
-        Pose(turn, controls=dict(zip(names, place[columns].tolist(), strict=True)))
-        for turn, place in zip(turns, places, strict=True)
+        Pose(turn, shift, dict(zip(names, place[columns].tolist(), strict=True)))
+        for turn, shift, place in zip(turns, shifts, places, strict=True)
     ]
 
 
-def _turns(driver: Driver, rig: Rig, places: Floats) -> Floats:
-    """Rotations (M, J, 4) of the samples (M, D)."""
+def _parts(driver: Driver, rig: Rig, places: Floats) -> tuple[Floats, Floats]:
+    """Each joint's part, rotations (M, J, 4) and shifts (M, J, 3), at the samples (M, D)."""
     space, skeleton = driver.space, rig.skeleton
-    turns = np.tile(rig.rest.rotations.astype(np.float64), (len(places), 1, 1))
+    rest = skeleton.parts.of(rig.rest)
+    turns, shifts = (np.tile(each, (len(places), 1, 1)) for each in rest)
     if space.kind in ("joint", "quaternions"):
         turns[:, list(space.joints(skeleton))] = places.reshape(len(places), -1, 4)
-    elif space.kind == "angles":
-        angles = skeleton.angles(turns)
+    elif space.kind == "freedoms":
+        numbers = np.concatenate([skeleton.parts.angles(turns), shifts], axis=2)
         for column, name in enumerate(space.names):
             if (degree := space.degree_of(name, skeleton)) is not None:
-                angles[:, degree[0], degree[1]] = places[:, column]
+                numbers[:, degree[0], degree[1]] = places[:, column]
         moved = list(space.joints(skeleton))
-        turns[:, moved] = skeleton.rotations(angles)[:, moved]
-    return turns
+        turns[:, moved] = skeleton.parts.turned(numbers[..., :3])[:, moved]
+        shifts = numbers[..., 3:]
+    return turns, shifts

@@ -25,12 +25,11 @@ from posespace.fit.retarget.fitted_poses import fitted_poses
 from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
-from posespace.motion import Motion
+from posespace.motion import Motion, pose_digests
 from posespace.moving import changing
 from posespace.other_skeleton import onto
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
 
@@ -142,9 +141,9 @@ def retarget(
         if not isinstance(skin, Skin):
             raise InputError(f"{role}: expected a Skin, got a {type(skin).__name__}; load it with ps.Skin.load")
     if motion is not None:
-        _check_motion(motion, x1.rig.skeleton)
+        _check_motion(motion, x1.rig)
     poses = (fitted_poses(x1) if motion is None else motion).with_rest(x1.rig.rest)
-    names = _moving(poses, x1.rig.skeleton)
+    names = _moving(x1.rig, poses)
     one, two, three = (
         Sampled.of(skin, _onto(poses, x1, skin, names, role)) for skin, role in ((x1, "X1"), (x2, "X2"), (y1, "Y1"))
     )
@@ -170,7 +169,7 @@ def retarget(
         "fraction of the change outside X1's deformation": lost,
     }
     # No vertex is damped: each hangs on one bone, whose transform has an inverse.
-    about = about_fit("retarget", settings, three.motion, own=own)
+    about = about_fit("retarget", settings, pose_digests(three.motion, x1.rig.skeleton), own=own)
     return Skin(three.rig, (_layer(three, names, *product, signals, bits),), about=about)
 
 
@@ -182,16 +181,16 @@ def _check_settings(signals: int, transfer: str, correspondence: str, bits: int)
         raise InputError(f"signals: expected at least 1, or 0 for those that matter, got {signals}")
 
 
-def _check_motion(motion: Motion, skeleton: Skeleton) -> None:
-    """Raise unless given a motion of this skeleton in which something moves."""
+def _check_motion(motion: Motion, rig: Rig) -> None:
+    """Raise unless given a motion of this rig in which something moves."""
     if not isinstance(motion, Motion):
         remedy = "make one from poses with ps.Motion.from_poses, or load one with ps.load_motion"
         raise InputError(f"motion: expected a Motion, got a {type(motion).__name__}; {remedy}")
-    have = motion.rotations.shape[1]
-    if have != len(skeleton):
+    have, want = motion.rotations.shape[1], len(rig.skeleton)
+    if have != want:
         remedy = "load it with ps.load_motion(file, x1.rig.skeleton)"
-        raise InputError(f"motion: expected poses of the {len(skeleton)} joints of X1, got {have}; {remedy}")
-    _moving(motion, skeleton)
+        raise InputError(f"motion: expected poses of the {want} joints of X1, got {have}; {remedy}")
+    _moving(rig, motion)
 
 
 def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
@@ -203,11 +202,11 @@ def _deformed(sampled: Sampled, skin: Skin, role: str) -> Array32:
     return frames
 
 
-def _moving(motion: Motion, skeleton: Skeleton) -> tuple[str, ...]:
-    """The joints that turn, or else the controls that move."""
-    joints, controls = changing(motion, skeleton)
+def _moving(rig: Rig, motion: Motion) -> tuple[str, ...]:
+    """The joints that move, or else the controls that do."""
+    joints, controls = changing(rig, motion)
     if not joints and not controls:
-        raise InputError("motion: the clip is constant, no joint turns and no control moves in it")
+        raise InputError("motion: the clip is constant, no joint and no control moves in it")
     return joints or controls
 
 
