@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import posespace as ps
+from posespace.cli.printing import warn
 from posespace.formats.example_store import ExampleStore
 from sets.data_set import DataSet, LeftOutError, Offer, parted
 
@@ -27,11 +28,10 @@ def offers(data: Path, cache: Path | None) -> Iterator[Offer]:
 
 
 def hand(name: str, folder: Path, cache: Path | None, flat: bool) -> DataSet:
-    """The rest pose and the poses of the file, simulated."""
+    """The poses of the file, simulated; the first is the rest pose."""
     if cache is None:
         raise LeftOutError("its shapes are simulated; say with --cache FOLDER where to keep them")
     examples = simulated(folder, cache)
-    # The rest pose is the first.
     fourth = np.arange(len(examples)) % 4 == 3
     return parted(name, flattened(examples) if flat else examples, fourth, "simulated poses: every fourth unseen")
 
@@ -48,7 +48,7 @@ def simulated(folder: Path, cache: Path) -> ps.Examples:
         cache.mkdir(parents=True, exist_ok=True)
         rig, poses = folder / "hand_l.gltf", folder / "poses_left.json"
         settings = Settings(str(rig), poses, elements=ELEMENTS, tissue=Tissue(ORDER))
-        simulate(settings, path, Machines(1), resume=path.exists())
+        simulate(settings, path, Machines(1), resume=path.exists(), warn=warn)
     return ps.Examples.open(path)
 
 
