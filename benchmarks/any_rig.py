@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rivals import DATA
-from sets import DataSet, every, plain_error
+from sets import DataSet, every, plain_error, seen_before
 
 import posespace as ps
 from posespace.errors import InputError
@@ -24,7 +24,7 @@ Row = dict[str, object]
 
 METHODS: dict[str, Method] = {"PSD": ps.PSD(), "EigenSkin": ps.EigenSkin(), "Muscles": ps.Muscles()}
 
-LISTED = ("set", "vertices", "joints", "train poses", "unseen poses", "plain RMS / diagonal", "split")
+LISTED = ("set", "vertices", "joints", "train poses", "unseen poses", "of them seen", "plain RMS / diagonal", "split")
 FITTED = ("set", "method", "rel_err", "bytes per vertex", "fit seconds")
 
 
@@ -32,7 +32,8 @@ def listed(sets: Iterable[DataSet]) -> Iterator[Row]:
     """What each data set is, and how far plain skinning is off on its unseen poses."""
     for name, train, unseen, split in sets:
         sizes = (len(train.rig.mesh.points), len(train.rig.skeleton), len(train), len(unseen))
-        yield dict(zip(LISTED, (name, *sizes, round(plain_error(unseen), 5), split), strict=True))
+        seen = seen_before(train, unseen)
+        yield dict(zip(LISTED, (name, *sizes, seen, round(plain_error(unseen), 5), split), strict=True))
 
 
 def fitted(sets: Iterable[DataSet]) -> Iterator[Row]:

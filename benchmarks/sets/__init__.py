@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from sets import built_in, clips, faces, godot_hand, mesh_sequences, wolf
-from sets.data_set import DataSet, LeftOutError, plain_error
+from sets.data_set import DataSet, LeftOutError, plain_error, seen_before
 
-__all__ = ["DataSet", "every", "plain_error"]
+__all__ = ["DataSet", "every", "plain_error", "seen_before"]
 
 
 def every(

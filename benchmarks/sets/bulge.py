@@ -26,9 +26,6 @@ REACH = 0.15
 LEAST_REACH = 0.01
 """How far it reaches at least, where joints lie in one place."""
 
-TURNED, SHIFTED = 1e-3, 1e-4
-"""What counts as movement: of a bone's axes, and of its place as a fraction of the diagonal."""
-
 
 @dataclass(frozen=True, eq=False)
 class Bends:
@@ -99,13 +96,3 @@ def bulging(rig: ps.Rig, motion: ps.Motion) -> ps.Examples:
     heights = Bends.of(rig).heights(rig.transforms(motion))
     shapes = [truth.skin(pose, height[:, None] * rig.normals) for pose, height in zip(motion, heights, strict=True)]
     return ps.Examples.from_shapes(rig, motion, np.stack(shapes))
-
-
-def moves(rig: ps.Rig, motion: ps.Motion) -> bool:
-    """Whether the bones that move vertices change places among each other during a motion."""
-    used = [joint for joint in rig.skeleton.order if (rig.influences[rig.weights > 0] == joint).any()]
-    bones = np.tile(np.eye(4), (len(motion), len(used), 1, 1))
-    bones[:, :, :3] = rig.transforms(motion)[:, used]
-    among = invert_affine(bones[:, :1]) @ bones
-    change = np.abs(among - among[:1]).max(axis=(0, 1), initial=0.0)
-    return bool(change[:3, :3].max() > TURNED or change[:3, 3].max() > SHIFTED * rig.mesh.diagonal)

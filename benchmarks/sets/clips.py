@@ -10,7 +10,8 @@ import numpy as np
 
 import posespace as ps
 from posespace.formats.load import read
-from sets.bulge import bulging, moves
+from sets.alike import alike
+from sets.bulge import bulging
 from sets.data_set import DataSet, LeftOutError, Offer, parted
 
 FILES = {
@@ -47,7 +48,7 @@ def clip_set(name: str, rig: ps.Rig, motion: ps.Motion) -> DataSet:
     """At most `MOST` frames of a clip with made shapes."""
     if len(motion) < LEAST:
         raise LeftOutError(f"fewer than {LEAST} frames: {len(motion)}")
-    if not moves(rig, motion):
+    if alike(rig, motion, motion[:1]).all():
         raise LeftOutError("nothing moves")
     kept = motion[np.linspace(0, len(motion) - 1, min(len(motion), MOST)).round().astype(np.int64)]
     run = np.arange(len(kept)) * RUNS // len(kept)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import posespace as ps
+from sets.alike import alike
 
 
 class DataSet(NamedTuple):
@@ -47,3 +48,8 @@ def plain_error(examples: ps.Examples) -> float:
     rig = examples.rig
     squares = [np.square(rig.skin(pose) - shape).sum(axis=1).mean() for pose, shape in examples]
     return float(np.sqrt(np.mean(squares))) / rig.mesh.diagonal
+
+
+def seen_before(train: ps.Examples, unseen: ps.Examples) -> int:
+    """Return how many unseen poses are, up to rigid motion of the whole, also among those to fit on: clips repeat."""
+    return int(alike(train.rig, unseen.motion, train.motion).any(axis=1).sum())
