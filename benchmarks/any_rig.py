@@ -58,15 +58,18 @@ def figures(method: Method, train: ps.Examples, unseen: ps.Examples) -> Row:
     return dict(zip(FITTED[2:], values, strict=True))
 
 
-def show(rows: Iterable[Row], columns: tuple[str, ...], as_json: bool) -> None:
-    """Print each row as soon as it is there."""
+def show(rows: Iterable[Row], columns: tuple[str, ...], as_json: bool) -> bool:
+    """Print each row as soon as it is there, and return whether there was any."""
     if not as_json:
         print(f"| {' | '.join(columns)} |\n" + "|---" * len(columns) + "|", flush=True)
+    shown = False
     for row in rows:
         others = " ".join(f"{key}: {value}" for key, value in row.items() if key not in columns)
         cells = [str(row[column]) for column in columns if column in row] + [others] * bool(others)
         cells += [""] * (len(columns) - len(cells))
         print(json.dumps(row) if as_json else f"| {' | '.join(cells)} |", flush=True)
+        shown = True
+    return shown
 
 
 def main() -> None:
@@ -84,7 +87,8 @@ def main() -> None:
         lambda name, reason: print(f"left out: {name}: {reason}", file=sys.stderr, flush=True),
     )
     rows, columns = (listed(sets), LISTED) if given.list else (fitted(sets), FITTED)
-    show(rows, columns, given.json)
+    if not show(rows, columns, given.json):
+        sys.exit(f"no data set at hand is called {' or '.join(given.only)}; --list shows their names")
 
 
 if __name__ == "__main__":
