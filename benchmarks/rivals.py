@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
+from sets.mesh_sequences import BLOCK, blocks
 
 import posespace as ps
 from posespace.errors import InputError
@@ -19,7 +19,6 @@ from posespace.rivals import Method, rivals
 from posespace.rivals.plain_psd import PlainPSD
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-BLOCK = 10
 
 
 def methods(smoothing: float) -> dict[str, Method]:
@@ -42,14 +41,9 @@ def hand() -> tuple[str, ps.Examples, ps.Examples, float]:
 
 def frames(data: Path) -> tuple[str, ps.Examples, ps.Examples, float]:
     """The mesh sequence of dem-bones in blocks of frames: odd ones to fit on, even ones to evaluate on."""
-    found = dict(np.load(data / "meshseq-dembones" / "bone_train.npz"))
-    names = ("rest_verts", "tris", "weights", "bone_parents", "rest_bone_world")
-    rig = ps.Rig.from_arrays(*(found[name] for name in names), found["bone_names"].tolist())
-    motion = ps.Motion.from_world(rig.skeleton, found["bone_world"])
-    examples = ps.Examples.from_shapes(rig, motion, found["verts"])
-    block = np.arange(len(motion)) // BLOCK
+    _, train, unseen, _ = blocks(data)
     title = f"dem-bones: blocks of {BLOCK} frames, 1st, 3rd, ... fitted, 2nd, 4th, ... evaluated; smoothing 0.001"
-    return title, examples.subset(np.flatnonzero(block % 2 == 0)), examples.subset(np.flatnonzero(block % 2)), 1e-3
+    return title, train, unseen, 1e-3
 
 
 def table(train: ps.Examples, unseen: ps.Examples, smoothing: float) -> list[dict[str, object]]:
