@@ -27,13 +27,13 @@ from posespace.spaces import PoseSpace
 RADII = (0.1, 0.3, 1.0, 3.0)
 """Radii tried, as fractions of the largest distance between poses."""
 
-SMOOTHINGS = tuple(10.0**power for power in range(-8, 1))
+SMOOTHINGS = tuple(10.0**power for power in range(-7, 1))
 """Smoothings tried, relative to the mean of a pose's kernel with itself."""
 
 RUNS = 15
 """Runs of poses that are left out in turn."""
 
-TRIED = 240
+TRIED = 120
 """Most poses, spread evenly, that the choice is made on."""
 
 _KEPT = 1e-4
@@ -126,7 +126,14 @@ class Regression:
         # Pinned at rest: the rest pose is a centre too, and the weights of all centres add up to none.
         constant = np.sqrt(1 + (self.nodes**2).sum(axis=1) / self.radius**2) @ weights - weights.sum(axis=0)
         rows = np.vstack([weights.sum(axis=0), -weights, constant])
-        return RBFInterpolant("multiquadric", "euclidean", "constant", self.radius / places.lengths, centres, rows)
+        return RBFInterpolant(
+            "multiquadric",
+            "euclidean",
+            "constant",
+            np.asarray(self.radius / places.lengths, dtype=np.float64),
+            centres,
+            rows,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,19 +171,6 @@ def _mean_size(where: Floats, radius: float) -> float:
     return float((2 * np.sqrt(1 + (where**2).sum(axis=1) / radius**2) - 2).mean()) or 1.0
 
 
-def chosen_regression(places: Places, values: Floats, most: int) -> tuple[Regression, LeftOut]:
-    """Return the regression with up to `most` nodes whose radius and smoothing predict left-out poses best.
-
-    Parameters
-    ----------
-    places : of the P poses
-    values : (P, K) principal coordinates of the displacements, see `principal_coordinates`
-    most : nodes, spread over the poses; fewer where poses coincide
-    """
-    found = left_out(places, values)
-    return Regression(places, nodes_among(places, most), found.radius, found.smoothing), found
-
-
 def nodes_among(places: Places, most: int) -> Floats:
     """Return up to `most` of the poses (M, D), each the farthest from rest and those before it."""
     poses = places.poses
@@ -185,26 +179,46 @@ def nodes_among(places: Places, most: int) -> Floats:
     return poses[spread(gaps, lambda k: np.linalg.norm(poses - poses[k], axis=1), min(most, len(poses)), least)]
 
 
-def left_out(places: Places, values: Floats) -> LeftOut:
-    """Return the radius and smoothing that best predict runs of poses (P, K) from the others, and how well."""
-    step = np.unique(np.linspace(0, len(values) - 1, min(TRIED, len(values))).round().astype(int))
-    places, values = places.some(step), values[step]
-    runs = np.array_split(np.arange(len(values)), min(RUNS, len(values)))
-    plain = float((values**2).sum())
-    best = LeftOut(places.extent, SMOOTHINGS[-1], plain, plain, 0.0)
-    for radius in (fraction * places.extent for fraction in RADII):
-        kernel = pinned(places.poses, places.poses, radius)
-        sizes, vectors = np.linalg.eigh(kernel)
-        mean = _mean_size(places.poses, radius)
-        turned = vectors.T @ values
-        for smoothing in SMOOTHINGS:
-            damped = vectors / (np.maximum(sizes, 0.0) + smoothing * mean)
-            guessed = values - _errors(damped, vectors, turned, runs)
-            shrink = _shrink(guessed, values)
-            error = float(((shrink * guessed - values) ** 2).sum())
-            if error < best.error:
-                best = LeftOut(radius, smoothing, error, plain, shrink)
-    return best
+class Trial:
+    """Poses in a space, left out in runs: which radius and smoothing predict them best from the others, and how well.
+
+    What depends on the poses alone is found once, for whatever displacements are asked about.
+
+    Parameters
+    ----------
+    places : of the poses; at most `most` of them, spread evenly, are tried
+    """
+
+    def __init__(self, places: Places, most: int = TRIED) -> None:
+        count = len(places.poses)
+        self._tried = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+        self.places = places
+        poses = places.poses[self._tried]
+        self._runs = np.array_split(np.arange(len(poses)), min(RUNS, len(poses)))
+        self._kernels = []
+        for radius in (fraction * places.extent for fraction in RADII):
+            sizes, vectors = np.linalg.eigh(pinned(poses, poses, radius))
+            self._kernels.append((radius, np.maximum(sizes, 0.0), vectors, _mean_size(poses, radius)))
+
+    def best(self, values: Floats) -> LeftOut:
+        """Return the best choice for values (P, K) at the poses, e.g. their `principal_coordinates`."""
+        values = values[self._tried]
+        plain = float((values**2).sum())
+        best = LeftOut(self.places.extent, SMOOTHINGS[-1], plain, plain, 0.0)
+        for radius, sizes, vectors, mean in self._kernels:
+            turned = vectors.T @ values
+            for smoothing in SMOOTHINGS:
+                damped = vectors / (sizes + smoothing * mean)
+                guessed = values - _errors(damped, vectors, turned, self._runs)
+                shrink = _shrink(guessed, values)
+                error = float(((shrink * guessed - values) ** 2).sum())
+                if error < best.error:
+                    best = LeftOut(radius, smoothing, error, plain, shrink)
+        return best
+
+    def regression(self, choice: LeftOut, most: int) -> Regression:
+        """Return the regression of a choice with up to `most` nodes, spread over the poses."""
+        return Regression(self.places, nodes_among(self.places, most), choice.radius, choice.smoothing)
 
 
 def _errors(damped: Floats, vectors: Floats, turned: Floats, runs: Sequence[NDArray[np.integer]]) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,10 +14,13 @@ from scipy.linalg import block_diag
 from posespace.check import Floats, Floats32
 from posespace.examples import Examples
 from posespace.fit.eigenskin.domains import Domain
+from posespace.fit.regional import Together
+from posespace.fit.regression import principal_coordinates
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
+from posespace.interpolate.samples import SingularError
 
 Folds = Sequence[NDArray[np.int64]]
 
@@ -45,7 +48,7 @@ class Term:
     features : (P, M) how much of each node there is in each pose of the fit
     """
 
-    domain: Domain
+    domain: Domain | Together
     settings: RBF
     vertices: int
     support: NDArray[np.int64]
@@ -177,26 +180,43 @@ class _Group(NamedTuple):
         return np.linalg.solve(normal, self.design.T).astype(np.float32)
 
 
-def in_regions(term: Term, regions: Mapping[str, Floats32]) -> list[Term]:
-    """Split a term over the surface by masks (N,) that sum to one, so that each region gets components of its own."""
-    split = []
-    for name, mask in regions.items():
-        inside = mask[term.support] > 0
-        support = term.support[inside]
-        domain = replace(term.domain, name=f"{term.domain.name} on {name}")
-        split.append(replace(term, domain=domain, support=support, values=term.values[:, inside] * mask[support, None]))
-    return split
-
-
 def left_over(terms: Sequence[Term], examples: Examples, data: Floats32) -> Floats32:
     """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
     left = data.copy()
     for term in terms:
+        assert isinstance(term.domain, Domain)
         where = term.domain.space.coordinates(examples.motion, examples.rig.skeleton)
         features = term.domain.cardinal(term.settings)(where).astype(np.float32)
         moved = slice(None) if len(term.support) == term.vertices else term.support
         left[:, moved] -= np.tensordot(features, term.values, axes=1)
     return left
+
+
+def expected_error(terms: Sequence[Term]) -> float:
+    """Return the error on left-out poses as a fraction of plain skinning's, over all terms that are read or solved.
+
+    Poses that move one thing alone are left out one at a time, runs of poses where things move together.
+    """
+    error, plain = 0.0, 0.0
+    for term in terms:
+        if isinstance(term.domain, Together):
+            error, plain = error + term.domain.left_out.error, plain + term.domain.left_out.plain
+        elif term.domain.alone and len(term.values) > 1:
+            flat = term.values.reshape(len(term.values), -1)
+            values = principal_coordinates((flat @ flat.T).astype(np.float64))
+            padded = np.vstack([values, np.zeros((len(term.domain.anchors), values.shape[1]))])
+            off = _left_one_out(term, padded)[: len(values)]
+            error, plain = error + float((off**2).sum()), plain + float((values**2).sum())
+    return float(np.sqrt(error / plain)) if plain > 0 else 1.0
+
+
+def _left_one_out(term: Term, values: Floats) -> Floats:
+    """What is not predicted (M, K) of each node from the others; all of it where the others say nothing."""
+    assert isinstance(term.domain, Domain)
+    try:
+        return term.settings.leave_one_out(term.domain.places, values, term.domain.space.metric)
+    except SingularError:
+        return values
 
 
 def _rows(data: Floats32, poses: NDArray[np.int64]) -> Floats32:

@@ -16,6 +16,9 @@ from posespace.fit.eigenskin.supports import Neighbours, Sizes
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Driver, Layer
 
+MOST = 48
+"""Most components of a term where their number is chosen."""
+
 
 @dataclass(frozen=True, eq=False)
 class Components:
@@ -89,6 +92,7 @@ def on_one_support(
 ) -> list[Components]:
     """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
     sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
+    most = most or MOST
     most = min(most, budget) if budget else most
     entries = [min(most, len(term.domain.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
@@ -102,21 +106,24 @@ def on_own_supports(
     terms: Sequence[Term],
     neighbours: Neighbours,
     most: int,
-    threshold: float,
+    threshold: float | None,
     taper: int,
     budget: int,
     size: float | None,
+    loss: float,
 ) -> Iterator[tuple[Components, Floats32]]:
-    """Give each component its own support: where it is above `threshold` of the largest and among the largest there.
+    """Give each component its own support: where it is among the largest.
 
-    An entry is one component at one vertex. Of all entries the largest are kept: at most `budget` per vertex, and at
-    most `size` per vertex on average, where they remove most error. Yields the components of each term and their masks
-    (C, N), one term after another: together the masks are as large as the data.
+    An entry is one component at one vertex. Of all entries the largest are kept: those above `threshold` of the
+    largest, or with no threshold as few as keep the root mean square of the rest below the fraction `loss` of all; at
+    most `budget` per vertex, and at most `size` per vertex on average. Yields the components of each term and their
+    masks (C, N), one term after another: together the masks are as large as the data.
     """
-    masks = _reach(terms, neighbours, threshold, taper)
-    found = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+    masks = _reach(terms, neighbours, threshold or 0.1 * loss, taper)
+    found = [decompose(term, mask, most or MOST) for term, mask in zip(terms, masks, strict=True)]
     sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
-    level = np.full(masks.shape[1], threshold * max(own.largest for own in sizes), dtype=np.float32)
+    least = threshold * max(own.largest for own in sizes) if threshold else _losing(sizes, loss)
+    level = np.full(masks.shape[1], least, dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
     if size is not None:
@@ -126,6 +133,14 @@ def on_own_supports(
             level = np.maximum(level, np.partition(kept, last)[last])
     for components, own in zip(found, sizes, strict=True):
         yield components, neighbours.tapered(own.inside(level), taper)
+
+
+def _losing(sizes: Sequence[Sizes], loss: float) -> float:
+    """The size below which entries may go, so that together they are the fraction `loss` of all, root mean square."""
+    every = np.sort(np.concatenate([own.above(np.zeros(1, dtype=np.float32)) for own in sizes]))
+    lost = np.cumsum(every.astype(np.float64) ** 2)
+    kept = int(np.searchsorted(lost, loss**2 * lost[-1])) if len(lost) else 0
+    return float(every[kept - 1]) if kept else 0.0
 
 
 def _reach(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:

@@ -6,7 +6,6 @@ the rest pose, and for a pair wherever one of the two is at rest. So terms add u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry.spread import spread
-from posespace.interpolate.distances import closest, distances
+from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Driver
@@ -26,16 +24,10 @@ from posespace.moving import moved_in, single_spaces
 from posespace.rig import Rig
 from posespace.spaces import PoseSpace
 
-MOST_NODES = {"freedoms": 8, "controls": 8, "joint": 16}
-"""Most nodes of a domain that is seen only together with others."""
-
 ALONE = 0.25
 """Poses that move one thing alone speak for it if they go this fraction of the way that any pose goes.
 
 The first frames of a clip may turn one joint before the others by next to nothing."""
-
-WHOLE_NODES = 48
-"""Most nodes of a domain of all that moves together, so that the cost of playing does not grow with the clip."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,38 +72,31 @@ class Domain:
         return interpolant
 
 
-def single_domains(examples: Examples) -> tuple[list[Domain], NDArray[np.bool_]]:
-    """Return a domain for each thing that moves, and which poses (P, domains) move it.
+def single_domains(examples: Examples) -> tuple[list[Domain], list[PoseSpace], NDArray[np.bool_]]:
+    """Return a domain for each thing that poses move alone and far enough, and what moves only with other things.
 
-    Where poses move it alone and far enough, its nodes are those poses; else nodes are spread over where it has been.
+    Returns
+    -------
+    domains : their nodes are those poses
+    others : the pose spaces of what moves only together with other things
+    several : (P,) which poses move more than one thing
     """
     rig, motion = examples.rig, examples.motion
     spaces = single_spaces(rig, motion)
     moves = np.stack([moved_in(rig, motion, space) for space in spaces], axis=1)
     several = moves.sum(axis=1) > 1
-    domains = []
+    domains, others = [], []
     for column, space in enumerate(spaces):
         where = space.coordinates(motion, rig.skeleton)
         rest = space.coordinates(rig.rest, rig.skeleton)[None]
         alone = np.flatnonzero(moves[:, column] & ~several)
         far = distances(where, rest, space.metric)[:, 0]
         if len(alone) and far[alone].max() > ALONE * far.max():
-            _refuse_doubles(space, where[alone], [motion.names[index] for index in alone])
+            alone = _apart(where, alone, space.metric)
             domains.append(Domain(", ".join(space.names), space, where[alone], rest, alone))
         else:
-            nodes = _spread(where[moves[:, column]], rest, space.metric, MOST_NODES[space.kind])
-            domains.append(Domain(", ".join(space.names), space, nodes, rest, np.full(len(nodes), -1)))
-    return domains, moves
-
-
-def whole_domain(domains: Sequence[Domain], motion: Motion, rig: Rig) -> Domain | None:
-    """Return one domain for joints or controls that always move together, or None where they are of different kinds."""
-    if len(domains) < 2 or len({domain.space.kind for domain in domains}) > 1:
-        return None
-    space = PoseSpace(domains[0].space.kind, tuple(name for domain in domains for name in domain.space.names))
-    where, rest = (space.coordinates(which, rig.skeleton) for which in (motion, rig.rest))
-    nodes = _spread(where, rest[None], space.metric, WHOLE_NODES)
-    return Domain(" + ".join(domain.name for domain in domains), space, nodes, rest[None], np.full(len(nodes), -1))
+            others.append(space)
+    return domains, others, several
 
 
 def pair_domain(first: Domain, second: Domain, motion: Motion, rig: Rig, most: int) -> Domain | None:
@@ -138,10 +123,8 @@ def _spread(where: Floats, anchors: Floats, metric: str, most: int) -> Floats:
     return where[spread(gaps, lambda k: distances(where, where[[k]], metric)[:, 0], most, least)]
 
 
-def _refuse_doubles(space: PoseSpace, where: Floats, names: list[str]) -> None:
-    gaps = distances(where, where, space.metric)
-    first, second = closest(gaps)
-    if first != second and gaps[first, second] <= 1e-6:
-        raise InputError(
-            f"poses {names[first]!r} and {names[second]!r} put {', '.join(space.names)} at the same place; remove one"
-        )
+def _apart(where: Floats, poses: NDArray[np.int64], metric: str) -> NDArray[np.int64]:
+    """The poses but for those at the place of an earlier one: equal poses were merged, so they differ elsewhere."""
+    gaps = distances(where[poses], where[poses], metric)
+    again = np.tril(gaps <= 1e-6, -1).any(axis=1)
+    return poses[~again]

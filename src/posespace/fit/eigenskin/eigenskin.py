@@ -15,15 +15,16 @@ from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.eigenskin import supports
-from posespace.fit.eigenskin.additive import Term, in_regions, left_over, read_off, solve_for, solve_together
+from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, solve_for, solve_together
 from posespace.fit.eigenskin.components import on_one_support, on_own_supports
-from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains, whole_domain
+from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
+from posespace.fit.eigenskin.together import terms_together
 from posespace.fit.residuals import normal_residuals, point_residuals
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
+from posespace.linking import linked
 from posespace.motion import pose_digests
 from posespace.skin import Skin
 
@@ -33,11 +34,18 @@ PAIRS = 1
 PAIR_NODES = 4
 """Most nodes of a pair where both are turned; the places where only one is are its anchors."""
 
+PAPER_THRESHOLD = 0.04
+"""The threshold where all components of a layer share a support, unless told: the paper's."""
+
+PART = 0.05
+LOSSES = 0.003, 0.02
+"""What is lost to few components and small supports is this fraction of the error on left-out poses, within bounds."""
+
+NEAR = 0.005
+"""Fraction of a term's own largest displacement above which it is near, for terms that are solved together."""
+
 FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
-
-WHOLE = 3.0
-"""How much more left-out error a layer of all joints may have than a sum over joints before the sum is taken."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +54,14 @@ class EigenSkin:
 
     Parameters
     ----------
-    components : most components per layer
+    components : most components per layer; 0: as many as matter beside the error on left-out poses
     allotment : "greedy": each component has its own support, so that entries go where they remove most error;
         "equal": all components of a layer share one support, as in the paper
     budget : most displacement entries per vertex; supports shrink smoothly to keep within it. 0: no limit
     size : most displacement entries per vertex on average, which sets the memory; if not given, as many as the
         threshold leaves. Greedy only
-    threshold : a layer or component acts where its displacement is above this fraction of the largest one observed
+    threshold : a layer or component acts where its displacement is above this fraction of the largest one observed; if
+        not given, so low that what is lost is less than half of what left-out poses are off by
     taper : over how many rings of vertices the edge of a support fades to zero
     kernel : kernel of the RBF that drives the components: thin_plate, gaussian, exponential, multiquadric, linear or
         cubic
@@ -67,33 +76,33 @@ class EigenSkin:
         has new ones, see `posespace.optimise_weights`
     """
 
-    components: int = 10
+    components: int = 0
     allotment: str = "greedy"
-    budget: int = 16
+    budget: int = 32
     size: float | None = None
-    threshold: float = 0.005
+    threshold: float | None = None
     taper: int = 1
     kernel: str = "thin_plate"
     radius: float | None = None
     normals: str = "none"
     general: bool = False
     coupling: bool = True
-    bits: int = 32
+    bits: int = 16
     weights: str = "given"
 
     def __post_init__(self) -> None:
         for name in ("components", "budget", "taper"):
             object.__setattr__(self, name, check.whole(name, getattr(self, name)))
         object.__setattr__(self, "bits", check.bits(self.bits))
-        if self.components < 1:
-            raise InputError(f"components: expected at least 1, got {self.components}")
+        if self.components < 0:
+            raise InputError(f"components: expected at least 1, or 0 to choose, got {self.components}")
         check.choice("allotment", self.allotment, ("greedy", "equal"))
         check.choice("normals", self.normals, ("none", "shared", "separate"))
         if self.budget < 0:
             raise InputError(f"budget: expected at least 1 entry per vertex, or 0 for no limit, got {self.budget}")
         if self.size is not None and not check.number("size", self.size) > 0:
             raise InputError(f"size: expected above 0 entries per vertex, got {self.size}")
-        if not 0 <= check.number("threshold", self.threshold) < 1:
+        if self.threshold is not None and not 0 <= check.number("threshold", self.threshold) < 1:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
@@ -104,6 +113,7 @@ class EigenSkin:
         """Return the skin of the examples."""
         require_examples(examples)
         warn_of_contradictions(examples)
+        examples = linked(examples)
         return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
 
     def _fit(self, examples: Examples) -> Skin:
@@ -120,66 +130,50 @@ class EigenSkin:
 
     def _terms(self, examples: Examples, data: Floats32, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
-        domains, moves = single_domains(examples)
-        several = moves.sum(axis=1) > 1
-        settings = RBF(self.kernel, self.radius)
-        alone = [domain for domain in domains if domain.alone]
-        terms = read_off(alone, settings, data)
-        if several.any() and (self.general or len(alone) < len(domains)):
-            terms = self._together(examples, domains, terms, data, several, neighbours)
-        if self.coupling and several.any() and len(alone) == len(domains):
+        domains, others, several = single_domains(examples)
+        terms = read_off(domains, RBF(self.kernel, self.radius), data)
+        if not several.any():
+            return terms
+        if self.general and not others:
+            terms = self._general(examples, terms, data, several, neighbours)
+        if self.coupling and not others:
             terms = terms + self._pairs(examples, terms, data, several, neighbours)
+        if others:
+            left = left_over(terms, examples, data) if terms else data
+            terms = terms + terms_together(examples, left)
         return terms
 
-    def _together(
+    def _general(
         self,
         examples: Examples,
-        domains: list[Domain],
         alone: list[Term],
         data: Floats32,
         several: NDArray[np.bool_],
         neighbours: Neighbours,
     ) -> list[Term]:
-        """Terms solved from all poses at once.
-
-        What is never seen alone may act near its joint, everywhere, or as a whole with all that moves with it. The
-        whole needs the fewest components and is taken unless a sum predicts left-out poses far better.
-        """
-        rig, settings = examples.rig, RBF(self.kernel, self.radius)
-        folds = _folds(np.flatnonzero(several))
-        own = {term.domain.name: self._loose(term, neighbours) for term in alone}
-        everywhere = np.ones(len(rig.mesh.points), dtype=np.float32)
-        near = [own[p.name] if p.name in own else supports.near_joint(rig, p.space) for p in domains]
-        terms, error = solve_together(domains, settings, examples, data, near, folds)
-        if len(own) == len(domains):
-            return terms
-        wide = [own.get(domain.name, everywhere) for domain in domains]
-        spread, wide_error = solve_together(domains, settings, examples, data, wide, folds)
-        if wide_error < error:
-            terms, error = spread, wide_error
-        whole = whole_domain([domain for domain in domains if domain.name not in own], examples.motion, rig)
-        if whole is not None:
-            mixed = [*(domain for domain in domains if domain.name in own), whole]
-            masks = [own.get(domain.name, everywhere) for domain in mixed]
-            joined, whole_error = solve_together(mixed, settings, examples, data, masks, folds)
-            if whole_error < WHOLE * error:
-                terms = [*joined[:-1], *in_regions(joined[-1], supports.regions(rig))]
-        return terms
+        """Terms of single domains solved from all poses at once."""
+        near = [self._loose(term, neighbours) for term in alone]
+        domains = [term.domain for term in alone if isinstance(term.domain, Domain)]
+        settings, folds = RBF(self.kernel, self.radius), _folds(np.flatnonzero(several))
+        return solve_together(domains, settings, examples, data, near, folds)[0]
 
     def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
-        settings = self.components, self.threshold, self.taper, self.budget
         made: list[Layer | None]
         if self.allotment == "equal":
-            made = [components.layer(None, self.bits) for components in on_one_support(terms, neighbours, *settings)]
+            threshold = PAPER_THRESHOLD if self.threshold is None else self.threshold
+            alike = on_one_support(terms, neighbours, self.components, threshold, self.taper, self.budget)
+            made = [components.layer(None, self.bits) for components in alike]
         else:
-            found = on_own_supports(terms, neighbours, *settings, self.size)
+            loss = float(np.clip(PART * expected_error(terms), *LOSSES))
+            settings = self.components, self.threshold, self.taper, self.budget, self.size
+            found = on_own_supports(terms, neighbours, *settings, loss)
             made = [components.layer(masks, self.bits) for components, masks in found]
         return [layer for layer in made if layer is not None]
 
     def _loose(self, term: Term, neighbours: Neighbours) -> Floats32:
         """Where a term acts (N,): where it moves the skin at all, by its own measure."""
         sizes = neighbours.smoothed(term.sizes)
-        return neighbours.tapered(sizes > self.threshold * float(sizes.max()), self.taper)
+        return neighbours.tapered(sizes > (self.threshold or NEAR) * float(sizes.max()), self.taper)
 
     def _pairs(
         self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours

@@ -14,8 +14,6 @@ from posespace.check import Floats32
 from posespace.geometry.edges import neighbours_of
 from posespace.geometry.smoothstep import smoothstep
 from posespace.mesh import Mesh
-from posespace.rig import Rig
-from posespace.spaces import PoseSpace
 
 _SMOOTHINGS = 3
 _ROWS = 16
@@ -70,24 +68,6 @@ def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
     return [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
 
 
-def near_joint(rig: Rig, space: PoseSpace) -> Floats32:
-    """Return (N,) 1 on vertices that follow the joints of a space, their parents or children, 0 elsewhere."""
-    if not space.joints(rig.skeleton):
-        return np.ones(len(rig.mesh.points), dtype=np.float32)
-    parents = rig.skeleton.parents
-    near = set()
-    for joint in space.joints(rig.skeleton):
-        near |= {joint, int(parents[joint])} | set(np.flatnonzero(parents == joint).tolist())
-    bound = np.isin(rig.influences, list(near - {-1})) & (rig.weights > 0)
-    return np.asarray(bound.any(axis=1), dtype=np.float32)
-
-
-def regions(rig: Rig) -> dict[str, Floats32]:
-    """Return masks (N,) that sum to one: each joint's weights."""
-    dense = rig.dense_weights().astype(np.float32)
-    return {name: dense[:, k] for k, name in enumerate(rig.skeleton.names) if dense[:, k].any()}
-
-
 class Sizes(NamedTuple):
     """Sizes (R, N) of some components at all vertices, kept only at the W vertices where one is not zero."""
 
@@ -107,7 +87,7 @@ class Sizes(NamedTuple):
 
     def above(self, level: Floats32) -> Floats32:
         """Return those above a level (N,), in one row."""
-        return self.values[self.values > level[self.where]]
+        return self.values[self.values > (level[self.where] if level.size > 1 else level)]
 
     def inside(self, level: Floats32) -> NDArray[np.bool_]:
         """Return (R, N) where they are above a level (N,)."""

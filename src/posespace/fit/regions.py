@@ -1,0 +1,97 @@
+"""Regions of the skin, and the pose space that each depends on: of the joints near it, of more around them, or of all.
+
+A region that listens to joints far away learns coincidences of its examples. Which space it has is decided by how well
+runs of poses that are left out are predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from posespace.check import Floats, Floats32
+from posespace.fit.regression import LeftOut, Places, Trial
+from posespace.motion import Motion
+from posespace.moving import Movers, changing, space_of
+from posespace.rig import Rig
+
+_SHARE = 0.01
+"""Fraction of a region's skin that a joint must move to be near it."""
+
+_BETTER = 0.9
+"""A wider space must have at most this fraction of the squared error of a narrower one to be taken instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Some of the skin.
+
+    Parameters
+    ----------
+    name : the joint it is around, or "all"
+    mask : (N,) how much of each vertex belongs to it; the masks of all regions sum to one
+    """
+
+    name: str
+    mask: Floats32
+
+
+def by_joint(rig: Rig) -> list[Region]:
+    """Return a region per joint that moves skin: its weights."""
+    dense = rig.dense_weights().astype(np.float32)
+    return [Region(name, dense[:, k]) for k, name in enumerate(rig.skeleton.names) if dense[:, k].any()]
+
+
+class Listening:
+    """Which pose spaces regions may depend on, and which of them predicts left-out poses best.
+
+    Parameters
+    ----------
+    rig, motion : the poses
+    movers : the joints and controls that may drive a region; None: all that change
+    """
+
+    def __init__(self, rig: Rig, motion: Motion, movers: Movers | None = None) -> None:
+        self._rig, self._motion = rig, motion
+        if movers is None:
+            joints, controls = changing(rig, motion)
+            movers = frozenset((*map(rig.skeleton.index, joints), *controls))
+        self.movers = movers
+        self._weights = rig.dense_weights()
+        self.trial = cache(self._trial)
+
+    def _trial(self, movers: Movers) -> Trial:
+        space = space_of(self._rig, movers, self._motion, "freedoms")
+        return Trial(Places.of(self._rig, self._motion, space))
+
+    def best(self, region: Region, values: Floats) -> tuple[Trial, LeftOut]:
+        """Return the space that predicts the `values` (P, K) of a region best, narrow ones first, and how well."""
+        found: tuple[Trial, LeftOut] | None = None
+        for movers in self._candidates(region):
+            trial = self.trial(movers)
+            choice = trial.best(values)
+            if found is None or choice.error < _BETTER * found[1].error:
+                found = trial, choice
+        assert found is not None
+        return found
+
+    def _candidates(self, region: Region) -> Iterator[Movers]:
+        """What a region may listen to: near joints, those and the next, all that moves; each only if it is more."""
+        share = self._weights.T @ region.mask / max(float(region.mask.sum()), 1e-30)
+        near = set(np.flatnonzero(share > _SHARE).tolist())
+        seen: Movers = frozenset()
+        for _ in range(2):
+            wanted = frozenset(mover for mover in self.movers if isinstance(mover, str) or mover in near)
+            if wanted and wanted not in (seen, self.movers):
+                seen = wanted
+                yield wanted
+            near |= self._next_to(near)
+        yield self.movers
+
+    def _next_to(self, joints: set[int]) -> set[int]:
+        links = self._rig.skeleton.parts.links
+        above = {int(links[joint]) for joint in joints if links[joint] >= 0}
+        return above | set(np.flatnonzero(np.isin(links, list(joints))).tolist())
