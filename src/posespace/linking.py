@@ -32,11 +32,18 @@ _MOST_POSES = 200
 
 def linked(examples: Examples) -> Examples:
     """Return the examples with a rig whose skeleton has the links of its pose spaces."""
-    rig = examples.rig
-    links = find_links(rig, examples.motion)
-    if rig.skeleton.links is not None or np.array_equal(links, rig.skeleton.parents):
-        return examples
-    return replace(examples, rig=replace(rig, skeleton=replace(rig.skeleton, links=links)))
+    rig = linked_rig(examples.rig, examples.motion)
+    return examples if rig is examples.rig else replace(examples, rig=rig)
+
+
+def linked_rig(rig: Rig, motion: Motion) -> Rig:
+    """Return the rig with the links of its pose spaces; as it is where they are known or those of its parents."""
+    if rig.skeleton.links is not None:
+        return rig
+    links = find_links(rig, motion)
+    if np.array_equal(links, rig.skeleton.parents):
+        return rig
+    return replace(rig, skeleton=replace(rig.skeleton, links=links))
 
 
 def rerouted(skeleton: Skeleton) -> dict[str, str]:

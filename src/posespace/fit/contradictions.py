@@ -20,7 +20,7 @@ def warn_of_contradictions(examples: Examples) -> None:
     if len(set(digests)) == len(digests):
         return
     worst, pair = DIFFERENT * examples.rig.mesh.diagonal, (0, 0)
-    for first, later in _repeated(digests).items():
+    for first, later in repeated(digests).items():
         one = _beyond_bones(examples, first)
         for frame in later:
             off = float(np.linalg.norm(_beyond_bones(examples, frame) - one, axis=1).max(initial=0.0))
@@ -29,12 +29,12 @@ def warn_of_contradictions(examples: Examples) -> None:
     if pair != (0, 0):
         a, b = (repr(examples.motion.names[frame]) for frame in pair)
         fraction = worst / examples.rig.mesh.diagonal
-        why = f"show one pose, but their shapes differ by {fraction:.2g} of the box diagonal; leave one out"
+        why = f"show one pose, but their shapes differ by {fraction:.2g} of the box diagonal; their mean is taken"
         warnings.warn(f"examples: {a} and {b} {why}", stacklevel=3)
 
 
-def _repeated(digests: list[str]) -> dict[int, list[int]]:
-    """The first frame of each pose that occurs more than once, and the later ones."""
+def repeated(digests: list[str]) -> dict[int, list[int]]:
+    """Return the first frame of each pose that occurs more than once, and the later ones."""
     first: dict[str, int] = {}
     found: dict[int, list[int]] = {}
     for frame, digest in enumerate(digests):

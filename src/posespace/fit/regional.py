@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from posespace.check import Floats
 from posespace.fit.regression import LeftOut, Regression
-from posespace.interpolate.rbf import RBF
 from posespace.layer import Driver
 from posespace.spaces import PoseSpace
 
@@ -38,6 +37,6 @@ class Together:
         """(M, D) the places that have values."""
         return self.regression.nodes
 
-    def driver(self, settings: RBF, values: Floats) -> Driver:
+    def driver(self, values: Floats) -> Driver:
         """Return the driver that gives `values` (M, C) at the nodes and zero at rest."""
         return Driver(self.space, self.regression.interpolant(values))

@@ -21,6 +21,7 @@ from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.samples import SingularError
+from posespace.layer import Driver
 
 Folds = Sequence[NDArray[np.int64]]
 
@@ -54,6 +55,12 @@ class Term:
     support: NDArray[np.int64]
     values: Floats32
     features: Floats
+
+    def driver(self, values: Floats) -> Driver:
+        """Return the driver that gives `values` (M, C) at the nodes."""
+        if isinstance(self.domain, Together):
+            return self.domain.driver(values)
+        return self.domain.driver(self.settings, values)
 
     @cached_property
     def sizes(self) -> Floats32:

@@ -65,7 +65,7 @@ class Components:
         acts = basis.any(axis=(0, 2))
         if not len(used):
             return None
-        driver = self.term.domain.driver(self.term.settings, self.nodes)
+        driver = self.term.driver(self.nodes)
         assert isinstance(driver.interpolant, RBFInterpolant)
         weights = (driver.interpolant.weights / _largest(self.nodes))[:, used]
         scaled = Driver(driver.space, replace(driver.interpolant, weights=weights))

@@ -189,7 +189,9 @@ class EigenSkin:
         best = sorted((pair for pair in overlap if overlap[pair] > 0), key=lambda pair: -overlap[pair])
         domains, masks = [], []
         for a, b in best[: PAIRS * len(terms)]:
-            pair = pair_domain(terms[a].domain, terms[b].domain, together.motion, examples.rig, PAIR_NODES)
+            first, second = terms[a].domain, terms[b].domain
+            assert isinstance(first, Domain) and isinstance(second, Domain)
+            pair = pair_domain(first, second, together.motion, examples.rig, PAIR_NODES)
             if pair is not None:
                 domains.append(pair)
                 masks.append(near[a] * near[b])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -63,11 +63,15 @@ class Deltas:
         return factor
 
 
-def choose_radius(plan: LayerPlan, deltas: Deltas, kernel: str, smoothing: float, names: list[str]) -> float:
-    """Return the radius of least leave-one-out error, one for all axes."""
+def choose_radius(
+    plan: LayerPlan, deltas: Deltas, kernel: str, smoothing: float, names: list[str], stretch: Floats
+) -> float:
+    """Return the radius of least leave-one-out error, to be multiplied by `stretch` (axes,)."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
     values[: len(plan.own)] = deltas.factor
-    chosen = _fit(RBF(kernel, smoothing=smoothing), plan, values, names)
+    # Only spaces of straight distance are stretched.
+    alike = replace(plan, centres=plan.centres / stretch) if (stretch != 1).any() else plan
+    chosen = _fit(RBF(kernel, smoothing=smoothing), alike, values, names)
     return float(chosen.radius[0])
 
 

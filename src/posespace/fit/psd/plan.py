@@ -89,15 +89,23 @@ def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
 
 
 def plan_layers(
-    rig: Rig, motion: Motion, silent: NDArray[np.bool_], space: PoseSpace | None = None, anchor: bool = True
+    rig: Rig,
+    motion: Motion,
+    silent: NDArray[np.bool_],
+    clip: NDArray[np.bool_],
+    space: PoseSpace | None = None,
+    anchor: bool = True,
 ) -> list[LayerPlan]:
-    """Plan the layers of the poses in their order; `silent` (P,) marks the examples that plain skinning gives."""
+    """Plan the layers of the poses in their order.
+
+    `silent` (P,) marks the examples that plain skinning gives, `clip` (P,) those that get no layers here.
+    """
     moves = moved(rig, motion, shown=True)
     if not any(moves):
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
     away = moved(rig, motion)
     # A rest pose with the rest shape says the same as the anchor.
-    loud = [index for index, controls in enumerate(away) if controls or not silent[index]]
+    loud = [index for index, controls in enumerate(away) if (controls or not silent[index]) and not clip[index]]
     anchor = anchor or len(loud) < len(motion)
     if space is not None:
         return [_whole(rig, motion, space, loud, anchor)]
@@ -105,6 +113,8 @@ def plan_layers(
     for index in loud:
         if moves[index]:
             groups.setdefault(moves[index], []).append(index)
+    if not groups:
+        return []
     next(iter(groups.values())).extend(index for index in loud if not moves[index])
     plans, earlier = list[LayerPlan](), list[int]()
     for controls, own in groups.items():

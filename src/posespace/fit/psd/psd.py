@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from posespace.examples import Examples, require_examples
+from posespace.fit.contradictions import warn_of_contradictions
+from posespace.fit.merged import merged
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
+from posespace.linking import linked
 from posespace.skin import Skin
 
 
@@ -12,8 +15,10 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
     __doc__ = PSDSettings.__doc__
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin that reproduces every example."""
+        """Return the skin that reproduces every example; frames of clips it comes near."""
         require_examples(examples)
+        warn_of_contradictions(examples)
+        examples = merged(linked(examples))
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape)

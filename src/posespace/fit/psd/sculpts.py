@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +15,15 @@ from posespace.about import about_fit
 from posespace.check import Floats
 from posespace.errors import InputError, closest_name
 from posespace.examples import Examples
+from posespace.fit.psd.clip import clip_layers, clip_poses
 from posespace.fit.psd.layers import Deltas, cardinal_layer, choose_radius, per_vertex_layer
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.settings import EVERY, PSDSettings
+from posespace.interpolate.distances import axis_count
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
+from posespace.linking import linked_rig
+from posespace.metric import axis_lengths
 from posespace.motion import Motion, pose_digests
 from posespace.moving import at_rest
 from posespace.pose import Pose
@@ -65,6 +70,7 @@ class Sculpts:
         self.settings = settings or PSDSettings()
         self._sculpts: dict[str, Sculpt] = {}
         self._solved: dict[tuple[str, ...], _Solved] = {}
+        self._linked = rig
 
     def __repr__(self) -> str:
         return f"Sculpts({len(self._sculpts)} of {self.rig})"
@@ -117,28 +123,26 @@ class Sculpts:
         return Examples.from_shapes(self.rig, self._motion(), [sculpt.shape for sculpt in self._sculpts.values()])
 
     def skin(self) -> Skin:
-        """Return the skin that reproduces every sculpt."""
+        """Return the skin that reproduces every sculpt; frames of clips it comes near, see `clip`."""
         settings, motion = self.settings, self._motion()
+        self._linked = rig = linked_rig(self.rig, motion)
+        clip = clip_poses(rig, motion) if settings.open_to_clips else np.zeros(len(motion), dtype=bool)
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
-        plans = plan_layers(self.rig, motion, silent, settings.space, settings.anchor)
+        plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
         solved: list[tuple[LayerPlan, _Solved]] = []
         for plan in plans:
             solved.append((plan, self._solve(plan, solved, motion)))
         self._solved = {plan.controls: found for plan, found in solved}
         used = [(plan, found) for plan, found in solved if len(found.layer.support)]
-        layers = [
-            {
-                "name": plan.name,
-                "sculpts": [motion.names[number] for number in plan.own],
-                "radius": dict(zip(plan.axes, found.radius, strict=True)),
-            }
-            for plan, found in used
-        ]
+        layers, figures = [found.layer for _, found in used], [_figures(plan, found, motion) for plan, found in used]
+        if clip.any():
+            more, of_clips = clip_layers(rig, motion, self._left(range(len(motion)), layers, motion))
+            layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
-        own = {"damped vertices by sculpt": damped, "layers": layers}
-        about = about_fit("psd", settings, pose_digests(motion, self.rig.skeleton), sum(damped.values()), own)
-        return Skin(self.rig, tuple(found.layer for _, found in used), about=about)
+        own = {"damped vertices by sculpt": damped, "layers": figures}
+        about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), own)
+        return Skin(rig, tuple(layers), about=about)
 
     def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
@@ -156,11 +160,12 @@ class Sculpts:
         if known is not None and known.layer_from == layer_from:
             return known
         names = plan.sample_names(motion.names)
-        chosen = 1.0
+        chosen, stretch = 1.0, self._stretch(plan)
         if None in given:
-            chosen = choose_radius(plan, deltas, settings.kernel, settings.smoothing, names)
-        radius = tuple(float(chosen if value is None else value) for value in given)
-        rbf = RBF(settings.kernel, radius, smoothing=settings.smoothing)
+            chosen = choose_radius(plan, deltas, settings.kernel_used, settings.smoothing, names, stretch)
+        both = zip(given, stretch.tolist(), strict=True)
+        radius = tuple(float(along * chosen if value is None else value) for value, along in both)
+        rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
         if settings.per_vertex:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
@@ -174,11 +179,17 @@ class Sculpts:
         if not below:
             moved = np.stack([sculpt.moved for sculpt in sculpts])
             return Deltas.of([sculpt.displacement for sculpt in sculpts], moved)
-        left = np.stack([sculpt.displacement for sculpt in sculpts])
-        for layer in below:
-            where = layer.driver.space.coordinates(motion, self.rig.skeleton)[list(plan.own)]
-            left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
+        left = self._left(plan.own, below, motion)
         return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
+
+    def _left(self, numbers: Sequence[int], below: Sequence[Layer], motion: Motion) -> Floats:
+        """What some layers leave (P, N, 3) of sculpts by number."""
+        sculpts = list(self._sculpts.values())
+        left = np.stack([sculpts[number].displacement for number in numbers])
+        for layer in below:
+            where = layer.driver.space.coordinates(motion, self._linked.skeleton)[list(numbers)]
+            left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
+        return left
 
     def _members(self, plan: LayerPlan, deltas: Deltas) -> NDArray[np.bool_]:
         """Which samples (M, S) each vertex of the support interpolates over: rest, and those that moved it."""
@@ -191,6 +202,15 @@ class Sculpts:
         if plan.rest is not None:
             members[plan.rest] = True
         return members
+
+    def _stretch(self, plan: LayerPlan) -> Floats:
+        """(axes,) what each axis' radius is multiplied by, so that angles and shifts count by how they move skin."""
+        space, skeleton = plan.space, self._linked.skeleton
+        degrees = [space.degree_of(name, skeleton) for name in space.axes]
+        if not any(degree is not None and degree[1] >= 3 for degree in degrees):
+            return np.ones(axis_count(space.dimensions, space.metric))
+        lengths = axis_lengths(self._linked, space, plan.centres)
+        return np.asarray(lengths.max() / lengths)
 
     @property
     def _threshold(self) -> float:
@@ -237,3 +257,11 @@ class Sculpts:
             known |= {*plan.axes, *(axis.rpartition(".")[0] for axis in plan.axes), tuple(sorted(plan.controls))}
         for name in self.settings.radii.keys() - known:
             warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)
+
+
+def _figures(plan: LayerPlan, found: _Solved, motion: Motion) -> dict[str, Any]:
+    return {
+        "name": plan.name,
+        "sculpts": [motion.names[number] for number in plan.own],
+        "radius": dict(zip(plan.axes, found.radius, strict=True)),
+    }

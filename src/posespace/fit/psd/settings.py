@@ -22,7 +22,8 @@ class PSDSettings:
 
     Parameters
     ----------
-    kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic
+    kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic; if not given,
+        multiquadric, and clips are brought near by a regression instead of through every frame
     radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen from the examples
         of each layer by leave-one-out. In Python one number for all, or by name: a joint or control for its axis in
         every layer, a tuple of names for the layer they span, "*" for all others
@@ -33,7 +34,7 @@ class PSDSettings:
     tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
     """
 
-    kernel: str = "gaussian"
+    kernel: str | None = None
     radius: float | Radii | None = None
     smoothing: float = 0.0
     anchor: bool = True
@@ -42,14 +43,14 @@ class PSDSettings:
     tolerance: float = 5e-7
 
     def __post_init__(self) -> None:
-        RBF(self.kernel, smoothing=self.smoothing)
+        RBF(self.kernel_used, smoothing=self.smoothing)
         if self.space is not None and not isinstance(self.space, PoseSpace):
             raise InputError(
                 f'space: expected a pose space, e.g. ps.PoseSpace("joint", ("elbow",)), got {self.space!r}'
             )
         if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
-        if self.per_vertex and self.kernel not in ("gaussian", "exponential"):
+        if self.per_vertex and self.kernel_used not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
         if isinstance(self.radius, Mapping):
             # A copy: the settings stay as they are when the caller's mapping changes.
@@ -58,6 +59,16 @@ class PSDSettings:
             whose = "" if name == EVERY else f" of {name!r}"
             if not (isinstance(value, Real) and 0 < value < math.inf):
                 raise InputError(f"radius{whose}: expected a finite number above 0, got {value!r}")
+
+    @property
+    def kernel_used(self) -> str:
+        """The kernel that was given, or the default."""
+        return self.kernel or ("gaussian" if self.per_vertex else "multiquadric")
+
+    @property
+    def open_to_clips(self) -> bool:
+        """Whether frames of clips may be treated apart: nothing was said that is about all poses."""
+        return self.kernel is None and self.space is None and not self.per_vertex and not self.radii
 
     @property
     def radii(self) -> dict[str | tuple[str, ...], float]:
