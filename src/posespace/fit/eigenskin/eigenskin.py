@@ -190,7 +190,8 @@ class EigenSkin:
         domains, masks = [], []
         for a, b in best[: PAIRS * len(terms)]:
             first, second = terms[a].domain, terms[b].domain
-            assert isinstance(first, Domain) and isinstance(second, Domain)
+            assert isinstance(first, Domain)
+            assert isinstance(second, Domain)
             pair = pair_domain(first, second, together.motion, examples.rig, PAIR_NODES)
             if pair is not None:
                 domains.append(pair)

@@ -6,7 +6,7 @@ All errors come from the products of the frames with each other, so that none of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,18 +14,12 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.fit.gram import principal
-from posespace.fit.thin_plate import ThinPlate
+from posespace.fit.regression import RUNS, TRIED, LeftOut, Places, Trial, principal_coordinates
 from posespace.motion import Motion
+from posespace.moving import space_of
 from posespace.rig import Rig
-from posespace.spaces import PoseSpace
 
-RUNS = 15
-"""Runs of frames that are left out in turn; with single frames, the next one of the clip would give too much away."""
-
-FRAMES = 240
-"""Frames, spread over the clip, that the choices are made on."""
-
-_TRIAL_FRAMES, _TRIAL_CENTRES = 120, 40
+_TRIAL_FRAMES = 60
 _CANDIDATES = 2
 
 
@@ -43,10 +37,11 @@ class Clip:
     motion: Motion
     gram: Floats
 
-    def places(self, space: PoseSpace) -> tuple[Floats, Floats]:
-        """Return where the frames lie in a pose space (P, D), and where rest does (D,)."""
-        skeleton = self.rig.skeleton
-        return space.coordinates(self.motion, skeleton), space.coordinates(self.rig.rest, skeleton)
+    def places(self, names: Sequence[str]) -> Places:
+        """Return where the frames lie in the space of some joints and controls, by name."""
+        known = self.rig.skeleton.names
+        movers = frozenset(known.index(name) if name in known else name for name in names)
+        return Places.of(self.rig, self.motion, space_of(self.rig, movers, self.motion, "freedoms"))
 
     def thinned(self, most: int) -> Clip:
         """Return at most `most` of the frames, spread evenly."""
@@ -80,34 +75,25 @@ class _Run:
         return cls(frames, kept, (sizes[:, None] * rows).T, truth, float(np.trace(gram[np.ix_(frames, frames)])))
 
 
-class LeftOut:
-    """A clip with runs of frames left out in turn.
+def errors_by_signals(clip: Clip, names: Sequence[str], choice: LeftOut, centres: int, most: int) -> Floats:
+    """Return (R, K) the summed squared error of each run, predicted from the others with 1, 2, ... K signals.
 
-    Parameters
-    ----------
-    clip : the frames
-    most : signals up to which errors are wanted
+    Signals of any kind that span the same predict the same, since a regression is linear in its values. Beyond the rank
+    of the kept frames there is nothing more to add.
     """
-
-    def __init__(self, clip: Clip, most: int) -> None:
-        self.clip, self._most = clip, most
-        runs = np.array_split(np.arange(len(clip.gram)), min(RUNS, len(clip.gram)))
-        self._runs = [_Run.of(clip.gram, frames, most) for frames in runs]
-
-    def errors(self, space: PoseSpace, smoothing: float, centres: int) -> Floats:
-        """Return (R, K) the summed squared error of each run, predicted from the others with 1, 2, ... K signals.
-
-        Signals of any kind that span the same predict the same, since a plate is linear in what it interpolates. Beyond
-        the rank of the kept frames there is nothing more to add.
-        """
-        where, rest = self.clip.places(space)
-        found = np.empty((len(self._runs), self._most))
-        for row, run in zip(found, self._runs, strict=True):
-            plate = ThinPlate.spread(where[run.kept], rest, centres)
-            guess = plate.fit(where[run.kept], run.values, smoothing)(where[run.frames])
-            gained = np.cumsum([0.0, *(run.truth**2 - (guess - run.truth) ** 2).sum(axis=0)])
-            row[:] = run.total - gained[np.minimum(np.arange(1, self._most + 1), len(gained) - 1)]
-        return np.maximum(found, 0.0)
+    clip = clip.thinned(TRIED)
+    places = clip.places(names)
+    runs = [run for run in np.array_split(np.arange(len(clip.gram)), min(RUNS, len(clip.gram))) if len(run)]
+    found = np.empty((len(runs), most))
+    for row, frames in zip(found, runs, strict=True):
+        run = _Run.of(clip.gram, frames, most)
+        trial = Trial(places.some(run.kept), 1)
+        fitted = trial.regression(choice, centres)
+        out = replace(fitted, places=places.some(run.frames)).features
+        guess = choice.shrink * out @ (fitted.operator @ run.values)
+        gained = np.cumsum([0.0, *(run.truth**2 - (guess - run.truth) ** 2).sum(axis=0)])
+        row[:] = run.total - gained[np.minimum(np.arange(1, most + 1), len(gained) - 1)]
+    return np.maximum(found, 0.0)
 
 
 def typical(errors: Floats) -> Floats:
@@ -116,20 +102,20 @@ def typical(errors: Floats) -> Floats:
     return np.asarray(np.exp(np.log(np.maximum(errors, floor)).mean(axis=0)))
 
 
-def choose_joints(clip: Clip, names: Sequence[str], most: int, signals: int, smoothing: float) -> tuple[str, ...]:
-    """Return up to `most` of the joints that predict the frames best, in the order of `names`.
+def choose_joints(clip: Clip, names: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return up to `most` of the joints and controls that predict the frames best, in the order of `names`.
 
-    Joints are added one at a time from those that predict left-out frames best alone; then one is exchanged for another
+    They are added one at a time from those that predict left-out frames best alone; then one is exchanged for another
     as long as that helps.
     """
     if len(names) <= most:
         return tuple(names)
-    left_out = LeftOut(clip.thinned(_TRIAL_FRAMES), signals)
+    thin = clip.thinned(_TRIAL_FRAMES)
+    values = principal_coordinates(thin.gram)
 
     @cache
     def error(joints: frozenset[str]) -> float:
-        space = PoseSpace("quaternions", tuple(name for name in names if name in joints))
-        return float(typical(left_out.errors(space, smoothing, _TRIAL_CENTRES))[-1])
+        return Trial(thin.places([name for name in names if name in joints])).best(values).error
 
     able = sorted(names, key=lambda name: error(frozenset([name])))[: _CANDIDATES * most]
     chosen = frozenset(able[:1])

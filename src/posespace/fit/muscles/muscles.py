@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,20 @@ from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals, principal_signals
-from posespace.fit.muscles.left_out import FRAMES, Clip, LeftOut, choose_joints, typical
+from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
+from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates
 from posespace.fit.residuals import point_residuals
-from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
+from posespace.linking import linked
 from posespace.motion import pose_digests
 from posespace.moving import changing
 from posespace.rig import Rig
 from posespace.skin import Skin
-from posespace.spaces import PoseSpace
 
 KINDS = {"ica": independent_signals, "pca": principal_signals}
+
+BONES = ("auto", "nearest", "weights")
 
 MOST_CHOSEN = 20
 """Most signals tried when their number is chosen."""
@@ -38,28 +41,29 @@ NEAR_BEST = 1.05
 
 @dataclass(frozen=True)
 class Muscles:
-    """Virtual muscles: a few independent signals, driven by the joints that predict them best.
+    """Virtual muscles: a few independent signals, driven by the joints and controls that predict them best.
 
     Parameters
     ----------
     signals : how many signals per region; 0: the fewest with about the least error on left-out runs of frames
-    joints : most joints that drive a region; those that predict left-out frames best are taken
+    joints : most joints and controls that drive a region; those that predict left-out frames best are taken. 0: all
     centres : most frames that the signals are interpolated between, spread over where the joints have been, so that the
         cost of playing does not grow with the clip; 0: all frames
     segments : make a region, with signals and joints of its own, for each bone; else all vertices are one region
-    smoothing : at least 0, how much the signals are smoothed over the poses
+    smoothing : at least 0, how much the signals are smoothed over the poses; if not given, chosen by left-out runs
     kind : "ica": independent signals; "pca": the principal components that span the same, to compare with
-    bones : "nearest": each vertex moves with its nearest bone alone, as in the paper; "weights": as the rig blends them
+    bones : "nearest": each vertex moves with its nearest bone alone, as in the paper; "weights": as the rig blends
+        them; "auto": whichever predicts left-out runs of frames better
     bits : per stored number: 32, 16 or 8
     """
 
-    signals: int = 7
-    joints: int = 4
+    signals: int = 0
+    joints: int = 0
     centres: int = 100
     segments: bool = False
-    smoothing: float = 1e-3
+    smoothing: float | None = None
     kind: str = "ica"
-    bones: str = "nearest"
+    bones: str = "auto"
     bits: int = 16
 
     def __post_init__(self) -> None:
@@ -68,35 +72,60 @@ class Muscles:
         object.__setattr__(self, "bits", check.bits(self.bits))
         if self.signals < 0:
             raise InputError(f"signals: expected at least 1, or 0 to choose, got {self.signals}")
-        if self.joints < 1:
-            raise InputError(f"joints: expected at least 1, got {self.joints}")
+        if self.joints < 0:
+            raise InputError(f"joints: expected at least 1, or 0 for all, got {self.joints}")
         if self.centres < 0:
             raise InputError(f"centres: expected at least 1, or 0 for all frames, got {self.centres}")
-        if not 0 <= check.number("smoothing", self.smoothing) < np.inf:
+        if self.smoothing is not None and not 0 <= check.number("smoothing", self.smoothing) < np.inf:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         check.choice("kind", self.kind, tuple(KINDS))
-        check.choice("bones", self.bones, ("nearest", "weights"))
+        check.choice("bones", self.bones, BONES)
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin of the examples, which are frames in order of time."""
+        """Return the skin of the examples, which are frames in order of time.
+
+        Where no signals predict left-out frames better than the rig does by itself, there are none, with a warning.
+        """
         require_examples(examples)
         warn_of_contradictions(examples)
-        names = _moving_joints(examples)
-        rig = on_nearest_bone(examples.rig) if self.bones == "nearest" else examples.rig
-        found = point_residuals(Examples(rig, examples.motion, examples.shapes))
-        regions = self._regions(examples, rig, found.values, names)
-        errors = self._left_out(regions)
-        count = self.signals or _fewest(typical(errors))
-        layers = [self._layer(region, count, found.values) for region in regions]
+        examples = linked(examples)
+        names = _moving(examples)
+        kinds = ("weights", "nearest") if self.bones == "auto" else (self.bones,)
+        fitted = [self._fitted(examples, names, kind) for kind in kinds]
+        best = min(fitted, key=lambda each: each.error)
+        plain = _plain_error(examples) if self.bones == "auto" else np.inf
+        poses = pose_digests(examples.motion, examples.rig.skeleton)
+        if best.error >= plain:
+            warnings.warn(
+                "muscles: no signals help on frames left out of the fit; the skin is the rig's own", stacklevel=2
+            )
+            return Skin(examples.rig, about=about_fit("muscles", self, poses))
+        layers = [self._layer(region, best.count, best.frames) for region in best.regions]
         own = {
-            "regions": [_figures(region, layer) for region, layer in zip(regions, layers, strict=True)],
-            "left out": _curve_figures(errors, examples),
+            "bones": best.bones,
+            "regions": [_figures(region, layer) for region, layer in zip(best.regions, layers, strict=True)],
+            "left out": _curve_figures(best.errors, examples),
         }
-        poses = pose_digests(examples.motion, rig.skeleton)
-        return Skin(rig, tuple(layers), about=about_fit("muscles", self, poses, found.damped, own))
+        return Skin(best.rig, tuple(layers), about=about_fit("muscles", self, poses, best.damped, own))
+
+    def _fitted(self, examples: Examples, names: tuple[str, ...], bones: str) -> _Fitted:
+        """What is left of the frames when bones move the vertices one way, and how well it can be predicted."""
+        rig = on_nearest_bone(examples.rig) if bones == "nearest" else examples.rig
+        found = point_residuals(replace(examples, rig=rig))
+        regions = self._regions(examples, rig, found.values, names)
+        most = max(self.signals, MOST_CHOSEN)
+        errors = np.sum(
+            [errors_by_signals(each.clip, each.names, each.choice, self._most(each), most) for each in regions], axis=0
+        )
+        count = self.signals or _fewest(typical(errors))
+        return _Fitted(bones, rig, found.values, found.damped, regions, errors, count)
+
+    def _most(self, region: _Region) -> int:
+        """Most centres of a region."""
+        return self.centres or len(region.clip.gram)
 
     def _regions(self, examples: Examples, rig: Rig, frames: Array32, names: tuple[str, ...]) -> list[_Region]:
-        """The regions that move, each with the joints that drive it."""
+        """The regions that move, each with what drives it."""
         places = (
             _by_bone(examples.rig) if self.segments else {"muscles": np.arange(len(rig.mesh.points), dtype=np.int32)}
         )
@@ -107,50 +136,69 @@ class Muscles:
         found = []
         for name, clip in clips.items():
             if np.trace(clip.gram) > 1e-12 * largest:
-                chosen = choose_joints(clip, names, self.joints, self.signals or MOST_CHOSEN, self.smoothing)
-                found.append(_Region(name, places[name], clip, PoseSpace("quaternions", chosen)))
+                driving = choose_joints(clip, names, self.joints) if self.joints else names
+                choice = Trial(clip.places(driving)).best(principal_coordinates(clip.gram))
+                if self.smoothing is not None:
+                    choice = replace(choice, smoothing=self.smoothing)
+                found.append(_Region(name, places[name], clip, driving, choice))
         return found
-
-    def _left_out(self, regions: list[_Region]) -> Floats:
-        """(R, K) the summed squared error of each left-out run of frames with 1, 2, ... K signals per region."""
-        most = max(self.signals, MOST_CHOSEN)
-        each = [
-            LeftOut(region.clip.thinned(FRAMES), most).errors(region.space, self.smoothing, self.centres)
-            for region in regions
-        ]
-        return np.asarray(np.sum(each, axis=0))
 
     def _layer(self, region: _Region, count: int, frames: Array32) -> Layer:
         gram = region.clip.gram
         rank = len(principal(gram)[0])
-        if count > rank and not self.segments:
+        if self.signals > rank and not self.segments:
             raise InputError(f"signals: expected at most {rank}, the rank of the {len(frames)} frames, got {count}")
         signals = KINDS[self.kind](gram, min(count, rank))
-        where, rest = region.clip.places(region.space)
-        plate = ThinPlate.spread(where, rest, self.centres)
-        driver = Driver(region.space, plate.fit(where, signals.T, self.smoothing))
+        regression = Trial(region.clip.places(region.names), 1).regression(region.choice, self._most(region))
+        driven = regression.interpolant(region.choice.shrink * regression.operator @ signals.T)
         basis = combined(frames, region.vertices, np.linalg.pinv(signals).T)
+        driver = Driver(regression.places.space, driven)
         return Layer(region.name, driver, region.vertices, PackedBasis.pack(basis, self.bits))
 
 
 @dataclass(frozen=True, eq=False)
 class _Region:
-    """Vertices (S,) that share signals, their clip, and the joints that drive them."""
+    """Vertices (S,) that share signals, their clip, what drives them, and how that is interpolated."""
 
     name: str
     vertices: Ints
     clip: Clip
-    space: PoseSpace
+    names: tuple[str, ...]
+    choice: LeftOut
 
 
-def _moving_joints(examples: Examples) -> tuple[str, ...]:
-    """The joints that turn during a clip; raises for a single frame, or where none turns."""
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """The frames as one kind of bones leaves them (P, N, 3), and (R, K) how well signals predict left-out runs."""
+
+    bones: str
+    rig: Rig
+    frames: Array32
+    damped: int
+    regions: list[_Region]
+    errors: Floats
+    count: int
+
+    @property
+    def error(self) -> float:
+        """The mean squared error of a left-out frame, with the number of signals that is taken."""
+        tried = min(TRIED, len(self.frames))
+        return float(self.errors[:, min(self.count, self.errors.shape[1]) - 1].sum()) / tried
+
+
+def _moving(examples: Examples) -> tuple[str, ...]:
+    """The joints and controls that change during a clip; raises for a single frame, or where nothing does."""
     if len(examples) < 2:
         raise InputError(f"examples: a clip needs at least 2 frames, got {len(examples)}")
-    joints, _ = changing(examples.rig, examples.motion)
-    if not joints:
-        raise InputError("examples: the clip is constant, no joint turns in it, so nothing can drive signals")
-    return joints
+    joints, controls = changing(examples.rig, examples.motion)
+    if not joints and not controls:
+        raise InputError("examples: the clip is constant, nothing moves in it, so nothing can drive signals")
+    return (*joints, *controls)
+
+
+def _plain_error(examples: Examples) -> float:
+    """The mean squared error of a frame by the rig alone."""
+    return float(np.square(point_residuals(examples).values, dtype=np.float64).sum()) / len(examples)
 
 
 def _by_bone(rig: Rig) -> dict[str, Ints]:
@@ -167,7 +215,7 @@ def _fewest(errors: Floats) -> int:
 def _figures(region: _Region, layer: Layer) -> dict[str, Any]:
     return {
         "name": region.name,
-        "joints": list(region.space.names),
+        "joints": list(region.names),
         "centres": len(layer.driver.interpolant.centres),
         "signals": layer.driver.components,
     }
@@ -175,6 +223,6 @@ def _figures(region: _Region, layer: Layer) -> dict[str, Any]:
 
 def _curve_figures(errors: Floats, examples: Examples) -> list[dict[str, float]]:
     """Error of a typical left-out run against signals: root mean square over its vertices, in the mesh's unit."""
-    frames = min(FRAMES, len(examples)) / len(errors)
+    frames = min(TRIED, len(examples)) / len(errors)
     each = np.sqrt(typical(errors) / (frames * len(examples.rig.mesh.points)))
     return [{"signals": count, "rms": float(error)} for count, error in enumerate(each, 1)]
