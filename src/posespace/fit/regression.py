@@ -118,22 +118,16 @@ class Regression:
         stacked = np.vstack([along, np.sqrt(cost) * np.eye(len(sizes))])
         return np.asarray((vectors * np.sqrt(sizes)) @ np.linalg.pinv(stacked, rcond=1e-13)[:, : len(along)])
 
-    def interpolant(self, values: Floats) -> RBFInterpolant:
-        """Return the function with `values` (M, C) at the nodes and zero at rest, to be played."""
+    def interpolant(self, values: Floats, at_rest: Floats | float = 0.0) -> RBFInterpolant:
+        """Return the function with `values` (M, C) at the nodes and `at_rest` (C,) at rest, to be played."""
         places, (sizes, vectors) = self.places, self._spectrum
-        weights = (vectors / sizes) @ (vectors.T @ values)
+        weights = (vectors / sizes) @ (vectors.T @ (values - at_rest))
         centres = places.rest + np.vstack([np.zeros(self.nodes.shape[1]), self.nodes]) / places.lengths
         # Pinned at rest: the rest pose is a centre too, and the weights of all centres add up to none.
-        constant = np.sqrt(1 + (self.nodes**2).sum(axis=1) / self.radius**2) @ weights - weights.sum(axis=0)
+        constant = np.sqrt(1 + (self.nodes**2).sum(axis=1) / self.radius**2) @ weights - weights.sum(axis=0) + at_rest
         rows = np.vstack([weights.sum(axis=0), -weights, constant])
-        return RBFInterpolant(
-            "multiquadric",
-            "euclidean",
-            "constant",
-            np.asarray(self.radius / places.lengths, dtype=np.float64),
-            centres,
-            rows,
-        )
+        radius = np.asarray(self.radius / places.lengths, dtype=np.float64)
+        return RBFInterpolant("multiquadric", "euclidean", "constant", radius, centres, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,9 +96,8 @@ class Muscles:
         plain = _plain_error(examples) if self.bones == "auto" else np.inf
         poses = pose_digests(examples.motion, examples.rig.skeleton)
         if best.error >= plain:
-            warnings.warn(
-                "muscles: no signals help on frames left out of the fit; the skin is the rig's own", stacklevel=2
-            )
+            message = "muscles: no signals help on frames that were left out of the fit; the skin is the rig's own"
+            warnings.warn(message, stacklevel=2)
             return Skin(examples.rig, about=about_fit("muscles", self, poses))
         layers = [self._layer(region, best.count, best.frames) for region in best.regions]
         own = {

@@ -19,19 +19,18 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals
+from posespace.fit.regression import Places, Trial
 from posespace.fit.residuals import point_residuals
 from posespace.fit.retarget.correspondence import KINDS, Correspondence, correspond, seen_from
 from posespace.fit.retarget.fitted_poses import fitted_poses
-from posespace.fit.thin_plate import ThinPlate
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
 from posespace.motion import Motion, pose_digests
-from posespace.moving import changing
+from posespace.moving import changing, space_of
 from posespace.other_skeleton import onto
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skin import Skin
-from posespace.spaces import PoseSpace
 
 TRANSFERS = ("auto", "operator", "difference")
 
@@ -43,8 +42,6 @@ KEPT = 1e-4
 
 _SOUND = 1e-3
 """Fraction of the largest below which a singular value of the map between two characters' signals is dropped."""
-
-_SMOOTHING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,10 +250,12 @@ def _layer(sampled: Sampled, names: tuple[str, ...], basis: Floats, values: Floa
     gram = values.T @ products @ values
     sizes = principal(gram, count or None)[0]
     found = independent_signals(gram, max(1, int((sizes > KEPT * sizes[:1]).sum())))
-    space = PoseSpace("quaternions" if names[0] in skeleton.names else "controls", names)
-    where = space.coordinates(sampled.motion, skeleton)
-    plate = ThinPlate.spread(where, where[-1], 0)
-    driver = Driver(space, plate.fit(where, found.T, _SMOOTHING, found[:, -1]))
+    movers = frozenset(skeleton.index(name) if name in skeleton.names else name for name in names)
+    places = Places.of(sampled.rig, sampled.motion, space_of(sampled.rig, movers, sampled.motion, "freedoms"))
+    trial, at_rest = Trial(places), found[:, -1]
+    regression = trial.regression(trial.best(found.T - at_rest), len(found.T))
+    driven = regression.operator @ (found.T - at_rest) + at_rest
+    driver = Driver(places.space, regression.interpolant(driven, at_rest))
     mixed = np.tensordot((values @ np.linalg.pinv(found)).T, basis, axes=1)
     support: Ints = np.arange(mixed.shape[1], dtype=np.int32)
     return Layer("retargeted", driver, support, PackedBasis.pack(mixed, bits))
