@@ -30,6 +30,9 @@ RADII = (0.1, 0.3, 1.0, 3.0)
 SMOOTHINGS = tuple(10.0**power for power in range(-7, 1))
 """Smoothings tried, relative to the mean of a pose's kernel with itself."""
 
+REACH = 1.25
+"""How far from rest a function changes: so many times as far as any pose it was fitted to."""
+
 RUNS = 15
 """Runs of poses that are left out in turn."""
 
@@ -127,7 +130,8 @@ class Regression:
         constant = np.sqrt(1 + (self.nodes**2).sum(axis=1) / self.radius**2) @ weights - weights.sum(axis=0) + at_rest
         rows = np.vstack([weights.sum(axis=0), -weights, constant])
         radius = np.asarray(self.radius / places.lengths, dtype=np.float64)
-        return RBFInterpolant("multiquadric", "euclidean", "constant", radius, centres, rows)
+        reach = REACH * 0.5 * places.extent / self.radius
+        return RBFInterpolant("multiquadric", "euclidean", "constant", radius, centres, rows, reach)
 
 
 @dataclass(frozen=True, eq=False)

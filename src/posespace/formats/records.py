@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -193,7 +194,8 @@ def _write_driver(driver: Driver, writer: Writer, where: str) -> Json:
     json: Json = {"space": driver.space.kind, "names": list(driver.space.names)}
     if isinstance(made, RBFInterpolant):
         writer.put(where, radius=made.radius, centres=made.centres, weights=made.weights)
-        return json | {"interpolator": "rbf", "kernel": made.kernel, "tail": made.tail}
+        reach = {} if made.reach == math.inf else {"reach": made.reach}
+        return json | {"interpolator": "rbf", "kernel": made.kernel, "tail": made.tail} | reach
     writer.put(where, centres=made.centres, values=made.values)
     return json | {"interpolator": "shepard", "power": made.power, "reach": made.reach}
 
@@ -208,7 +210,8 @@ def _read_driver(record: Record) -> Driver:
 
 def _read_rbf(record: Record, metric: str) -> Interpolant:
     radius, centres, weights = (record.array(name) for name in ("radius", "centres", "weights"))
-    return RBFInterpolant(record.text("kernel"), metric, record.text("tail"), radius, centres, weights)
+    reach = record.number("reach") if "reach" in record else math.inf
+    return RBFInterpolant(record.text("kernel"), metric, record.text("tail"), radius, centres, weights, reach)
 
 
 def _read_shepard(record: Record, metric: str) -> Interpolant:

@@ -83,6 +83,9 @@ class RBFInterpolant:
     centres : (M, D) float64, the samples
     weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
+    reach : how far from centres[0], over the radius, it knows its way: a place farther off has the value of the one at
+        that distance in the same direction, so that what is far from all samples stays bounded. Of straight distance
+        only; distances between rotations are bounded as they are
     """
 
     kernel: str
@@ -91,9 +94,12 @@ class RBFInterpolant:
     radius: Array
     centres: Array
     weights: Array
+    reach: float = math.inf
 
     def __post_init__(self) -> None:
         samples = _checked(self, self.centres, self.metric)
+        if not self.reach > 0.0:
+            raise InputError(f"interpolant reach: expected above 0, got {self.reach}")
         choice("kernel", self.kernel, tuple(KERNELS))
         choice("tail", self.tail, TAILS)
         dimensions = self.centres.shape[1]
@@ -112,11 +118,37 @@ class RBFInterpolant:
         points = np.asarray(floats("x", x, ("Q", self.centres.shape[1])), dtype=np.float64)
         out = np.empty((len(points), *self.weights.shape[1:]))
         count = len(self.centres)
+        points = self._within_reach(points)
         for rows in blocks(len(points), len(self.weights)):
             gaps = distances(points[rows], self.centres, self.metric, self.radius)
             out[rows] = KERNELS[self.kernel].value(gaps) @ self.weights[:count]
             out[rows] += tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
         return out
+
+    def held(self, origin: int, factor: float) -> RBFInterpolant:
+        """Return the same function up to `factor` times as far from sample `origin` as any sample is.
+
+        Beyond, it has the values there: see `reach`.
+        """
+        if self.metric == "rotation":
+            return self
+        order = [origin, *(k for k in range(len(self.centres)) if k != origin)]
+        count, weights = len(order), np.asarray(self.weights, dtype=np.float64)
+        rows = np.concatenate([weights[order], weights[count:]])
+        if self.tail == "linear":
+            # The tail is centred on the first sample.
+            rows[count] += (self.centres[origin] - self.centres[0]) @ weights[count + 1 :]
+        centres = np.asarray(self.centres[order], dtype=np.float64)
+        far = float(distances(centres, centres[:1], self.metric, self.radius).max())
+        reach = factor * far if far > 0.0 else math.inf
+        return RBFInterpolant(self.kernel, self.metric, self.tail, self.radius, centres, rows, reach)
+
+    def _within_reach(self, points: Array) -> Array:
+        if self.metric == "rotation" or self.reach == math.inf:
+            return points
+        away = points - self.centres[0]
+        far = np.linalg.norm(away / self.radius, axis=1, keepdims=True) / self.reach
+        return np.asarray(np.where(far > 1.0, self.centres[0] + away / np.maximum(far, 1.0), points))
 
 
 def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:

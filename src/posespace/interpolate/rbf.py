@@ -41,8 +41,8 @@ class RBF:
         its linear tail) thin_plate, only the effect of `smoothing`: None is then the largest distance between samples,
         or 100 times it for thin_plate without a linear tail, whose system is sound only for r far below 1
     tail : polynomial added to the kernels: None, "constant", "linear", or "auto": none for gaussian and exponential,
-        so that they go to zero far away; constant for linear and multiquadric; linear for thin_plate and cubic, but
-        constant where the samples are too few or too flat for it
+        so that they go to zero far away; constant for linear and multiquadric; linear for thin_plate and cubic, where
+        samples are few or flat only in the directions that they span
     smoothing : at least 0, strengthens the diagonal of the system; 0 passes through the samples, more passes near them
     """
 
@@ -67,9 +67,10 @@ class RBF:
     ) -> RBFInterpolant:
         """Return the interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
         data = Samples.check(samples, values, metric, names)
-        system, radius, tail, units = _system(self, data)
-        weights = data.as_given(system.solve(data.values) / units[:, None])
-        return RBFInterpolant(self.kernel, metric, tail, radius, data.points, weights)
+        system, radius, tail = _system(self, data)
+        solved, count = system.solve(data.values), len(data.points)
+        weights = data.as_given(np.concatenate([solved[:count] / system.unit, tail.weigh @ solved[count:]]))
+        return RBFInterpolant(self.kernel, metric, tail.name, radius, data.points, weights)
 
     def leave_one_out(
         self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
@@ -134,22 +135,21 @@ class _System(NamedTuple):
         return np.asarray(self.solve(values)[: self.samples] / diagonal[:, None])
 
 
-def _system(settings: RBF, data: Samples) -> tuple[_System, Array, str, Array]:
-    """The system of `settings` on the samples, its radius (A,), its tail and the unit (M + T,) of each weight."""
+def _system(settings: RBF, data: Samples) -> tuple[_System, Array, _Tail]:
+    """The system of `settings` on the samples, its radius (A,) and its tail."""
     axes = axis_count(data.points.shape[1], data.metric)
     radius = radius_per_axis(1.0 if settings.radius is None else settings.radius, axes)
     gaps = distances(data.points, data.points, data.metric, radius)
     if settings.smoothing == 0.0:
         data.check_apart(gaps)
-    tail = _choose_tail(settings, data)
-    columns, extents = _scaled_tail(data, tail)
+    tail = _tail_of(settings, data)
     if settings.radius is None:
-        chosen = _choose_radius(settings, gaps, columns, data.values)
+        chosen = _choose_radius(settings, gaps, tail.columns, data.values)
         radius, gaps = radius * chosen, gaps / chosen
-    system = _System.build(settings.kernel, gaps, columns, settings.smoothing)
+    system = _System.build(settings.kernel, gaps, tail.columns, settings.smoothing)
     if not system.condition <= _CONDITION:
         raise SingularError(_singular_message(settings, data, gaps, radius, system.condition))
-    return system, radius, tail, np.concatenate([np.full(len(gaps), system.unit), extents])
+    return system, radius, tail
 
 
 def _singular_message(settings: RBF, data: Samples, gaps: Array, radius: Array, condition: float) -> str:
@@ -165,27 +165,37 @@ def _singular_message(settings: RBF, data: Samples, gaps: Array, radius: Array, 
     )
 
 
-def _scaled_tail(data: Samples, tail: str) -> tuple[Array, Array]:
-    """Columns (M, T) of the tail at the samples, each with largest entry 1, and what divided them (T,)."""
-    columns = tail_columns(data.points, data.points[0], tail, data.metric)
+class _Tail(NamedTuple):
+    """The tail's name, its columns (M, U) at the samples, and what (T, U) makes its T weights of theirs.
+
+    There may be fewer columns than weights: where samples are flat, only in the directions that they span.
+    """
+
+    name: str
+    columns: Array
+    weigh: Array
+
+
+def _tail_of(settings: RBF, data: Samples) -> _Tail:
+    """The tail of the settings, scaled to entries of at most 1."""
+    name = KERNELS[settings.kernel].tail if settings.tail == "auto" else settings.tail or "none"
+    columns = tail_columns(data.points, data.points[0], name, data.metric)
     extents = np.abs(columns).max(axis=0)
     extents[extents == 0.0] = 1.0
-    return columns / extents, extents
-
-
-def _choose_tail(settings: RBF, data: Samples) -> str:
-    tail = KERNELS[settings.kernel].tail if settings.tail == "auto" else settings.tail or "none"
-    if tail != "linear":
-        return tail
-    columns = _scaled_tail(data, tail)[0]
-    if np.linalg.matrix_rank(columns, rtol=_FLAT) == columns.shape[1]:
-        return tail
-    if settings.tail == "auto":
-        return "constant"
-    raise SingularError(
-        f"tail 'linear' needs samples that span all {columns.shape[1] - 1} coordinates of the pose space, and these "
-        f"{len(columns)} do not; use tail='constant' or add samples off their common line or plane"
-    )
+    columns = columns / extents
+    if name != "linear" or np.linalg.matrix_rank(columns, rtol=_FLAT) == columns.shape[1]:
+        return _Tail(name, columns, np.diag(1.0 / extents))
+    if settings.tail != "auto":
+        raise SingularError(
+            f"tail 'linear' needs samples that span all {columns.shape[1] - 1} coordinates of the pose space, and "
+            f"these {len(columns)} do not; use tail='constant' or add samples off their common line or plane"
+        )
+    _, sizes, rows = np.linalg.svd(columns[:, 1:], full_matrices=False)
+    spanned = rows[sizes > _FLAT * max(float(sizes[0]), 1e-300)].T
+    flat = np.column_stack([columns[:, 0], columns[:, 1:] @ spanned])
+    weigh = np.zeros((columns.shape[1], flat.shape[1]))
+    weigh[0, 0], weigh[1:, 1:] = 1.0, spanned / extents[1:, None]
+    return _Tail(name, flat, weigh)
 
 
 def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) -> float:

@@ -19,6 +19,7 @@ from posespace.runtime.drive_tables import (
     CENTRES,
     COLUMNS,
     DIMENSIONS,
+    EXTRA,
     FEATURES,
     FIRST_COLUMN,
     FRAME,
@@ -38,7 +39,6 @@ from posespace.runtime.drive_tables import (
     REST,
     ROTATIONS,
     SAMPLES,
-    SHEPARD,
     SHIFT,
     SIGNED_TURNS,
     SLOTS,
@@ -270,14 +270,18 @@ def _interpolate(
     head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer, coordinates: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write an interpolant's columns."""
-    own, samples = after(slots, head[SLOTS]), head[SAMPLES]
-    _squares(head, own, numbers, features, terms)
+    own, samples, extra = after(slots, head[SLOTS]), head[SAMPLES], after(numbers, head[EXTRA])
+    _squares(head, own, numbers, features, 1.0, terms)
     if head[KERNEL] == _SHEPARD:
-        powers = after(numbers, head[SHEPARD])
-        _shares(samples, powers[0], powers[1], terms)
+        _shares(samples, extra[0], extra[1], terms)
     else:
+        within = 1.0
+        if not head[ROTATIONS] and terms[0] > extra[0]:
+            # Beyond its reach from the first sample: the place at that distance in the same direction.
+            within = math.sqrt(extra[0] / terms[0])
+            _squares(head, own, numbers, features, within, terms)
         _radial(head[KERNEL], samples, terms)
-        _tail(head, own, numbers, features, terms)
+        _tail(head, own, numbers, features, within, terms)
     _weigh(
         samples + head[TAIL],
         head[COLUMNS],
@@ -289,16 +293,20 @@ def _interpolate(
 
 @relaxed
 def _squares(
-    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer
+    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, within: float, terms: Pointer
 ) -> None:  # pragma: no cover - compiled
-    """Write the squared distances of the features from an interpolant's samples."""
+    """Write the squared distances from an interpolant's samples, of the features or of a place `within` their way.
+
+    Straight ways start at the first sample; rotations are taken as they are.
+    """
     count, dimensions = head[SAMPLES], head[DIMENSIONS]
     radii, centres = after(numbers, head[RADII]), after(numbers, head[CENTRES])
     for m in range(count):
         terms[m] = 0.0
     if not head[ROTATIONS]:
         for k in range(dimensions):
-            here, scale, own = features[slots[k]], radii[k], after(centres, k * count)
+            scale, own = radii[k], after(centres, k * count)
+            here = own[0] + within * (features[slots[k]] - own[0])
             for m in range(count):
                 gap = (here - own[m]) * scale
                 terms[m] += gap * gap
@@ -346,7 +354,7 @@ def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cove
 
 @relaxed
 def _tail(
-    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer
+    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, within: float, terms: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write the terms of the polynomial after those of the samples; it is centred on the first sample."""
     count, tail, centre = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
@@ -359,7 +367,7 @@ def _tail(
             for other in range(TURN * (k // TURN), TURN * (k // TURN) + TURN):
                 agree += features[slots[other]] * centre[other * count]
             value = -value if agree < 0 else value
-        terms[count + 1 + k] = value - centre[k * count]
+        terms[count + 1 + k] = within * (value - centre[k * count])
 
 
 @relaxed

@@ -21,6 +21,9 @@ from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
 
+_FAR = 1e100
+"""In place of an endless reach: compiled loops do not know infinity."""
+
 KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard"))}
 
 # How many numbers each joint has: of its rotation, its translation, its angles and a transform (3, 4).
@@ -39,7 +42,7 @@ LINK = 5
 # Where the parts of a row of `DriveTables.joints` begin, and how long it is.
 FRAME, STRETCH, BIND, REST, AXES, FRAME_TURN, OFFSET, JOINT = 0, 12, 21, 33, 37, 46, 50, 53
 # Columns of `DriveTables.heads`, and how many there are.
-KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, SHEPARD = range(12)
+KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, EXTRA = range(12)
 HEAD = 12
 
 
@@ -55,7 +58,8 @@ class DriveTables(NamedTuple):
         rotation of its frame (FRAME_TURN, (4,)) and where it rests, seen from the joint it is linked to (OFFSET, (3,))
     heads : (I, HEAD) a row per interpolant: its KERNEL, whether its distance is between ROTATIONS, the terms of its
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
-        begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and SHEPARD's power and reach
+        begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and EXTRA: Shepard's power and
+        reach, or the square of a kernel's reach
     slots : where in the features each dimension is found
     numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
     """
@@ -176,7 +180,8 @@ def _samples(
             centres = unit_quaternions(centres).reshape(samples, dimensions)
         if isinstance(made, RBFInterpolant):
             kernel, tail = KERNEL_NUMBERS[made.kernel], (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
-            radii, weights, powers = made.radius, made.weights, (0.0, 0.0)
+            # A kernel has no power: in its place stands the square of its reach.
+            radii, weights, powers = made.radius, made.weights, (min(made.reach, _FAR) ** 2, 0.0)
         else:
             kernel, tail, powers = KERNEL_NUMBERS["shepard"], 0, (made.power, made.reach)
             radii, weights = np.ones(axis_count(dimensions, made.metric)), made.values

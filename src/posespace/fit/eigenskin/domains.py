@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.examples import Examples
+from posespace.fit.regression import REACH
 from posespace.geometry.spread import spread
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
@@ -63,7 +64,8 @@ class Domain:
         """Return the driver that gives `values` (M, C) at the nodes and zero at the anchors."""
         padded = np.concatenate([values, np.zeros((len(self.anchors), values.shape[1]))])
         names = [f"{self.name} #{k}" for k in range(len(padded))]
-        return Driver(self.space, settings.fit(self.places, padded, self.space.metric, names))
+        made = settings.fit(self.places, padded, self.space.metric, names)
+        return Driver(self.space, made.held(len(self.nodes), REACH))
 
     def cardinal(self, settings: RBF) -> RBFInterpolant:
         """Return the interpolant that gives (M,) how much of each node's value the term has at a place."""

@@ -112,8 +112,8 @@ class EigenSkin:
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples."""
         require_examples(examples)
-        warn_of_contradictions(examples)
         examples = linked(examples)
+        warn_of_contradictions(examples)
         return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
 
     def _fit(self, examples: Examples) -> Skin:

@@ -87,8 +87,8 @@ class Muscles:
         Where no signals predict left-out frames better than the rig does by itself, there are none, with a warning.
         """
         require_examples(examples)
-        warn_of_contradictions(examples)
         examples = linked(examples)
+        warn_of_contradictions(examples)
         names = _moving(examples)
         kinds = ("weights", "nearest") if self.bones == "auto" else (self.bones,)
         fitted = [self._fitted(examples, names, kind) for kind in kinds]

@@ -12,6 +12,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.fit.psd.plan import LayerPlan
 from posespace.fit.psd.vertex_sets import fill_sets
+from posespace.fit.regression import REACH
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -102,6 +103,7 @@ def per_vertex_layer(
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
     try:
-        return settings.fit(plan.centres, values, plan.space.metric, names)
+        made = settings.fit(plan.centres, values, plan.space.metric, names)
+        return made if plan.rest is None else made.held(plan.rest, REACH)
     except SingularError as error:
         raise InputError(f"layer {plan.name!r}: {error}") from error

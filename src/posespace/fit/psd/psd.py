@@ -17,8 +17,9 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example; frames of clips it comes near."""
         require_examples(examples)
+        examples = linked(examples)
         warn_of_contradictions(examples)
-        examples = merged(linked(examples))
+        examples = merged(examples)
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape)

@@ -91,7 +91,7 @@ class Sculpts:
             check_place(self.rig, name, pose, self.settings.space)
         if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
             raise InputError(
-                f"sculpts {other!r} and {name!r} lie at the same place in the pose space (joint shifts do not count); "
+                f"sculpts {other!r} and {name!r} lie at the same place in the pose space; "
                 "move or remove one, or set smoothing above 0"
             )
         self._put(name, pose, shape)
@@ -243,7 +243,9 @@ class Sculpts:
             return None
         turns = np.stack([sculpt.pose.rotations for sculpt in self._sculpts.values()])
         chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
-        for number in np.flatnonzero(chords.max(axis=1) <= _SAME):
+        shifts = np.stack([sculpt.pose.translations for sculpt in self._sculpts.values()]) - pose.translations
+        still = np.abs(shifts).max(axis=(1, 2), initial=0.0) <= _SAME * self.rig.mesh.diagonal
+        for number in np.flatnonzero((chords.max(axis=1) <= _SAME) & still):
             name = self.names[number]
             theirs = self._sculpts[name].pose.controls
             names = {*pose.controls, *theirs}
