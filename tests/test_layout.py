@@ -36,8 +36,8 @@ def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> Non
 RANKS = (
     ("errors", "check", "progress", "__version__"),
     ("geometry", "rotations", "skinning"),
-    ("mesh", "skeleton", "pose", "motion", "rig", "examples", "world_turns", "other_side", "other_skeleton"),
-    ("spaces", "moving", "interpolate"),
+    ("mesh", "skeleton", "parts", "pose", "motion", "rig", "examples", "world_turns", "other_side", "other_skeleton"),
+    ("spaces", "moving", "metric", "linking", "interpolate"),
     ("basis", "layer", "skin", "edit", "about"),
     ("formats", "runtime"),
     ("fit", "rivals", "simulate"),

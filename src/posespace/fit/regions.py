@@ -45,6 +45,11 @@ def by_joint(rig: Rig) -> list[Region]:
     return [Region(name, dense[:, k]) for k, name in enumerate(rig.skeleton.names) if dense[:, k].any()]
 
 
+def whole(rig: Rig) -> Region:
+    """Return the whole skin as one region."""
+    return Region("all", np.ones(len(rig.mesh.points), dtype=np.float32))
+
+
 class Listening:
     """Which pose spaces regions may depend on, and which of them predicts left-out poses best.
 
@@ -67,8 +72,14 @@ class Listening:
         space = space_of(self._rig, movers, self._motion, "freedoms")
         return Trial(Places.of(self._rig, self._motion, space))
 
-    def best(self, region: Region, values: Floats) -> tuple[Trial, LeftOut]:
-        """Return the space that predicts the `values` (P, K) of a region best, narrow ones first, and how well."""
+    def best(self, region: Region, values: Floats, exact: bool = False) -> tuple[Trial, LeftOut]:
+        """Return the space that predicts the `values` (P, K) of a region best, narrow ones first, and how well.
+
+        With an exact fit only the widest space will do: in a narrow one different poses may lie at one place.
+        """
+        if exact:
+            whole = self.trial(self.movers)
+            return whole, whole.best(values, exact)
         found: tuple[Trial, LeftOut] | None = None
         for movers in self._candidates(region):
             trial = self.trial(movers)

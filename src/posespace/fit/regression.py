@@ -7,6 +7,7 @@ fit; the next frame of a clip would give too much away, so whole runs are left o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,9 @@ RADII = (0.1, 0.3, 1.0, 3.0)
 
 SMOOTHINGS = tuple(10.0**power for power in range(-7, 1))
 """Smoothings tried, relative to the mean of a pose's kernel with itself."""
+
+EXACT = 1e-10
+"""The smoothing of a function that passes through its values: just enough to keep its system sound."""
 
 REACH = 1.25
 """How far from rest a function changes: so many times as far as any pose it was fitted to."""
@@ -198,17 +202,20 @@ class Trial:
             sizes, vectors = np.linalg.eigh(pinned(poses, poses, radius))
             self._kernels.append((radius, np.maximum(sizes, 0.0), vectors, _mean_size(poses, radius)))
 
-    def best(self, values: Floats) -> LeftOut:
-        """Return the best choice for values (P, K) at the poses, e.g. their `principal_coordinates`."""
+    def best(self, values: Floats, exact: bool = False) -> LeftOut:
+        """Return the best choice for values (P, K) at the poses, e.g. their `principal_coordinates`.
+
+        An exact one passes through all values, whether that predicts left-out poses or not.
+        """
         values = values[self._tried]
         plain = float((values**2).sum())
-        best = LeftOut(self.places.extent, SMOOTHINGS[-1], plain, plain, 0.0)
+        best = LeftOut(self.places.extent, SMOOTHINGS[-1], math.inf if exact else plain, plain, 0.0)
         for radius, sizes, vectors, mean in self._kernels:
             turned = vectors.T @ values
-            for smoothing in SMOOTHINGS:
+            for smoothing in (EXACT,) if exact else SMOOTHINGS:
                 damped = vectors / (sizes + smoothing * mean)
                 guessed = values - _errors(damped, vectors, turned, self._runs)
-                shrink = _shrink(guessed, values)
+                shrink = 1.0 if exact else _shrink(guessed, values)
                 error = float(((shrink * guessed - values) ** 2).sum())
                 if error < best.error:
                     best = LeftOut(radius, smoothing, error, plain, shrink)

@@ -2,6 +2,7 @@
 
 Such poses lie close together along curves of a space of many dimensions. A layer through each of them exactly would
 swing between them; a regression per region of the skin comes near them instead, as near as predicts left-out runs best.
+Few poses it passes through.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
-from posespace.fit.regions import Listening, Region, by_joint
+from posespace.fit.regions import Listening, Region, by_joint, whole
 from posespace.fit.regression import LeftOut, Regression, principal_coordinates
 from posespace.layer import Driver, Layer
 from posespace.motion import Motion
 from posespace.moving import Movers, moved
 from posespace.rig import Rig
 
-LEAST = 12
+LEAST = 8
 """Poses that mostly move the same things make a clip if there are at least so many."""
+
+EXACT_BELOW = 24
+"""A clip of fewer poses may be sculpts: every one of them is reproduced."""
 
 ALIKE = 0.5
 """Two poses mostly move the same things if they share this fraction of all that either moves."""
@@ -59,14 +63,16 @@ def clip_layers(rig: Rig, motion: Motion, left: Floats) -> tuple[list[Layer], li
     """
     listening = Listening(rig, motion)
     loud = np.flatnonzero(np.abs(left).max(axis=(1, 2)) > 0)
+    exact = len(loud) < EXACT_BELOW
     layers, figures = list[Layer](), list[dict[str, Any]]()
-    for region in by_joint(rig):
+    # In one space for all of the skin, regions would only make it larger.
+    for region in [whole(rig)] if exact else by_joint(rig):
         support = np.flatnonzero((region.mask > 0) & (np.abs(left).max(axis=(0, 2)) > 0))
         if not len(support):
             continue
         own = (left[:, support] * region.mask[support, None]).astype(np.float32)
         every = np.arange(len(support), dtype=np.int32)
-        trial, choice = listening.best(region, principal_coordinates(gram_of(own, every)))
+        trial, choice = listening.best(region, principal_coordinates(gram_of(own, every)), exact)
         figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
         if choice.shrink > 0:
             driver = _driver(trial.regression(choice, len(motion)), choice.shrink, loud)

@@ -23,6 +23,9 @@ from posespace.layer import Driver, Layer
 # About how many vertices a radius is chosen by.
 _ENOUGH = 1000
 
+STEPS = tuple(10.0**power for power in range(-10, -1))
+"""Smoothings tried, one after the other, where samples lie too close together for a system without."""
+
 
 @dataclass(frozen=True, eq=False)
 class Deltas:
@@ -102,8 +105,13 @@ def per_vertex_layer(
 
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
-    try:
-        made = settings.fit(plan.centres, values, plan.space.metric, names)
+    """The interpolant through `values` (M, C), or as near to them as a sound system comes: see `STEPS`."""
+    for smoothing in (settings.smoothing, *STEPS):
+        try:
+            made = replace(settings, smoothing=smoothing).fit(plan.centres, values, plan.space.metric, names)
+        except SingularError as error:
+            if settings.smoothing or smoothing == STEPS[-1]:
+                raise InputError(f"layer {plan.name!r}: {error}") from error
+            continue
         return made if plan.rest is None else made.held(plan.rest, REACH)
-    except SingularError as error:
-        raise InputError(f"layer {plan.name!r}: {error}") from error
+    raise AssertionError
