@@ -38,7 +38,7 @@ def hand(name: str, folder: Path, cache: Path | None, flat: bool) -> DataSet:
 
 def simulated(folder: Path, cache: Path) -> ps.Examples:
     """Return the simulated poses: from the store in `cache` if it is complete, else simulated now and kept there."""
-    from posespace.simulate.cluster.machines import Machines
+    from posespace.cluster.machines import Machines
     from posespace.simulate.run import simulate
     from posespace.simulate.settings import Settings, Tissue, require_extras
 

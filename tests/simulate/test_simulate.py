@@ -23,8 +23,8 @@ from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.simulate.bodies.arm import arm
-from posespace.simulate.cluster.batch import Job, run
-from posespace.simulate.cluster.machines import Machines
+from posespace.simulate.batch import Job, run
+from posespace.cluster.machines import Machines
 from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.simulation import Simulation

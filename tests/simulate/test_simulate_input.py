@@ -22,7 +22,7 @@ from posespace.motion import Motion
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.cluster.machines import Machines
+from posespace.cluster.machines import Machines
 from posespace.simulate.settings import require_extras
 
 pytest.importorskip("netgen")

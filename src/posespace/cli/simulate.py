@@ -65,7 +65,7 @@ def simulate(
     from posespace.simulate.settings import Settings, Tissue, require_extras
 
     require_extras(body, poses)
-    from posespace.simulate.cluster.machines import Machines
+    from posespace.cluster.machines import Machines
     from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
 

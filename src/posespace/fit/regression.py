@@ -181,6 +181,11 @@ def nodes_among(places: Places, most: int) -> Floats:
     return poses[spread(gaps, lambda k: np.linalg.norm(poses - poses[k], axis=1), min(most, len(poses)), least)]
 
 
+def tried_poses(count: int, most: int = TRIED) -> NDArray[np.int64]:
+    """Return the numbers of at most `most` of `count` poses, spread evenly, that choices are made on."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(np.int64))
+
+
 class Trial:
     """Poses in a space, left out in runs: which radius and smoothing predict them best from the others, and how well.
 
@@ -192,10 +197,9 @@ class Trial:
     """
 
     def __init__(self, places: Places, most: int = TRIED) -> None:
-        count = len(places.poses)
-        self._tried = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+        self.tried = tried_poses(len(places.poses), most)
         self.places = places
-        poses = places.poses[self._tried]
+        poses = places.poses[self.tried]
         self._runs = np.array_split(np.arange(len(poses)), min(RUNS, len(poses)))
         self._kernels = []
         for radius in (fraction * places.extent for fraction in RADII):
@@ -203,11 +207,10 @@ class Trial:
             self._kernels.append((radius, np.maximum(sizes, 0.0), vectors, _mean_size(poses, radius)))
 
     def best(self, values: Floats, exact: bool = False) -> LeftOut:
-        """Return the best choice for values (P, K) at the poses, e.g. their `principal_coordinates`.
+        """Return the best choice for values (T, K) at the poses tried, e.g. their `principal_coordinates`.
 
         An exact one passes through all values, whether that predicts left-out poses or not.
         """
-        values = values[self._tried]
         plain = float((values**2).sum())
         best = LeftOut(self.places.extent, SMOOTHINGS[-1], math.inf if exact else plain, plain, 0.0)
         for radius, sizes, vectors, mean in self._kernels:

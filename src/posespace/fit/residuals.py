@@ -31,32 +31,33 @@ class Residuals:
 
 def point_residuals(examples: Examples) -> Residuals:
     """Return the displacements that plain skinning lacks at each example; vertices at a seam share theirs."""
-    rig, weld = examples.rig, examples.rig.mesh.weld
-    values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
-    shared = len(weld.first) < len(rig.mesh.points)
-    rest = np.ascontiguousarray(rig.mesh.points, dtype=np.float64)
-    damped = 0
-    for index, name in enumerate(track(examples.motion.names, "residuals")):
-        shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rest.shape)
-        pose = examples.motion[index]
-        if rig.blending == "linear":
-            moved = rig.transforms(pose).astype(np.float64)
-            suspect = _residual(moved, rig.influences, rig.weights, rest, shape, values[index])
-            rows = np.flatnonzero(suspect)
-            if len(rows):
-                blend = skinning.blend_linear(moved, rig.influences[rows], rig.weights[rows])
-                inverse, low = skinning.invert(blend)
-                values[index, rows] = np.einsum("nij,nj->ni", inverse, shape[rows] - skinning.apply(blend, rest[rows]))
-                damped += int(low.sum())
-        else:
-            displaced, low = rig.residual(pose, shape)
-            values[index], damped = displaced, damped + int(low.sum())
-        if shared:
-            values[index] = weld.scatter(weld.gather(values[index].astype(np.float64)))
-    if not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))[0])
-        raise InputError(f"shape of pose {examples.motion.names[bad]!r}: its numbers are too large")
+    values = np.empty((len(examples), *examples.rig.mesh.points.shape), dtype=np.float32)
+    damped = sum(residual_into(examples, index, values[index]) for index in track(range(len(examples)), "residuals"))
     return Residuals(values, damped)
+
+
+def residual_into(examples: Examples, index: int, out: Floats32) -> int:
+    """Write what plain skinning lacks at an example to `out` (N, 3); return how many vertices are damped."""
+    rig, weld, name = examples.rig, examples.rig.mesh.weld, examples.motion.names[index]
+    shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rig.mesh.points.shape)
+    pose, damped = examples.motion[index], 0
+    if rig.blending == "linear":
+        rest = np.ascontiguousarray(rig.mesh.points, dtype=np.float64)
+        moved = rig.transforms(pose).astype(np.float64)
+        rows = np.flatnonzero(_residual(moved, rig.influences, rig.weights, rest, shape, out))
+        if len(rows):
+            blend = skinning.blend_linear(moved, rig.influences[rows], rig.weights[rows])
+            inverse, low = skinning.invert(blend)
+            out[rows] = np.einsum("nij,nj->ni", inverse, shape[rows] - skinning.apply(blend, rest[rows]))
+            damped = int(low.sum())
+    else:
+        displaced, low = rig.residual(pose, shape)
+        out[:], damped = displaced, int(low.sum())
+    if len(weld.first) < len(out):
+        out[:] = weld.scatter(weld.gather(out.astype(np.float64)))
+    if not np.isfinite(out).all():
+        raise InputError(f"shape of pose {name!r}: its numbers are too large")
+    return damped
 
 
 def normal_residuals(examples: Examples) -> Floats32:

@@ -128,6 +128,10 @@ class ExampleStore:
                 raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that gets a store opens it by itself: maps of files do not travel."""
+        return ExampleStore.open, (self.path.resolve(),)
+
     def __len__(self) -> int:
         return len(self.motion)
 

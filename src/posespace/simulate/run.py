@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from posespace.cluster.machines import Machines
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.formats.example_store import ExampleStore
@@ -18,14 +19,13 @@ from posespace.motion import Motion
 from posespace.moving import at_rest
 from posespace.progress import counter, status
 from posespace.rig import Rig
+from posespace.simulate.batch import Job, run
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Body
 from posespace.simulate.bodies.capsules import CrowdedError
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.bodies.hand_clearance import bones_clear
 from posespace.simulate.bodies.rig_bones import bones_of_rig
-from posespace.simulate.cluster.batch import Job, run
-from posespace.simulate.cluster.machines import Machines
 from posespace.simulate.mesh.repair import cut_ends
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import joint_ranges, random_poses

@@ -15,7 +15,8 @@ from posespace.check import Floats, Floats32
 from posespace.examples import Examples
 from posespace.fit.eigenskin.domains import Domain
 from posespace.fit.regional import Together
-from posespace.fit.regression import principal_coordinates
+from posespace.fit.regression import principal_coordinates, tried_poses
+from posespace.fit.stream import Held, Source
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -32,6 +33,7 @@ FLOOR = 0.01
 """Fraction of the penalty that pulls values to zero, where nothing else says what they are."""
 
 _TRIAL = 1500
+_MOST_SIZED = 512
 _GROUPS = 48
 
 
@@ -62,11 +64,18 @@ class Term:
             return self.domain.driver(values)
         return self.domain.driver(self.settings, values)
 
+    def cardinal_features(self, examples: Examples) -> Floats:
+        """Return (P, M) how much of each node's value there is in any poses, of a term of one thing or a pair."""
+        assert isinstance(self.domain, Domain)
+        where = self.domain.space.coordinates(examples.motion, examples.rig.skeleton)
+        return self.domain.cardinal(self.settings)(where)
+
     @cached_property
     def sizes(self) -> Floats32:
         """(N,) the largest displacement that each vertex gets over the poses of the fit."""
         largest = np.zeros(len(self.support), dtype=np.float32)
         rows = np.flatnonzero(np.abs(self.features).max(axis=1) > 0)
+        rows = rows[tried_poses(len(rows), _MOST_SIZED)] if len(rows) > _MOST_SIZED else rows
         if self.domain.alone and len(rows) == len(self.domain.nodes):
             for value in self.values:
                 np.maximum(largest, np.einsum("ni,ni->n", value, value), out=largest)
@@ -79,14 +88,16 @@ class Term:
         return sizes
 
 
-def read_off(domains: list[Domain], settings: RBF, data: Floats32) -> list[Term]:
-    """Return the terms of domains whose nodes are poses that move nothing else: the values are observed."""
-    terms, count = [], data.shape[1]
-    everywhere = np.arange(count)
+def read_off(domains: list[Domain], settings: RBF, data: Source | Held, count: int) -> list[Term]:
+    """Return the terms of domains whose nodes are poses that move nothing else: the values are observed.
+
+    There are `count` vertices.
+    """
+    terms, everywhere = [], np.arange(count)
     for domain in domains:
         features = np.zeros((len(data), len(domain.poses)))
         features[domain.poses, np.arange(len(domain.poses))] = 1.0
-        terms.append(Term(domain, settings, count, everywhere, _rows(data, domain.poses), features))
+        terms.append(Term(domain, settings, count, everywhere, data.some(domain.poses), features))
     return terms
 
 
@@ -191,9 +202,7 @@ def left_over(terms: Sequence[Term], examples: Examples, data: Floats32) -> Floa
     """Return what the terms leave of `data` (P, N, 3) at the poses of the examples."""
     left = data.copy()
     for term in terms:
-        assert isinstance(term.domain, Domain)
-        where = term.domain.space.coordinates(examples.motion, examples.rig.skeleton)
-        features = term.domain.cardinal(term.settings)(where).astype(np.float32)
+        features = term.cardinal_features(examples).astype(np.float32)
         moved = slice(None) if len(term.support) == term.vertices else term.support
         left[:, moved] -= np.tensordot(features, term.values, axes=1)
     return left
@@ -224,13 +233,6 @@ def _left_one_out(term: Term, values: Floats) -> Floats:
         return term.settings.leave_one_out(term.domain.places, values, term.domain.space.metric)
     except SingularError:
         return values
-
-
-def _rows(data: Floats32, poses: NDArray[np.int64]) -> Floats32:
-    """The chosen poses; a view where they follow one another."""
-    if (np.diff(poses) == 1).all():
-        return data[int(poses[0]) : int(poses[-1]) + 1]
-    return data[poses]
 
 
 def _alike(acts: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

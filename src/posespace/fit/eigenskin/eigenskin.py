@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.eigenskin.together import terms_together
-from posespace.fit.residuals import normal_residuals, point_residuals
+from posespace.fit.residuals import normal_residuals
+from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
@@ -43,6 +45,10 @@ LOSSES = 0.003, 0.02
 
 NEAR = 0.005
 """Fraction of a term's own largest displacement above which it is near, for terms that are solved together."""
+
+MOST_READ = 512
+"""Poses whose displacements are read as they are, of one thing or of several; where there are more, the skin is learned
+by regression alone, which passes over the poses and holds none of them."""
 
 FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
@@ -109,39 +115,39 @@ class EigenSkin:
         check.choice("weights", self.weights, ("given", "optimised"))
         RBF(self.kernel, self.radius)
 
-    def fit(self, examples: Examples) -> Skin:
-        """Return the skin of the examples."""
+    def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:
+        """Return the skin of the examples; `resources` says what memory and processes it may use."""
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
-        return self._fit(examples) if self.weights == "given" else fit_with_weights(examples, self._fit)
+        fit = partial(self._fit, resources=resources)
+        return fit(examples) if self.weights == "given" else fit_with_weights(examples, fit)
 
-    def _fit(self, examples: Examples) -> Skin:
-        found = point_residuals(examples)
+    def _fit(self, examples: Examples, resources: Resources | None) -> Skin:
+        found = Source(examples, resources)
         neighbours = Neighbours(examples.rig.mesh)
-        layers = self._layers(self._terms(examples, found.values, neighbours), neighbours)
+        layers = self._layers(self._terms(examples, found, neighbours), neighbours)
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
-            own = self._layers(self._terms(examples, normal_residuals(examples), neighbours), neighbours)
+            own = self._layers(self._terms(examples, Held(normal_residuals(examples)), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
         return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, poses, found.damped))
 
-    def _terms(self, examples: Examples, data: Floats32, neighbours: Neighbours) -> list[Term]:
+    def _terms(self, examples: Examples, data: Source | Held, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
         domains, others, several = single_domains(examples)
-        terms = read_off(domains, RBF(self.kernel, self.radius), data)
+        if sum(len(domain.poses) for domain in domains) > MOST_READ or several.sum() > MOST_READ:
+            return terms_together(examples, data, ())
+        terms = read_off(domains, RBF(self.kernel, self.radius), data, len(examples.rig.mesh.points))
         if not several.any():
             return terms
         if self.general and not others:
-            terms = self._general(examples, terms, data, several, neighbours)
+            terms = self._general(examples, terms, data.some(range(len(examples))), several, neighbours)
         if self.coupling and not others:
-            terms = terms + self._pairs(examples, terms, data, several, neighbours)
-        if others:
-            left = left_over(terms, examples, data) if terms else data
-            terms = terms + terms_together(examples, left)
-        return terms
+            terms = terms + self._pairs(examples, terms, data.some(np.flatnonzero(several)), several, neighbours)
+        return terms + terms_together(examples, data, terms) if others else terms
 
     def _general(
         self,
@@ -180,7 +186,7 @@ class EigenSkin:
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
         together = examples.subset(np.flatnonzero(several))
-        left = left_over(terms, together, data[several])
+        left = left_over(terms, together, data)
         near = [self._loose(term, neighbours) for term in terms]
         overlap = {
             (a, b): float((terms[a].sizes * near[a]) @ (terms[b].sizes * near[b]))

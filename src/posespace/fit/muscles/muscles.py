@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace import check
 from posespace.about import about_fit
@@ -18,8 +19,8 @@ from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals, principal_signals
 from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
-from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates
-from posespace.fit.residuals import point_residuals
+from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates, tried_poses
+from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
 from posespace.linking import linked
@@ -34,6 +35,9 @@ BONES = ("auto", "nearest", "weights")
 
 MOST_CHOSEN = 20
 """Most signals tried when their number is chosen."""
+
+MOST_FRAMES = 400
+"""Frames, spread evenly, that signals are found in; those of longer clips are carried over from there."""
 
 NEAR_BEST = 1.05
 """The fewest signals are chosen whose left-out error is within this factor of the least."""
@@ -81,78 +85,105 @@ class Muscles:
         check.choice("kind", self.kind, tuple(KINDS))
         check.choice("bones", self.bones, BONES)
 
-    def fit(self, examples: Examples) -> Skin:
+    def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:
         """Return the skin of the examples, which are frames in order of time.
 
         Where no signals predict left-out frames better than the rig does by itself, there are none, with a warning.
+        `resources` says what memory and processes it may use.
         """
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
         names = _moving(examples)
+        tried = tried_poses(len(examples), MOST_FRAMES)
         kinds = ("weights", "nearest") if self.bones == "auto" else (self.bones,)
-        fitted = [self._fitted(examples, names, kind) for kind in kinds]
+        fitted = [self._fitted(examples, names, kind, tried, resources) for kind in kinds]
         best = min(fitted, key=lambda each: each.error)
-        plain = _plain_error(examples) if self.bones == "auto" else np.inf
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        if best.error >= plain:
+        if self.bones == "auto" and best.error >= fitted[0].plain:
             message = "muscles: no signals help on frames that were left out of the fit; the skin is the rig's own"
             warnings.warn(message, stacklevel=2)
             return Skin(examples.rig, about=about_fit("muscles", self, poses))
-        layers = [self._layer(region, best.count, best.frames) for region in best.regions]
+        layers = self._layers(best, examples, tried)
         own = {
             "bones": best.bones,
             "regions": [_figures(region, layer) for region, layer in zip(best.regions, layers, strict=True)],
             "left out": _curve_figures(best.errors, examples),
         }
-        return Skin(best.rig, tuple(layers), about=about_fit("muscles", self, poses, best.damped, own))
+        return Skin(best.rig, tuple(layers), about=about_fit("muscles", self, poses, best.frames.damped, own))
 
-    def _fitted(self, examples: Examples, names: tuple[str, ...], bones: str) -> _Fitted:
+    def _fitted(
+        self,
+        examples: Examples,
+        names: tuple[str, ...],
+        bones: str,
+        tried: NDArray[np.int64],
+        resources: Resources | None,
+    ) -> _Fitted:
         """What is left of the frames when bones move the vertices one way, and how well it can be predicted."""
         rig = on_nearest_bone(examples.rig) if bones == "nearest" else examples.rig
-        found = point_residuals(replace(examples, rig=rig))
-        regions = self._regions(examples, rig, found.values, names)
+        frames = Source(replace(examples, rig=rig), resources)
+        regions = self._regions(examples, rig, frames.some(tried), names, tried)
         most = max(self.signals, MOST_CHOSEN)
         errors = np.sum(
-            [errors_by_signals(each.clip, each.names, each.choice, self._most(each), most) for each in regions], axis=0
+            [errors_by_signals(each.clip, each.names, each.choice, self._most(examples), most) for each in regions],
+            axis=0,
         )
         count = self.signals or _fewest(typical(errors))
-        return _Fitted(bones, rig, found.values, found.damped, regions, errors, count)
+        return _Fitted(bones, rig, frames, regions, errors, count)
 
-    def _most(self, region: _Region) -> int:
+    def _most(self, examples: Examples) -> int:
         """Most centres of a region."""
-        return self.centres or len(region.clip.gram)
+        return self.centres or len(examples)
 
-    def _regions(self, examples: Examples, rig: Rig, frames: Array32, names: tuple[str, ...]) -> list[_Region]:
-        """The regions that move, each with what drives it."""
+    def _regions(
+        self, examples: Examples, rig: Rig, frames: Array32, names: tuple[str, ...], tried: NDArray[np.int64]
+    ) -> list[_Region]:
+        """The regions that move, each with what drives it, by the frames tried (T, N, 3)."""
         places = (
             _by_bone(examples.rig) if self.segments else {"muscles": np.arange(len(rig.mesh.points), dtype=np.int32)}
         )
-        clips = {name: Clip(rig, examples.motion, gram_of(frames, each)) for name, each in places.items()}
+        motion = examples.motion[tried]
+        clips = {name: Clip(rig, motion, gram_of(frames, each)) for name, each in places.items()}
         largest = max(float(np.trace(clip.gram)) for clip in clips.values())
-        if largest <= (1e-6 * rig.mesh.diagonal) ** 2 * len(examples):
+        if largest <= (1e-6 * rig.mesh.diagonal) ** 2 * len(frames):
             raise InputError("examples: the bones alone reproduce every frame, so there is nothing to learn")
         found = []
         for name, clip in clips.items():
             if np.trace(clip.gram) > 1e-12 * largest:
                 driving = choose_joints(clip, names, self.joints) if self.joints else names
-                choice = Trial(clip.places(driving)).best(principal_coordinates(clip.gram))
+                trial = Trial(clip.places(driving))
+                choice = trial.best(principal_coordinates(clip.gram[np.ix_(trial.tried, trial.tried)]))
                 if self.smoothing is not None:
                     choice = replace(choice, smoothing=self.smoothing)
                 found.append(_Region(name, places[name], clip, driving, choice))
         return found
 
-    def _layer(self, region: _Region, count: int, frames: Array32) -> Layer:
+    def _layers(self, fitted: _Fitted, examples: Examples, tried: NDArray[np.int64]) -> list[Layer]:
+        """The layers of all regions: signals of the frames tried, carried over to all frames, then their bases."""
+        some = [self._signals(region, fitted.count) for region in fitted.regions]
+        signals = some if len(tried) == len(examples) else _carried(fitted, some, tried)
+        ones = [np.ones(len(region.vertices), dtype=np.float32) for region in fitted.regions]
+        mixes = [
+            Mix(region.vertices.astype(np.int64), mask, np.linalg.pinv(own).T.astype(np.float32))
+            for region, mask, own in zip(fitted.regions, ones, signals, strict=True)
+        ]
+        layers = []
+        for region, own, basis in zip(fitted.regions, signals, fitted.frames.combined(mixes), strict=True):
+            places = replace(region.clip, motion=examples.motion).places(region.names)
+            regression = Trial(places, 1).regression(region.choice, self._most(examples))
+            driven = regression.interpolant(region.choice.shrink * regression.operator @ own.T)
+            driver = Driver(places.space, driven)
+            layers.append(Layer(region.name, driver, region.vertices, PackedBasis.pack(basis, self.bits)))
+        return layers
+
+    def _signals(self, region: _Region, count: int) -> Floats:
+        """The signals (K, T) of a region at the frames tried."""
         gram = region.clip.gram
         rank = len(principal(gram)[0])
         if self.signals > rank and not self.segments:
-            raise InputError(f"signals: expected at most {rank}, the rank of the {len(frames)} frames, got {count}")
-        signals = KINDS[self.kind](gram, min(count, rank))
-        regression = Trial(region.clip.places(region.names), 1).regression(region.choice, self._most(region))
-        driven = regression.interpolant(region.choice.shrink * regression.operator @ signals.T)
-        basis = combined(frames, region.vertices, np.linalg.pinv(signals).T)
-        driver = Driver(regression.places.space, driven)
-        return Layer(region.name, driver, region.vertices, PackedBasis.pack(basis, self.bits))
+            raise InputError(f"signals: expected at most {rank}, the rank of the {len(gram)} frames, got {count}")
+        return KINDS[self.kind](gram, min(count, rank))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +199,11 @@ class _Region:
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """The frames as one kind of bones leaves them (P, N, 3), and (R, K) how well signals predict left-out runs."""
+    """The frames as one kind of bones leaves them, and (R, K) how well signals predict left-out runs of them."""
 
     bones: str
     rig: Rig
-    frames: Array32
-    damped: int
+    frames: Source
     regions: list[_Region]
     errors: Floats
     count: int
@@ -181,8 +211,32 @@ class _Fitted:
     @property
     def error(self) -> float:
         """The mean squared error of a left-out frame, with the number of signals that is taken."""
-        tried = min(TRIED, len(self.frames))
-        return float(self.errors[:, min(self.count, self.errors.shape[1]) - 1].sum()) / tried
+        left = min(TRIED, len(self.regions[0].clip.gram))
+        return float(self.errors[:, min(self.count, self.errors.shape[1]) - 1].sum()) / left
+
+    @property
+    def plain(self) -> float:
+        """The mean square of a frame, before any signal."""
+        return sum(float(np.trace(region.clip.gram)) / len(region.clip.gram) for region in self.regions)
+
+
+def _carried(fitted: _Fitted, some: list[Floats], tried: NDArray[np.int64]) -> list[Floats]:
+    """The signals (K, P) of all frames from those (K, T) of the frames tried: what comes nearest to each frame."""
+    frames, vertices = fitted.frames.some(tried), len(fitted.rig.mesh.points)
+    bases = [
+        combined(frames, region.vertices, np.linalg.pinv(own).T)
+        for region, own in zip(fitted.regions, some, strict=True)
+    ]
+    wide = np.zeros((sum(len(basis) for basis in bases), vertices, 3), dtype=np.float32)
+    starts = np.cumsum([0, *(len(basis) for basis in bases)])
+    for start, basis, region in zip(starts, bases, fitted.regions, strict=False):
+        wide[start : start + len(basis), region.vertices] = basis
+    products = fitted.frames.products(wide)
+    found = []
+    for start, basis in zip(starts, bases, strict=False):
+        flat = basis.reshape(len(basis), -1).astype(np.float64)
+        found.append(np.linalg.solve(flat @ flat.T, products[:, start : start + len(basis)].T))
+    return found
 
 
 def _moving(examples: Examples) -> tuple[str, ...]:
@@ -193,11 +247,6 @@ def _moving(examples: Examples) -> tuple[str, ...]:
     if not joints and not controls:
         raise InputError("examples: the clip is constant, nothing moves in it, so nothing can drive signals")
     return (*joints, *controls)
-
-
-def _plain_error(examples: Examples) -> float:
-    """The mean squared error of a frame by the rig alone."""
-    return float(np.square(point_residuals(examples).values, dtype=np.float64).sum()) / len(examples)
 
 
 def _by_bone(rig: Rig) -> dict[str, Ints]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
 from posespace.fit.regions import Listening, Region, by_joint, whole
-from posespace.fit.regression import LeftOut, Regression, principal_coordinates
+from posespace.fit.regression import LeftOut, Regression, principal_coordinates, tried_poses
 from posespace.layer import Driver, Layer
 from posespace.motion import Motion
 from posespace.moving import Movers, moved
@@ -71,8 +71,8 @@ def clip_layers(rig: Rig, motion: Motion, left: Floats) -> tuple[list[Layer], li
         if not len(support):
             continue
         own = (left[:, support] * region.mask[support, None]).astype(np.float32)
-        every = np.arange(len(support), dtype=np.int32)
-        trial, choice = listening.best(region, principal_coordinates(gram_of(own, every)), exact)
+        every, tried = np.arange(len(support), dtype=np.int32), tried_poses(len(own))
+        trial, choice = listening.best(region, principal_coordinates(gram_of(own[tried], every)), exact)
         figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
         if choice.shrink > 0:
             driver = _driver(trial.regression(choice, len(motion)), choice.shrink, loud)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry.edges import neighbours_of
+from posespace.motion import Motion
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
 from posespace.skin import Skin
@@ -43,7 +45,7 @@ def optimise_weights(
     influences: int = 4,
     rounds: int = 20,
     smoothness: float = 0.01,
-    displacements: ArrayLike | None = None,
+    displacements: ArrayLike | Callable[[int], Floats] | None = None,
 ) -> Rig:
     """Return the examples' rig with the weights that bring linear blending closest to the example shapes.
 
@@ -56,7 +58,8 @@ def optimise_weights(
     influences : most joints that move a vertex, 1 to 8; the smallest weights are dropped first
     rounds : most passes over the surface
     smoothness : how strongly neighbouring vertices change alike, relative to the mean error of a single joint
-    displacements : (P, N, 3) added in the rest shape before the bones; None for none
+    displacements : (P, N, 3) added in the rest shape before the bones, or what gives them (N, 3) for the number of a
+        pose; None for none
     """
     if not 1 <= influences <= 8:
         raise InputError(f"influences: expected 1 to 8, got {influences}")
@@ -67,9 +70,10 @@ def optimise_weights(
         raise InputError(f"optimise_weights: expected a rig with linear blending, got {rig.blending}")
     if not len(examples):
         raise InputError("examples: expected at least one shape to fit weights to, got none")
-    added = None
-    if displacements is not None:
-        added = check.floats("displacements", displacements, (len(examples), *rig.mesh.points.shape))
+    added = displacements if callable(displacements) else None
+    if displacements is not None and added is None:
+        given = check.floats("displacements", displacements, (len(examples), *rig.mesh.points.shape))  # type: ignore[arg-type]
+        added = given.__getitem__
     edges = _edges(rig)
     start = _cut(weld.gather(rig.dense_weights()), influences)
     joints = _candidates(rig, start, edges)
@@ -93,20 +97,26 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
     which a skin nearly reproduces with any weights; what they improve is unseen poses.
     """
     most = min(max(4, examples.rig.weights.shape[1]), 8)
-    rig, added = optimise_weights(examples, most), None
+    rig = optimise_weights(examples, most)
+    added: Callable[[int], Floats] | None = None
     best, least = None, np.inf
     for _ in range(TURNS):
         if added is not None:
             rig = optimise_weights(replace(examples, rig=rig), most, displacements=added)
         skin = fit(replace(examples, rig=rig))
-        added = np.stack([skin.displacements(pose).astype(np.float32) for pose in examples.motion])
-        gaps = (rig.skin(pose, more) - shape for (pose, shape), more in zip(examples, added, strict=True))
+        added = partial(_displaced, skin, examples.motion)
+        gaps = (rig.skin(pose, added(index)) - shape for index, (pose, shape) in enumerate(examples))
         error = sum(float((gap**2).sum()) for gap in gaps)
         if best is not None and error >= least:
             break
         best, least = skin, error
     assert best is not None
     return best
+
+
+def _displaced(skin: Skin, motion: Motion, index: int) -> Floats:
+    """What a skin adds in the rest shape (N, 3) at a pose of a motion."""
+    return skin.displacements(motion[index])
 
 
 def _edges(rig: Rig) -> sp.csr_matrix:
@@ -147,7 +157,7 @@ def _candidates(rig: Rig, dense: Floats, edges: sp.csr_matrix) -> Ints:
     return np.where(np.take_along_axis(score, order, axis=1) > 0, order, -1).astype(np.int32)
 
 
-def _gram(examples: Examples, joints: Ints, displacements: Floats | None) -> Floats:
+def _gram(examples: Examples, joints: Ints, displacements: Callable[[int], Floats] | None) -> Floats:
     """Return (G, C, C) products, summed over poses, of how far each joint alone would put a vertex from the truth.
 
     Since weights sum to one, the squared error of weights w is then wᵀ·gram·w.
@@ -157,7 +167,7 @@ def _gram(examples: Examples, joints: Ints, displacements: Floats | None) -> Flo
     gram = np.zeros((*joints.shape, joints.shape[1]))
     for index, name in enumerate(track(examples.motion.names, "shapes")):
         shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rig.mesh.points.shape)
-        points = rest if displacements is None else rest + weld.gather(displacements[index])
+        points = rest if displacements is None else rest + weld.gather(displacements(index))
         transforms = rig.transforms(examples.motion[index]).astype(np.float64)
         _add_products(transforms, joints, points, weld.gather(shape), gram)
     if not np.isfinite(gram).all():

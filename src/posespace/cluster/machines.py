@@ -1,4 +1,4 @@
-"""Where poses are solved: processes on this machine, or a running Dask cluster."""
+"""Where long work is done: processes on this machine, or a running Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SILENCE = 5.0
 
 @dataclass(frozen=True)
 class Machines:
-    """Where poses are solved.
+    """Where long work is done, such as solving poses or reading shapes.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class Machines:
     def limit(self) -> int:
         """Return the bytes that a local process may use."""
         if self.memory is None:
-            system = require("distributed.system", "cluster", "simulating many poses")
+            system = require("distributed.system", "cluster", "using many processes")
             return int(system.MEMORY_LIMIT / self.workers)
-        parse = require("dask.utils", "cluster", "simulating many poses").parse_bytes
+        parse = require("dask.utils", "cluster", "using many processes").parse_bytes
         try:
             found = int(parse(self.memory))
         except ValueError:
@@ -89,8 +89,8 @@ class Machines:
 
     @contextmanager
     def _local(self) -> Iterator[Any]:
-        distributed = require("distributed", "cluster", "simulating many poses")
-        dask = require("dask", "cluster", "simulating many poses")
+        distributed = require("distributed", "cluster", "using many processes")
+        dask = require("dask", "cluster", "using many processes")
         threads = str(max(1, (os.cpu_count() or 1) // self.workers))
         pinned = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         settings = {
@@ -120,7 +120,7 @@ class Machines:
 
 async def _answer(scheduler: str) -> None:
     """Ask a scheduler who it is."""
-    distributed = require("distributed", "cluster", "simulating many poses")
+    distributed = require("distributed", "cluster", "using many processes")
     async with distributed.rpc(scheduler) as remote:
         await remote.identity()
 
@@ -128,7 +128,7 @@ async def _answer(scheduler: str) -> None:
 @contextmanager
 def _client_of(scheduler: str) -> Iterator[Any]:
     """Give a client of the cluster at an address, which must answer."""
-    distributed = require("distributed", "cluster", "simulating many poses")
+    distributed = require("distributed", "cluster", "using many processes")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         # A client waits forever at a port that is open but silent.

@@ -1,0 +1,1 @@
+"""Many processes and many machines, by Dask."""

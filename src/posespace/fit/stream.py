@@ -1,0 +1,229 @@
+"""What examples add in the rest shape, passed over in blocks of poses: data may be larger than memory.
+
+All that a fit asks for is a few poses, sums over all poses, or products with all poses. Where the data fit into the
+memory that a fit may use they are kept; else every pass reads and inverts them again. On a cluster, each task sums over
+a fixed run of poses and the sums are added in order, so that it does not matter who computes what, or who dies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Floats32
+from posespace.cluster.machines import Machines
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.fit.residuals import residual_into
+from posespace.progress import counter
+
+SHARE = 0.25
+"""Fraction of the machine's memory that a fit uses unless told."""
+
+TASKS = 16
+"""Runs of poses that a pass is divided into on a cluster, however many workers there are."""
+
+_BLOCK = 32
+"""Most poses in memory at once where they are not kept."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a fit may use.
+
+    Parameters
+    ----------
+    memory : how much it holds at once, e.g. "2GB"; None: a quarter of the machine's. What it needs for its result comes
+        on top
+    workers : local processes that pass over the data; 1: this process alone
+    scheduler : address of a running Dask scheduler, which is used instead; its workers must see the store's folder
+    """
+
+    memory: str | None = None
+    workers: int = 1
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.bytes
+        Machines(self.workers, self.scheduler)
+
+    @property
+    def bytes(self) -> int:
+        """The memory in bytes."""
+        if self.memory is None:
+            return int(SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        for ending, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3), ("B", 1)):
+            if self.memory.upper().endswith(ending):
+                try:
+                    found = float(self.memory[: -len(ending)]) * factor
+                except ValueError:
+                    break
+                if found >= 1e6:
+                    return int(found)
+                break
+        raise InputError(f"memory: expected a size of at least 1MB, e.g. 2GB, got {self.memory!r}")
+
+    @property
+    def alone(self) -> bool:
+        """Whether this process does all by itself."""
+        return self.workers == 1 and self.scheduler is None
+
+
+class Mix(NamedTuple):
+    """A sum over all poses: at some vertices (S,), times a mask (S,), with weights (M, P)."""
+
+    support: NDArray[np.int64]
+    mask: Floats32
+    weights: Floats32
+
+
+class Source:
+    """Displacements (P, N, 3) of all examples, however they are kept.
+
+    Parameters
+    ----------
+    examples : whose
+    resources : what passes over them may use
+    """
+
+    def __init__(self, examples: Examples, resources: Resources | None = None) -> None:
+        self._examples, self._resources = examples, resources or Resources()
+        self._damped = 0
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    @property
+    def damped(self) -> int:
+        """Vertices, over all poses, that are damped because their blend nearly loses rank; known after a pass."""
+        return self._damped
+
+    @cached_property
+    def _kept(self) -> Floats32 | None:
+        """All displacements, where they fit into memory."""
+        count, points = len(self), self._examples.rig.mesh.points
+        if 12 * count * len(points) > self._resources.bytes:
+            return None
+        values = np.empty((count, *points.shape), dtype=np.float32)
+        with counter("residuals") as advance:
+            for index in range(count):
+                self._damped += residual_into(self._examples, index, values[index])
+                advance(index + 1, count)
+        return values
+
+    def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
+        """Return the displacements (K, N, 3) of some poses."""
+        if self._kept is not None:
+            return self._kept[poses]
+        values = np.empty((len(poses), *self._examples.rig.mesh.points.shape), dtype=np.float32)
+        for row, index in zip(values, poses, strict=True):
+            residual_into(self._examples, int(index), row)
+        return values
+
+    def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
+        """Return each mix' sum over all poses, (M, S, 3), in one pass."""
+        found = [np.zeros((len(mix.weights), len(mix.support), 3), dtype=np.float32) for mix in mixes]
+        damped = 0
+        for sums, low in self._passes(partial(_sums, mixes)):
+            damped += low
+            for number, own in enumerate(sums):
+                found[number] += own
+        self._damped = self._damped if self._kept is not None else damped
+        return found
+
+    def products(self, basis: Floats32) -> Floats:
+        """Return the products (P, K) of all poses with displacements (K, N, 3), in one pass."""
+        return np.concatenate(list(self._passes(partial(_products, basis))))
+
+    def _passes(self, work: Callable[[Examples | Floats32, NDArray[np.integer]], Any]) -> Iterator[Any]:
+        """What `work` makes of each run of poses, in order."""
+        every = np.arange(len(self))
+        if self._resources.alone:
+            step = max(1, min(_BLOCK, self._resources.bytes // (40 * max(1, len(self._examples.rig.mesh.points)))))
+            runs = [every[start : start + step] for start in range(0, len(every), step)]
+            with counter("passing over poses") as advance:
+                for done, run in enumerate(runs):
+                    yield work(self._kept if self._kept is not None else self._examples, run)
+                    advance(done + 1, len(runs))
+            return
+        runs = [run for run in np.array_split(every, TASKS) if len(run)]
+        with self._cluster() as client:
+            given = client.submit(_given, (self._examples, work), pure=False)
+            futures = [client.submit(_on_worker, given, run, pure=False) for run in runs]
+            for number, future in enumerate(futures):
+                yield future.result()
+                futures[number] = None
+
+    @contextmanager
+    def _cluster(self) -> Iterator[Any]:
+        with Machines(self._resources.workers, self._resources.scheduler).cluster() as client:
+            yield client
+
+
+class Held:
+    """Displacements (P, N, 3) that are in memory anyway; stands where a `Source` does."""
+
+    def __init__(self, values: Floats32) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
+        """Return the displacements (K, N, 3) of some poses."""
+        return self._values[poses]
+
+    def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
+        """Return each mix' sum over all poses, (M, S, 3)."""
+        return _sums(mixes, self._values, np.arange(len(self._values)))[0]
+
+
+def _blocks(
+    source: Examples | Floats32, run: NDArray[np.integer]
+) -> Iterator[tuple[NDArray[np.integer], Floats32, int]]:
+    """The displacements (B, N, 3) of a run of poses, a few at a time, with their numbers and how many are damped."""
+    for start in range(0, len(run), _BLOCK):
+        some = run[start : start + _BLOCK]
+        if isinstance(source, np.ndarray):
+            yield some, source[some], 0
+            continue
+        values, damped = np.empty((len(some), *source.rig.mesh.points.shape), dtype=np.float32), 0
+        for row, index in zip(values, some, strict=True):
+            damped += residual_into(source, int(index), row)
+        yield some, values, damped
+
+
+def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.integer]) -> tuple[list[Floats32], int]:
+    """Each mix' sum over a run of poses, and how many vertices were damped."""
+    found = [np.zeros((len(mix.weights), 3 * len(mix.support)), dtype=np.float32) for mix in mixes]
+    damped = 0
+    for some, values, low in _blocks(source, run):
+        damped += low
+        for number, mix in enumerate(mixes):
+            own = values[:, mix.support] * mix.mask[:, None]
+            found[number] += mix.weights[:, some] @ own.reshape(len(some), -1)
+    return [each.reshape(len(each), -1, 3) for each in found], damped
+
+
+def _products(basis: Floats32, source: Examples | Floats32, run: NDArray[np.integer]) -> Floats:
+    """The products (R, K) of a run of poses with displacements (K, N, 3)."""
+    flat = basis.reshape(len(basis), -1)
+    return np.concatenate(
+        [(values.reshape(len(values), -1) @ flat.T).astype(np.float64) for _, values, _ in _blocks(source, run)]
+    )
+
+
+def _given(what: Any) -> Any:
+    return what
+
+
+def _on_worker(given: tuple[Examples, Callable[[Examples, NDArray[np.integer]], Any]], run: NDArray[np.integer]) -> Any:
+    examples, work = given
+    return work(examples, run)

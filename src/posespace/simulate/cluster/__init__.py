@@ -1,1 +1,0 @@
-"""Many poses on many processes, by Dask."""
