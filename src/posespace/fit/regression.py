@@ -34,7 +34,7 @@ SMOOTHINGS = tuple(10.0**power for power in range(-7, 1))
 EXACT = 1e-10
 """The smoothing of a function that passes through its values: just enough to keep its system sound."""
 
-REACH = 1.25
+REACH = 2.0
 """How far from rest a function changes: so many times as far as any pose it was fitted to."""
 
 RUNS = 15

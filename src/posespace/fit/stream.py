@@ -129,14 +129,14 @@ class Source:
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
         """Return each mix' sum over all poses, (M, S, 3), in one pass."""
-        found = [np.zeros((len(mix.weights), len(mix.support), 3), dtype=np.float32) for mix in mixes]
+        found = [np.zeros((len(mix.weights), len(mix.support), 3)) for mix in mixes]
         damped = 0
         for sums, low in self._passes(partial(_sums, mixes)):
             damped += low
             for number, own in enumerate(sums):
                 found[number] += own
         self._damped = self._damped if self._kept is not None else damped
-        return found
+        return [each.astype(np.float32) for each in found]
 
     def products(self, basis: Floats32) -> Floats:
         """Return the products (P, K) of all poses with displacements (K, N, 3), in one pass."""
@@ -202,14 +202,14 @@ def _blocks(
 
 def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.integer]) -> tuple[list[Floats32], int]:
     """Each mix' sum over a run of poses, and how many vertices were damped."""
-    found = [np.zeros((len(mix.weights), 3 * len(mix.support)), dtype=np.float32) for mix in mixes]
+    found = [np.zeros((len(mix.weights), 3 * len(mix.support))) for mix in mixes]
     damped = 0
     for some, values, low in _blocks(source, run):
         damped += low
         for number, mix in enumerate(mixes):
             own = values[:, mix.support] * mix.mask[:, None]
             found[number] += mix.weights[:, some] @ own.reshape(len(some), -1)
-    return [each.reshape(len(each), -1, 3) for each in found], damped
+    return [each.reshape(len(each), -1, 3).astype(np.float32) for each in found], damped
 
 
 def _products(basis: Floats32, source: Examples | Floats32, run: NDArray[np.integer]) -> Floats:
