@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from posespace.motion import Motion
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.batch import Job, Outcome, solve_pose
 from posespace.cluster.machines import Machines
+from posespace.motion import Motion
+from posespace.simulate.batch import Job, Outcome, solve_pose
+from posespace.simulate.bodies.hand import hand
 from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.poses import random_poses
 from posespace.simulate.settings import Tissue

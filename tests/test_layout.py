@@ -39,7 +39,7 @@ RANKS = (
     ("mesh", "skeleton", "parts", "pose", "motion", "rig", "examples", "world_turns", "other_side", "other_skeleton"),
     ("spaces", "moving", "metric", "linking", "interpolate"),
     ("basis", "layer", "skin", "edit", "about"),
-    ("formats", "runtime"),
+    ("formats", "runtime", "cluster"),
     ("fit", "rivals", "simulate"),
     ("datasets", "report"),
     ("bench", "demo"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from posespace.fit.psd.psd import PSD as PSD
     from posespace.fit.psd.sculpts import Sculpts as Sculpts
     from posespace.fit.retarget.retarget import retarget as retarget
+    from posespace.fit.stream import Resources as Resources
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
     from posespace.formats.export import export as export
@@ -56,6 +57,7 @@ _HOMES = {
     "posespace.fit.psd.psd": ("PSD",),
     "posespace.fit.psd.sculpts": ("Sculpts",),
     "posespace.fit.retarget.retarget": ("retarget",),
+    "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.export": ("export",),

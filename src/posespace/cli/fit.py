@@ -70,7 +70,8 @@ def _command(name: str) -> click.Command:
     @poses_option
     @json_option
     def run(examples: Path, out: Path, poses: tuple[str, ...], as_json: bool, **options: Any) -> None:
-        _fit(settings(**options), examples, out, poses, as_json)
+        used = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
+        _fit(settings(**options), examples, out, poses, as_json, used)
 
     first = (inspect.getdoc(settings) or "").partition("\n")[0]
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
@@ -78,7 +79,20 @@ def _command(name: str) -> click.Command:
     hints, help_of = get_type_hints(settings), described(settings)
     own = [_option(field, hints[field.name], help_of.get(field.name, "")) for field in fields(settings)]
     command.params += [option for option in own if option is not None]
+    if "resources" in inspect.signature(settings.fit).parameters:
+        command.params += _resource_options()
     return command
+
+
+def _resource_options() -> list[click.Option]:
+    """What a fit that passes over its data may use."""
+    return [
+        click.Option(
+            ["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Without it: a quarter of all."
+        ),
+        click.Option(["--workers"], default=1, help="Number of local processes that pass over the data."),
+        click.Option(["--scheduler"], metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
+    ]
 
 
 def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
@@ -114,7 +128,8 @@ def described(settings: type) -> dict[str, str]:
     return found
 
 
-def _fit(method: Any, store: Path, out: Path, poses: tuple[str, ...], as_json: bool) -> None:
+def _fit(method: Any, store: Path, out: Path, poses: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:
+    from posespace.fit.stream import Resources
     from posespace.formats.files import naming
     from posespace.progress import status
     from posespace.report.info import describe_fit
@@ -122,7 +137,7 @@ def _fit(method: Any, store: Path, out: Path, poses: tuple[str, ...], as_json: b
     require_skin_file(out)
     examples = open_examples(store, poses)
     with status("fitting"), naming(store):
-        skin = method.fit(examples)
+        skin = method.fit(examples, Resources(**resources)) if resources else method.fit(examples)
     skin.save(out)
     figures = {"file": str(out), **describe_fit(skin, len(examples))}
     print_one(figures if as_json else with_short_layers(figures), as_json)

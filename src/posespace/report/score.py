@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats
+from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.motion import Motion, pose_digests
@@ -19,6 +20,11 @@ from posespace.rig import Rig
 from posespace.skin import Posable, Skin
 
 SEVERAL = "several"
+
+_MOST_HELD = 500_000_000
+"""Bytes of errors, one array of three, that are held in memory; more go to a file that ends with the process."""
+
+_MOST_SORTED = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +82,7 @@ class Score:
     @property
     def p95_error(self) -> float:
         """The vertex error that 95 % stay below, in the mesh's unit."""
-        return float(np.percentile(self.per_vertex, 95))
+        return _percentile(self.per_vertex, 95)
 
     @property
     def normal_degrees(self) -> float:
@@ -86,7 +92,7 @@ class Score:
     @property
     def p95_normal_degrees(self) -> float:
         """The angle that 95 % of the normals stay below."""
-        return float(np.percentile(self.degrees, 95))
+        return _percentile(self.degrees, 95)
 
     @property
     def bytes_per_vertex(self) -> float:
@@ -133,7 +139,7 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
     _check_kinds(skin, examples)
     rig = examples.rig
     _check_match(skin, examples)
-    errors, base, degrees = (np.empty((len(examples), len(rig.mesh.points)), np.float32) for _ in range(3))
+    errors, base, degrees = (_room(len(examples), len(rig.mesh.points)) for _ in range(3))
     for index, (pose, shape) in enumerate(examples):
         points, normals = skin.pose(pose)
         errors[index] = np.linalg.norm(points - shape, axis=1)
@@ -153,6 +159,20 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
         stored_numbers(skin),
         _seen(skin, examples.motion),
     )
+
+
+def _room(poses: int, vertices: int) -> Floats32:
+    """Room (P, N) for a number per pose and vertex: in memory, or where that would be much, in a file without a name."""
+    if 4 * poses * vertices <= _MOST_HELD:
+        return np.empty((poses, vertices), np.float32)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, np.float32, "w+", shape=(poses, vertices))
+
+
+def _percentile(values: Floats32, part: float) -> float:
+    """The number that `part` percent of the values (P, N) stay below; of very many values, of some, spread evenly."""
+    flat = values.reshape(-1)
+    return float(np.percentile(flat[:: 1 + flat.size // _MOST_SORTED], part))
 
 
 def _check_kinds(skin: object, examples: object) -> None:
