@@ -1,4 +1,4 @@
-"""Data larger than memory: a store of gigabytes fitted within a limit, its cost per vertex and pose, two workers, one killed.
+"""Data larger than memory: a store of gigabytes fitted within a limit, with one worker, with two, and with one killed.
 
 The store is made once in FOLDER: copies of the built-in arm side by side, moved by its own skin, in random poses.
 Run: uv run python benchmarks/streaming.py FOLDER [--gigabytes 8] [--memory 2] [--json], on an idle machine.
@@ -33,7 +33,7 @@ def many_arms(copies: int) -> tuple[ps.Rig, ps.Skin]:
     clip = ps.datasets.arm_clip()
     rig, size = clip.rig, np.ptp(clip.rig.mesh.points, axis=0)
     count, points = len(rig.mesh.points), np.asarray(rig.mesh.points, dtype=np.float64)
-    rest = np.concatenate([points + [0.0, 0.0, 1.5 * k * size[2]] for k in range(copies)])
+    rest = np.concatenate([points + np.array([0.0, 0.0, 1.5 * k * size[2]]) for k in range(copies)])
     triangles = np.concatenate([rig.mesh.triangles + k * count for k in range(copies)])
     influences, weights = (np.tile(each, (copies, 1)) for each in (rig.influences, rig.weights))
     wide = ps.Rig(ps.Mesh(rest, triangles), rig.skeleton, influences, weights, rig.inverse_bind)
