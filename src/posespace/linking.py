@@ -52,6 +52,12 @@ def rerouted(skeleton: Skeleton) -> dict[str, str]:
     return {skeleton.names[joint]: skeleton.names[skeleton.parts.links[joint]] for joint in joints}
 
 
+def said_of_links(skeleton: Skeleton) -> dict[str, dict[str, str]]:
+    """Return what a fit says of the links, for `Skin.about`; nothing where all joints are linked to their parents."""
+    found = rerouted(skeleton)
+    return {"linked for pose spaces": found} if found else {}
+
+
 def find_links(rig: Rig, motion: Motion) -> Ints:
     """Return (J,) the joint that each joint is linked to, -1 for those that only move the whole."""
     skeleton = rig.skeleton

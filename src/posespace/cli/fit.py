@@ -70,7 +70,7 @@ def _command(name: str) -> click.Command:
     @poses_option
     @json_option
     def run(examples: Path, out: Path, poses: tuple[str, ...], as_json: bool, **options: Any) -> None:
-        used = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
+        used: dict[str, Any] = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
         _fit(settings(**options), examples, out, poses, as_json, used)
 
     first = (inspect.getdoc(settings) or "").partition("\n")[0]
@@ -87,9 +87,7 @@ def _command(name: str) -> click.Command:
 def _resource_options() -> list[click.Option]:
     """What a fit that passes over its data may use."""
     return [
-        click.Option(
-            ["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Without it: a quarter of all."
-        ),
+        click.Option(["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Without it: a quarter."),
         click.Option(["--workers"], default=1, help="Number of local processes that pass over the data."),
         click.Option(["--scheduler"], metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
     ]

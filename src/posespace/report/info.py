@@ -9,6 +9,7 @@ import numpy as np
 
 from posespace.errors import FileError
 from posespace.formats import load
+from posespace.linking import linked_rig, rerouted
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -83,6 +84,8 @@ def _mesh(mesh: Mesh) -> Figures:
 
 def _skeleton(skeleton: Skeleton) -> Figures:
     figures: Figures = {"joints": len(skeleton), "roots": int((skeleton.parents < 0).sum())}
+    if found := rerouted(skeleton):
+        figures["linked for pose spaces"] = found
     pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
     if pairs:
         figures["left/right pairs"] = pairs
@@ -90,13 +93,15 @@ def _skeleton(skeleton: Skeleton) -> Figures:
     return figures
 
 
-def _rig(rig: Rig) -> Figures:
+def _rig(rig: Rig, motion: Motion | None = None) -> Figures:
+    """What a rig is; its links in pose spaces are those of the poses of a motion, if there is one."""
+    linked = linked_rig(rig, Motion.from_poses([rig.rest]) if motion is None else motion)
     used = (rig.weights > 0).sum(axis=1)
     transforms = rig.transforms(rig.rest)
     misfit = float(np.abs(transforms - np.eye(4)[:3]).max())
     return {
         **_mesh(rig.mesh),
-        **_skeleton(rig.skeleton),
+        **_skeleton(linked.skeleton),
         "most influences": int(used.max(initial=0)),
         "blending": rig.blending,
         "rest pose misfit": misfit if misfit > 1e-4 else 0.0,
@@ -140,7 +145,7 @@ def _examples(folder: Path) -> Figures:
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
         **({"made with": dict(store.made)} if store.made else {}),
-        "rig": _rig(store.rig),
+        "rig": _rig(store.rig, store.motion),
         "controls": list(store.motion.control_names),
     }
 

@@ -162,7 +162,7 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
 
 
 def _room(poses: int, vertices: int) -> Floats32:
-    """Room (P, N) for a number per pose and vertex: in memory, or where that would be much, in a file without a name."""
+    """Room (P, N) for a number per pose and vertex: in memory, or where that is much, in a file without a name."""
     if 4 * poses * vertices <= _MOST_HELD:
         return np.empty((poses, vertices), np.float32)
     with tempfile.TemporaryFile() as file:

@@ -26,7 +26,7 @@ from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
-from posespace.linking import linked
+from posespace.linking import linked, said_of_links
 from posespace.motion import pose_digests
 from posespace.skin import Skin
 
@@ -133,7 +133,11 @@ class EigenSkin:
             own = self._layers(self._terms(examples, Held(normal_residuals(examples)), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, poses, found.damped))
+        return Skin(
+            examples.rig,
+            tuple(layers),
+            about=about_fit("eigenskin", self, poses, found.damped, said_of_links(examples.rig.skeleton)),
+        )
 
     def _terms(self, examples: Examples, data: Source | Held, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""

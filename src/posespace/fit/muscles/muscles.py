@@ -23,7 +23,7 @@ from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinate
 from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
-from posespace.linking import linked
+from posespace.linking import linked, said_of_links
 from posespace.motion import pose_digests
 from posespace.moving import changing
 from posespace.rig import Rig
@@ -106,6 +106,7 @@ class Muscles:
             return Skin(examples.rig, about=about_fit("muscles", self, poses))
         layers = self._layers(best, examples, tried)
         own = {
+            **said_of_links(examples.rig.skeleton),
             "bones": best.bones,
             "regions": [_figures(region, layer) for region, layer in zip(best.regions, layers, strict=True)],
             "left out": _curve_figures(best.errors, examples),

@@ -22,7 +22,7 @@ from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.interpolate.distances import axis_count
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
-from posespace.linking import linked_rig
+from posespace.linking import linked_rig, said_of_links
 from posespace.metric import axis_lengths
 from posespace.motion import Motion, pose_digests
 from posespace.moving import at_rest
@@ -140,7 +140,7 @@ class Sculpts:
             more, of_clips = clip_layers(rig, motion, self._left(range(len(motion)), layers, motion))
             layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
-        own = {"damped vertices by sculpt": damped, "layers": figures}
+        own = {**said_of_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
         about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), own)
         return Skin(rig, tuple(layers), about=about)
 
