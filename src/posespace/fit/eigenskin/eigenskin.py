@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.eigenskin.together import terms_together
+from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
@@ -126,18 +128,16 @@ class EigenSkin:
     def _fit(self, examples: Examples, resources: Resources | None) -> Skin:
         found = Source(examples, resources)
         neighbours = Neighbours(examples.rig.mesh)
-        layers = self._layers(self._terms(examples, found, neighbours), neighbours)
+        terms = self._terms(examples, found, neighbours)
+        layers = self._layers(terms, neighbours)
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
             own = self._layers(self._terms(examples, Held(normal_residuals(examples)), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        return Skin(
-            examples.rig,
-            tuple(layers),
-            about=about_fit("eigenskin", self, poses, found.damped, said_of_links(examples.rig.skeleton)),
-        )
+        figures = {**said_of_links(examples.rig.skeleton), **_figures(terms)}
+        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, poses, found.damped, figures))
 
     def _terms(self, examples: Examples, data: Source | Held, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
@@ -211,6 +211,16 @@ class EigenSkin:
         folds = _folds(np.arange(len(together)))
         found, _ = solve_together(domains, RBF(self.kernel, self.radius), together, left, masks, folds)
         return [replace(term, features=_at_rows(term.features, several)) for term in found]
+
+
+def _figures(terms: list[Term]) -> dict[str, Any]:
+    """What a fit says of how well it predicts poses that were left out, and of what was shrunk for that."""
+    shrunk = {
+        term.domain.name: round(term.domain.left_out.shrink, 4)
+        for term in terms
+        if isinstance(term.domain, Together) and term.domain.left_out.shrink < 1
+    }
+    return {"left out, fraction of plain skinning's error": round(expected_error(terms), 4), "shrunk to": shrunk}
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
