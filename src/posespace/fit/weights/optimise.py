@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +15,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry.edges import neighbours_of
+from posespace.layer import combined
 from posespace.motion import Motion
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
@@ -104,7 +104,7 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
         if added is not None:
             rig = optimise_weights(replace(examples, rig=rig), most, displacements=added)
         skin = fit(replace(examples, rig=rig))
-        added = partial(_displaced, skin, examples.motion)
+        added = _Displaced(skin, examples.motion)
         gaps = (rig.skin(pose, added(index)) - shape for index, (pose, shape) in enumerate(examples))
         error = sum(float((gap**2).sum()) for gap in gaps)
         if best is not None and error >= least:
@@ -114,9 +114,20 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
     return best
 
 
-def _displaced(skin: Skin, motion: Motion, index: int) -> Floats:
-    """What a skin adds in the rest shape (N, 3) at a pose of a motion."""
-    return skin.displacements(motion[index])
+class _Displaced:
+    """What a skin adds in the rest shape at the poses of a motion, all of them driven at once."""
+
+    def __init__(self, skin: Skin, motion: Motion) -> None:
+        self._skin = skin
+        self._driven = [
+            layer.driver.interpolant(layer.driver.space.coordinates(motion, skin.rig.skeleton)) for layer in skin.layers
+        ]
+
+    def __call__(self, index: int) -> Floats:
+        total = np.zeros(self._skin.rig.mesh.points.shape)
+        for layer, values in zip(self._skin.layers, self._driven, strict=True):
+            total[layer.support] += combined(layer.basis, values[index])
+        return total
 
 
 def _edges(rig: Rig) -> sp.csr_matrix:
