@@ -276,14 +276,18 @@ def test_a_radius_too_large_names_the_closest_samples_and_the_remedy(kernel):
     assert all(part in message for part in ("'b' and 'c'", "radius below 1e+05"))
 
 
-def test_a_linear_tail_needs_samples_that_span_the_space():
+def test_a_linear_tail_is_flat_in_directions_that_samples_do_not_span():
     line = np.array([[0.0, 0], [1, 1], [2, 2], [3, 3]])
     with pytest.raises(SingularError, match="tail='constant'"):
         RBF("thin_plate", tail="linear").fit(line, np.arange(4.0))
     for kernel in ("thin_plate", "cubic"):
         fitted = RBF(kernel).fit(line, np.arange(4.0))
-        assert fitted.tail == "constant"
+        assert fitted.tail == "linear"
         np.testing.assert_allclose(fitted(line), np.arange(4.0), atol=1e-9)
+        # Along the line it goes on as it is.
+        np.testing.assert_allclose(fitted([[-5.0, -5], [9, 9]]), [-5.0, 9], atol=1e-7)
+        slope = fitted.weights[-2:]
+        assert slope @ [1.0, -1.0] == pytest.approx(0.0, abs=1e-9)
         assert RBF(kernel).fit(scattered(np.random.default_rng(0), 4, 2), np.arange(4.0)).tail == "linear"
 
 
