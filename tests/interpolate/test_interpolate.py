@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import RBFInterpolator
 
+from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
@@ -323,3 +324,30 @@ def test_settings_are_hashable_and_keep_no_array_of_the_caller():
     radius[:] = 0.0
     assert method == RBF(radius=[1.0, 2.0])
     assert len({method, RBF(radius=(1.0, 2.0)), RBF()}) == 2
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@given(seed=seeds)
+@quick
+def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its_edge(kernel, seed):
+    rng = np.random.default_rng(seed)
+    samples, values = scattered(rng, 9, 2), rng.normal(size=(9, 2))
+    free = RBF(kernel).fit(samples, values)
+    origin = int(rng.integers(9))
+    held = free.held(origin, 1.25)
+    size = 1 + np.abs(free.weights).max()
+    np.testing.assert_array_equal(held.centres[0], samples[origin])
+    np.testing.assert_allclose(held(samples), free(samples), atol=1e-9 * size)
+    way = rng.normal(size=(6, 2))
+    unit = way / np.linalg.norm(way / free.radius, axis=1, keepdims=True)
+    inside, edge, beyond = (samples[origin] + share * held.reach * unit for share in (0.99, 1.0, 30.0))
+    np.testing.assert_allclose(held(inside), free(inside), atol=1e-8 * size)
+    np.testing.assert_allclose(held(beyond), free(edge), atol=1e-8 * size)
+
+
+def test_functions_of_rotations_have_no_reach_and_a_reach_is_above_zero():
+    rng = np.random.default_rng(0)
+    made = RBF("exponential").fit(rotations(rng, 5, 1), rng.normal(size=5), "rotation")
+    assert made.held(2, 1.25) is made
+    with pytest.raises(InputError, match="reach: expected above 0, got 0"):
+        dataclasses.replace(made, reach=0.0)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.clips import bending, bulging, tube_rig
 from helpers.commands import assert_one_line, run_forked
 from helpers.strategies import random_skin, seeds
 from hypothesis import given, settings
@@ -310,3 +311,15 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     examples(names=("a", "b", "c")).save(tmp_path / "clip.examples")
     failed = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--motion", "clip.examples")
     assert_one_line(failed, "clip.examples: turns the joints 'b', 'c', which the skin lacks")
+
+
+def test_a_character_with_a_joint_more_is_given_the_deformation() -> None:
+    x1, x2 = (Muscles().fit(bulging(tube_rig(), bending(30), size)) for size in (0.2, 0.3))
+    rig = tube_rig(4)
+    turn = np.tile([0, 0, 0, 1.0], (30, 4, 1))
+    turn[:, :3] = bending(30).rotations
+    motion = Motion(turn)
+    clip = Examples.from_shapes(rig, motion, [1.02 * rig.skin(pose) for pose in motion])
+    made = retarget(x1, x2, Muscles(2, bones="weights").fit(clip))
+    assert len(made.rig.skeleton) == 4
+    assert np.isfinite(made.pose(motion[3])[0]).all()
