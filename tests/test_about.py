@@ -34,7 +34,7 @@ def test_every_method_says_the_same(name: str) -> None:
 
 def test_settings_become_plain_json() -> None:
     space = ps.PoseSpace("joint", ("hand",))
-    settings = about_fit("psd", ps.PSD(radius={("hand", "forearm"): 0.8}, space=space), None)["settings"]
+    settings = about_fit("psd", ps.PSD(radius={("hand", "forearm"): 0.8}, space=space))["settings"]
     # The names that span a layer become one key.
     assert settings["radius"] == {"hand + forearm": 0.8}
     assert settings["space"] == {"kind": "joint", "names": ["hand"]}

@@ -61,6 +61,6 @@ def test_a_shift_is_part_of_a_pose_unless_it_never_changes() -> None:
     np.testing.assert_array_equal(at_rest(RIG, shifting), [True, False, False])
     assert changing(RIG, shifting)[0] == ("forearm", "hand")
     spaces = single_spaces(RIG, shifting)
-    assert [space.names for space in spaces] == [("forearm.z",), ("hand.z", "hand.tx")]
+    assert [space.names for space in spaces] == [("forearm.z",), ("hand.x", "hand.tx")]
     shifted = ps.Motion.from_poses([posed(shift=0.3), posed(0.5, shift=0.3)])
     assert moved(RIG, shifted) == [frozenset(), {1}]

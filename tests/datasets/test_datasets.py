@@ -50,7 +50,7 @@ def test_the_simulated_hand_is_small_whole_and_keeps_its_volume(hands: dict[str,
     assert sum(path.stat().st_size for path in HAND.parent.glob("*.npz")) < 12e6
     assert len(single.rig.mesh.triangles) == 13_976
     counts = {name: len(examples) for name, examples in hands.items()}
-    assert counts == {"single": 122, "random": 25, "between": 66, "together": 72, "grasps": 37}
+    assert counts == {"single": 117, "random": 25, "between": 66, "together": 72, "grasps": 37}
     assert len({name for examples in hands.values() for name in examples.motion.names}) == sum(counts.values())
     assert at_rest(single.rig, single.motion)[0]
     np.testing.assert_allclose(single.shapes[0], single.rig.mesh.points, atol=2e-3)

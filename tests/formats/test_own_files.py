@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from posespace.formats.example_store import ExampleStore
 from posespace.formats.zarr_arrays import write_store
 from posespace.layer import Layer
 from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.skin import Skin
 
 PER_TEST = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -49,6 +51,24 @@ def assert_same_bits(one: object, other: object) -> None:
             assert value.tobytes() == second[place].tobytes(), place  # type: ignore[attr-defined]
         else:
             assert value == second[place], place
+
+
+def test_links_and_reach_are_saved_and_those_that_are_not_there_stay_away(tmp_path: Path) -> None:
+    skin = random_skin(np.random.default_rng(5))
+    skin.save(tmp_path / "a.skin")
+    loaded = Skin.load(tmp_path / "a.skin")
+    assert skin.rig.skeleton.links is not None
+    assert loaded.rig.skeleton.links is not None
+    np.testing.assert_array_equal(loaded.rig.skeleton.links, skin.rig.skeleton.links)
+    found, wanted = ({layer.name: layer.driver.interpolant.reach for layer in each.layers} for each in (loaded, skin))
+    assert found == wanted
+    assert 0 < found["near"] < np.inf
+    assert found["joint"] == np.inf
+    far = Pose(skin.rig.rest.rotations, np.full((5, 3), 100.0))
+    np.testing.assert_array_equal(loaded.pose(far)[0], skin.pose(far)[0])
+    plain = replace(skin.rig, skeleton=replace(skin.rig.skeleton, links=None))
+    Skin(plain).save(tmp_path / "b.skin")
+    assert Skin.load(tmp_path / "b.skin").rig.skeleton.links is None
 
 
 @PER_TEST

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import rotations
+from posespace.moving import at_rest
 from posespace.skeleton import Skeleton
 
 CONTROLS = ("load", "smile")
@@ -14,10 +15,15 @@ STEPS = (-0.9, -0.5, 0.4, 0.8, 1.2)
 
 
 def random_sculpts(rng: np.random.Generator, rig: ps.Rig, count: int) -> ps.Examples:
-    """Sculpts of some vertices at poses that move one to three joints or controls, by steps that often recur."""
+    """Sculpts of some vertices at poses that move one to three joints or controls, by steps that often recur.
+
+    No two are the same but for the motion of the whole, and none is the rest pose.
+    """
     poses: dict[tuple[object, ...], ps.Pose] = {}
+    parts = rig.skeleton.parts
+    linked = [name for name, link in zip(rig.skeleton.names, parts.links, strict=True) if link >= 0]
     while len(poses) < count:
-        names = [*rig.skeleton.names[:3], *CONTROLS]
+        names = [*linked[:3], *CONTROLS]
         moved = sorted(rng.choice(names, rng.integers(1, 4), replace=False))
         steps = tuple(float(rng.choice(STEPS)) for _ in moved)
         turn = np.array(rig.rest.rotations)
@@ -27,8 +33,10 @@ def random_sculpts(rng: np.random.Generator, rig: ps.Rig, count: int) -> ps.Exam
                 axis = np.eye(3)[rng.integers(0, 2)]
                 turn[joint] = rotations.multiply(turn[joint], rotations.from_axis_angle(axis, step))
         controls = {name: step for name, step in zip(moved, steps, strict=True) if name in CONTROLS}
-        key = (*np.round(turn, 6).ravel(), *controls.items())
-        poses[key] = ps.Pose(turn, rig.rest.translations, controls)
+        pose = ps.Pose(turn, rig.rest.translations, controls)
+        if not at_rest(rig, ps.Motion.from_poses([pose])).any():
+            key = (*np.round(np.abs(parts.of(pose)[0]), 6).ravel(), *controls.items())
+            poses.setdefault(key, pose)
     shapes = []
     for pose in poses.values():
         touched = rng.random((len(rig.mesh.points), 1)) < 0.6
@@ -47,17 +55,17 @@ def misfit(skin: ps.Skin, examples: ps.Examples) -> float:
 
 
 def bar(axes: NDArray[np.float64] | None = None) -> ps.Rig:
-    """Two joints along x and a control-driven square at the end."""
+    """Joints along x: a body that only moves the whole, and two below it that make poses."""
     points = np.array([[x, y, 0.0] for x in (0, 1, 2, 3) for y in (0, 1)])
-    world = np.tile(np.eye(4), (2, 1, 1))
-    world[1, 0, 3] = 1.5
-    skeleton = Skeleton.from_world(["base", "tip"], [-1, 0], world, axes)
-    joints = (points[:, :1] > 1.5).astype(np.int32)
+    world = np.tile(np.eye(4), (3, 1, 1))
+    world[1:, 0, 3] = 0.5, 1.5
+    skeleton = Skeleton.from_world(["body", "base", "tip"], [-1, 0, 1], world, axes)
+    joints = (points[:, :1] > 0.5).astype(np.int32) + (points[:, :1] > 1.5)
     return ps.Rig(ps.Mesh(points, [[0, 1, 2]]), skeleton, joints, np.ones((8, 1)))
 
 
 def posed(base: float = 0.0, tip: float = 0.0, **controls: float) -> ps.Pose:
-    turn = rotations.from_axis_angle((0.0, 0.0, 1.0), np.array([base, tip]))
+    turn = rotations.from_axis_angle((0.0, 0.0, 1.0), np.array([0.0, base, tip]))
     return ps.Pose(turn, controls=controls)
 
 

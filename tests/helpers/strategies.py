@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posespace import rotations
 from posespace.geometry.subdivision import fine_vertex_count
+from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.shepard import Shepard
 from posespace.layer import Detail, Driver, Layer
@@ -27,7 +30,10 @@ def random_rotations(rng: np.random.Generator, *shape: int) -> NDArray[np.float6
 
 
 def random_rig(rng: np.random.Generator, vertices: int = 20, joints: int = 5, scaled: bool = False) -> Rig:
-    """A rig of random triangles; parents stand in any order, rest transforms turn, shift and, if asked, scale."""
+    """A rig of random triangles; parents stand in any order, rest transforms turn, shift and, if asked, scale.
+
+    One joint is linked to none, every other to some joint: often another than its parent.
+    """
     order = rng.permutation(joints)
     parents = np.full(joints, -1)
     for k in range(1, joints):
@@ -38,10 +44,25 @@ def random_rig(rng: np.random.Generator, vertices: int = 20, joints: int = 5, sc
         world[:, :3, :3] *= rng.uniform(0.5, 2.0, size=(joints, 1, 3))
     world[:, :3, 3] = rng.normal(size=(joints, 3))
     skeleton = Skeleton.from_world([f"joint{k}" for k in range(joints)], parents, world)
+    skeleton = replace(skeleton, links=random_links(rng, parents))
     points = rng.normal(size=(vertices, 3)).astype(rng.choice([np.float32, np.float64]))
     mesh = Mesh(points, rng.integers(0, vertices, size=(vertices, 3)))
     dense = rng.random((vertices, joints)) * (rng.random((vertices, joints)) < 0.5)
     return Rig(mesh, skeleton, *pack_weights(dense))
+
+
+def random_links(rng: np.random.Generator, parents: NDArray[np.integer]) -> NDArray[np.int32]:
+    """A random tree over the joints, or the parents with all roots but one linked to that one."""
+    links = np.array(parents, dtype=np.int32)
+    if rng.random() < 0.5:
+        order = rng.permutation(len(links))
+        links[order[0]] = -1
+        for k in range(1, len(links)):
+            links[order[k]] = order[rng.integers(0, k)]
+    else:
+        roots = np.flatnonzero(links < 0)
+        links[roots[1:]] = roots[0]
+    return links
 
 
 def random_pose(rng: np.random.Generator, rig: Rig, bend: float = np.pi) -> Pose:
@@ -55,24 +76,33 @@ def random_pose(rng: np.random.Generator, rig: Rig, bend: float = np.pi) -> Pose
 
 
 def random_skin(rng: np.random.Generator) -> Skin:
-    """A skin with a layer for each kind of pose space and interpolator, normal corrections and detail."""
+    """A skin with a layer for each kind of pose space and interpolator, normal corrections and detail.
+
+    Its joints make poses: they are linked to others. One interpolant does not reach as far as its own samples lie.
+    """
     rig = random_rig(rng)
     motion = Motion.from_poses([random_pose(rng, rig) for _ in range(6)])
     layers = []
+    joints = [name for name, link in zip(rig.skeleton.names, rig.skeleton.parts.links, strict=True) if link >= 0]
+    a, b, c = joints[:3]
     kinds = (
-        ("joint", ("joint1", "joint2")),
-        ("quaternions", ("joint0",)),
-        ("freedoms", ("joint1.z", "joint2.x", "smile")),
-        ("controls", ("smile",)),
+        ("joint", "joint", (a, b), RBF("exponential")),
+        ("quaternions", "quaternions", (c,), Shepard()),
+        ("freedoms", "freedoms", (f"{a}.z", f"{b}.x", f"{b}.ty", "smile"), Shepard()),
+        ("controls", "controls", ("smile",), Shepard()),
+        ("near", "freedoms", (f"{c}.tx", f"{c}.tz", f"{a}.y"), RBF("multiquadric", 1.0)),
     )
-    for kind, names in kinds:
+    for name, kind, names, settings in kinds:
         space = PoseSpace(kind, names)
         where = space.coordinates(motion, rig.skeleton)
-        settings = RBF("exponential") if kind == "joint" else Shepard()
-        driver = Driver(space, settings.fit(where, rng.normal(size=(6, 2)), space.metric))
+        made = settings.fit(where, rng.normal(size=(6, 2)), space.metric)
+        if name == "near":
+            assert isinstance(made, RBFInterpolant)
+            made = made.held(int(rng.integers(6)), 0.5)
+        driver = Driver(space, made)
         support = np.sort(rng.choice(len(rig.mesh.points), 7, replace=False))
         basis = rng.normal(size=(2, 7, 3)).astype(np.float32)
         normal = rng.normal(size=(2, 7, 3)).astype(np.float32) if kind != "controls" else None
-        layers.append(Layer(kind, driver, support, basis, normal, driver if kind == "joint" else None))
+        layers.append(Layer(name, driver, support, basis, normal, driver if kind == "joint" else None))
     heights = rng.normal(size=(2, fine_vertex_count(rig.mesh.triangles, len(rig.mesh.points), 1)))
     return Skin(rig, tuple(layers), Detail(1, layers[0].driver, heights), {"method": "random", "seed": 1})

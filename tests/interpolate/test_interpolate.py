@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import RBFInterpolator
 
+from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
@@ -276,14 +277,18 @@ def test_a_radius_too_large_names_the_closest_samples_and_the_remedy(kernel):
     assert all(part in message for part in ("'b' and 'c'", "radius below 1e+05"))
 
 
-def test_a_linear_tail_needs_samples_that_span_the_space():
+def test_a_linear_tail_is_flat_in_directions_that_samples_do_not_span():
     line = np.array([[0.0, 0], [1, 1], [2, 2], [3, 3]])
     with pytest.raises(SingularError, match="tail='constant'"):
         RBF("thin_plate", tail="linear").fit(line, np.arange(4.0))
     for kernel in ("thin_plate", "cubic"):
         fitted = RBF(kernel).fit(line, np.arange(4.0))
-        assert fitted.tail == "constant"
+        assert fitted.tail == "linear"
         np.testing.assert_allclose(fitted(line), np.arange(4.0), atol=1e-9)
+        # Along the line it goes on as it is.
+        np.testing.assert_allclose(fitted([[-5.0, -5], [9, 9]]), [-5.0, 9], atol=1e-7)
+        slope = fitted.weights[-2:]
+        assert slope @ [1.0, -1.0] == pytest.approx(0.0, abs=1e-9)
         assert RBF(kernel).fit(scattered(np.random.default_rng(0), 4, 2), np.arange(4.0)).tail == "linear"
 
 
@@ -319,3 +324,30 @@ def test_settings_are_hashable_and_keep_no_array_of_the_caller():
     radius[:] = 0.0
     assert method == RBF(radius=[1.0, 2.0])
     assert len({method, RBF(radius=(1.0, 2.0)), RBF()}) == 2
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@given(seed=seeds)
+@quick
+def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its_edge(kernel, seed):
+    rng = np.random.default_rng(seed)
+    samples, values = scattered(rng, 9, 2), rng.normal(size=(9, 2))
+    free = RBF(kernel).fit(samples, values)
+    origin = int(rng.integers(9))
+    held = free.held(origin, 1.25)
+    size = 1 + np.abs(free.weights).max()
+    np.testing.assert_array_equal(held.centres[0], samples[origin])
+    np.testing.assert_allclose(held(samples), free(samples), atol=1e-9 * size)
+    way = rng.normal(size=(6, 2))
+    unit = way / np.linalg.norm(way / free.radius, axis=1, keepdims=True)
+    inside, edge, beyond = (samples[origin] + share * held.reach * unit for share in (0.99, 1.0, 30.0))
+    np.testing.assert_allclose(held(inside), free(inside), atol=1e-8 * size)
+    np.testing.assert_allclose(held(beyond), free(edge), atol=1e-8 * size)
+
+
+def test_functions_of_rotations_have_no_reach_and_a_reach_is_above_zero():
+    rng = np.random.default_rng(0)
+    made = RBF("exponential").fit(rotations(rng, 5, 1), rng.normal(size=5), "rotation")
+    assert made.held(2, 1.25) is made
+    with pytest.raises(InputError, match="reach: expected above 0, got 0"):
+        dataclasses.replace(made, reach=0.0)

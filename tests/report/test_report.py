@@ -44,7 +44,7 @@ def eigen(examples: Examples) -> Skin:
     driver = Driver(space, RBF("exponential").fit(where, (u * d)[:, :6], space.metric))
     count = len(examples.rig.mesh.points)
     layer = Layer("arm", driver, np.arange(count), vt[:6].reshape(6, count, 3).astype(np.float32))
-    about = {"method": "eigenskin", "poses": pose_digests(examples.motion)}
+    about = {"method": "eigenskin", "poses": pose_digests(examples.motion, examples.rig.skeleton)}
     return Skin(examples.rig, (layer,), about=about)
 
 

@@ -121,21 +121,33 @@ def test_the_poses_of_each_joint_are_scored_apart() -> None:
 
 
 def test_digests_tell_poses_apart_and_know_them_again() -> None:
-    digests = pose_digests(TRAIN.motion)
+    bones = TRAIN.rig.skeleton
+    digests = pose_digests(TRAIN.motion, bones)
     assert len(set(digests)) == len(TRAIN)
     assert all(len(digest) == 12 for digest in digests)
     turn = TRAIN.motion.rotations
-    assert pose_digests(Motion(-turn)) == digests
-    assert pose_digests(Motion(turn + 1e-9)) == digests
+    assert pose_digests(Motion(-turn), bones) == digests
+    assert pose_digests(Motion(turn + 1e-9), bones) == digests
     named = Motion(turn, controls=np.zeros((len(turn), 1)), control_names=("smile",))
-    assert pose_digests(named) == digests
+    assert pose_digests(named, bones) == digests
     smiling = Motion(turn, controls=np.ones((len(turn), 1)), control_names=("smile",))
-    assert not set(pose_digests(smiling)) & set(digests)
-    assert not set(pose_digests(UNSEEN.motion)) & set(digests)
+    assert not set(pose_digests(smiling, bones)) & set(digests)
+    assert not set(pose_digests(UNSEEN.motion, bones)) & set(digests)
+    shifts = np.zeros((len(turn), 3, 3))
+    shifts[:, 2] = 0.1
+    assert not set(pose_digests(Motion(turn, shifts), bones)) & set(digests)
+
+
+def test_digests_do_not_tell_where_the_whole_is() -> None:
+    bones, turn = TRAIN.rig.skeleton, np.array(TRAIN.motion.rotations, dtype=np.float64)
+    turn[:, 0] = rotations.from_axis_angle((0.0, 1.0, 0.0), np.linspace(0, 2, len(turn)))
+    shifts = np.zeros((len(turn), 3, 3))
+    shifts[:, 0] = np.random.default_rng(0).normal(size=(len(turn), 3))
+    assert pose_digests(Motion(turn, shifts), bones) == pose_digests(TRAIN.motion, bones)
 
 
 def test_a_score_says_how_many_poses_the_fit_had_seen() -> None:
-    skin = replace(PlainPSD().fit(TRAIN), about={"poses": pose_digests(TRAIN.motion[:10])})
+    skin = replace(PlainPSD().fit(TRAIN), about={"poses": pose_digests(TRAIN.motion[:10], TRAIN.rig.skeleton)})
     assert evaluate(skin, TRAIN).seen == 10
     assert evaluate(skin, UNSEEN).seen == 0
     assert evaluate(replace(skin, about={}), UNSEEN).seen is None
@@ -160,7 +172,7 @@ def test_a_truncated_skin_keeps_the_first_components() -> None:
     full = random_skin(np.random.default_rng(2))
     pose = random_pose(np.random.default_rng(3), full.rig)
     one = full.truncated(1)
-    assert [layer.driver.components for layer in one.layers] == [1] * 4
+    assert [layer.driver.components for layer in one.layers] == [1] * 5
     for small, large in zip(one.layers, full.layers, strict=True):
         expected = large.driver.coordinates(pose, full.rig.skeleton)[:1]
         np.testing.assert_allclose(small.driver.coordinates(pose, full.rig.skeleton), expected)

@@ -101,7 +101,7 @@ def test_a_session_tells_what_it_cannot_do() -> None:
         session.add("again", posed(tip=0.5), shape)
     with pytest.raises(InputError, match="sculpt 'bnet': there is none of that name; the closest is 'bent'"):
         session.replace("bnet", shape)
-    with pytest.raises(InputError, match="pose 'one': expected 2 joints as in the rig, got 1"):
+    with pytest.raises(InputError, match="pose 'one': expected 3 joints as in the rig, got 1"):
         session.add("one", ps.Pose([[0, 0, 0, 1.0]]), shape)
     with pytest.raises(InputError, match="radius of 'tip': expected a finite number above 0, got 0"):
         session.set_radius("tip", 0)
