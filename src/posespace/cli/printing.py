@@ -96,6 +96,8 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def _short_layer(layer: dict[str, Any]) -> str:
+    if "radius" not in layer:
+        return f"poses {layer['poses']}, shrunk to {_short(layer['shrunk to'])}"
     radii = {axis: _short(value) for axis, value in layer["radius"].items()}
     same = len(set(radii.values())) == 1
     shown = next(iter(radii.values())) if same else ", ".join(f"{axis} {value}" for axis, value in radii.items())

@@ -37,6 +37,9 @@ EXACT = 1e-10
 REACH = 2.0
 """How far from rest a function changes: so many times as far as any pose it was fitted to."""
 
+HELD = 1.25
+"""The same for functions that pass through their samples, which run wild sooner."""
+
 RUNS = 15
 """Runs of poses that are left out in turn."""
 

@@ -84,8 +84,7 @@ class RBFInterpolant:
     weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
     reach : how far from centres[0], over the radius, it knows its way: a place farther off has the value of the one at
-        that distance in the same direction, so that what is far from all samples stays bounded. Of straight distance
-        only; distances between rotations are bounded as they are
+        that distance in the same direction, so that what is far from all samples stays bounded
     """
 
     kernel: str
@@ -130,25 +129,41 @@ class RBFInterpolant:
 
         Beyond, it has the values there: see `reach`.
         """
-        if self.metric == "rotation":
-            return self
         order = [origin, *(k for k in range(len(self.centres)) if k != origin)]
         count, weights = len(order), np.asarray(self.weights, dtype=np.float64)
         rows = np.concatenate([weights[order], weights[count:]])
         if self.tail == "linear":
-            # The tail is centred on the first sample.
-            rows[count] += (self.centres[origin] - self.centres[0]) @ weights[count + 1 :]
+            # The tail is centred on the first sample, and rotations are signed as there.
+            first = tail_columns(self.centres[[origin]].astype(np.float64), self.centres[0], "linear", self.metric)[0]
+            rows[count] = first @ weights[count:]
         centres = np.asarray(self.centres[order], dtype=np.float64)
         far = float(distances(centres, centres[:1], self.metric, self.radius).max())
         reach = factor * far if far > 0.0 else math.inf
         return RBFInterpolant(self.kernel, self.metric, self.tail, self.radius, centres, rows, reach)
 
     def _within_reach(self, points: Array) -> Array:
-        if self.metric == "rotation" or self.reach == math.inf:
+        if self.reach == math.inf:
             return points
+        if self.metric == "rotation":
+            far = distances(points, self.centres[:1], self.metric, self.radius) / self.reach
+            return toward(points, self.centres[0], 1.0 / np.maximum(far, 1.0))
         away = points - self.centres[0]
         far = np.linalg.norm(away / self.radius, axis=1, keepdims=True) / self.reach
         return np.asarray(np.where(far > 1.0, self.centres[0] + away / np.maximum(far, 1.0), points))
+
+
+def toward(points: Array, origin: Array, part: Array) -> Array:
+    """Return rotations (Q, 4k) at a `part` (Q, 1), 0 to 1, of the way from those of `origin` (4k,); 1 is as they are."""
+    here, there = points.reshape(len(points), -1, 4), origin.reshape(-1, 4)
+    agree = np.einsum("qki,ki->qk", here, there)
+    here = np.where(agree[..., None] < 0.0, -here, here)
+    angle = np.arccos(np.minimum(np.abs(agree), 1.0))[..., None]
+    sine, share = np.sin(angle), part[..., None]
+    turning = sine > 1e-9
+    safe = np.where(turning, sine, 1.0)
+    kept, taken = np.sin((1.0 - share) * angle) / safe, np.sin(share * angle) / safe
+    moved = np.where(turning, kept * there + taken * here, here).reshape(points.shape)
+    return np.asarray(np.where(part < 1.0, moved, points))
 
 
 def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:

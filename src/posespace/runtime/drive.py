@@ -276,7 +276,7 @@ def _interpolate(
         _shares(samples, extra[0], extra[1], terms)
     else:
         within = 1.0
-        if not head[ROTATIONS] and terms[0] > extra[0]:
+        if terms[0] > extra[0]:
             # Beyond its reach from the first sample: the place at that distance in the same direction.
             within = math.sqrt(extra[0] / terms[0])
             _squares(head, own, numbers, features, within, terms)
@@ -297,7 +297,7 @@ def _squares(
 ) -> None:  # pragma: no cover - compiled
     """Write the squared distances from an interpolant's samples, of the features or of a place `within` their way.
 
-    Straight ways start at the first sample; rotations are taken as they are.
+    Ways start at the first sample.
     """
     count, dimensions = head[SAMPLES], head[DIMENSIONS]
     radii, centres = after(numbers, head[RADII]), after(numbers, head[CENTRES])
@@ -312,12 +312,30 @@ def _squares(
                 terms[m] += gap * gap
         return
     for joint in range(dimensions // TURN):
-        place, scale = after(slots, TURN * joint), radii[joint] ** 2
-        x, y, z, w = features[place[0]], features[place[1]], features[place[2]], features[place[3]]
-        own = after(centres, TURN * joint * count)
+        scale, own = radii[joint] ** 2, after(centres, TURN * joint * count)
+        x, y, z, w = _toward(after(slots, TURN * joint), features, own, count, within)
         for m in range(count):
             dot = x * own[m] + y * own[count + m] + z * own[2 * count + m] + w * own[3 * count + m]
             terms[m] += scale * _square_angle(max(0.0, 2.0 - 2.0 * abs(dot)))
+
+
+@relaxed
+def _toward(
+    slots: Pointer, features: Pointer, centres: Pointer, count: int, within: float
+) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
+    """A rotation among the features, or `within` its way from the first sample's."""
+    x, y, z, w = features[slots[0]], features[slots[1]], features[slots[2]], features[slots[3]]
+    if within >= 1.0:
+        return x, y, z, w
+    p, q, r, s = centres[0], centres[count], centres[2 * count], centres[3 * count]
+    dot = x * p + y * q + z * r + w * s
+    side = -1.0 if dot < 0.0 else 1.0
+    angle = math.acos(min(side * dot, 1.0))
+    sine = math.sin(angle)
+    if sine <= 1e-9:
+        return x, y, z, w
+    kept, taken = math.sin((1.0 - within) * angle) / sine, side * math.sin(within * angle) / sine
+    return kept * p + taken * x, kept * q + taken * y, kept * r + taken * z, kept * s + taken * w
 
 
 @inlined
@@ -360,14 +378,19 @@ def _tail(
     count, tail, centre = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
     if tail > 0:
         terms[count] = 1.0
-    for k in range(tail - 1):
-        value = features[slots[k]]
-        if head[ROTATIONS]:
+    if head[ROTATIONS]:
+        for joint in range((tail - 1) // TURN):
+            own = after(centre, TURN * joint * count)
+            turn = _toward(after(slots, TURN * joint), features, own, count, within)
             agree = 0.0
-            for other in range(TURN * (k // TURN), TURN * (k // TURN) + TURN):
-                agree += features[slots[other]] * centre[other * count]
-            value = -value if agree < 0 else value
-        terms[count + 1 + k] = within * (value - centre[k * count])
+            for k in range(TURN):
+                agree += turn[k] * own[k * count]
+            for k in range(TURN):
+                value = -turn[k] if agree < 0 else turn[k]
+                terms[count + 1 + TURN * joint + k] = value - own[k * count]
+        return
+    for k in range(tail - 1):
+        terms[count + 1 + k] = within * (features[slots[k]] - centre[k * count])
 
 
 @relaxed

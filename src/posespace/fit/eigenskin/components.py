@@ -119,10 +119,10 @@ def on_own_supports(
     most `budget` per vertex, and at most `size` per vertex on average. Yields the components of each term and their
     masks (C, N), one term after another: together the masks are as large as the data.
     """
-    masks = _reach(terms, neighbours, threshold or 0.1 * loss, taper)
+    masks = _reach(terms, neighbours, 0.1 * loss if threshold is None else threshold, taper)
     found = [decompose(term, mask, most or MOST) for term, mask in zip(terms, masks, strict=True)]
     sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
-    least = threshold * max(own.largest for own in sizes) if threshold else _losing(sizes, loss)
+    least = threshold * max(own.largest for own in sizes) if threshold is not None else _losing(sizes, loss)
     level = np.full(masks.shape[1], least, dtype=np.float32)
     if budget:
         level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.examples import Examples
-from posespace.fit.regression import REACH
+from posespace.fit.regression import HELD
 from posespace.geometry.spread import spread
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
@@ -65,7 +65,7 @@ class Domain:
         padded = np.concatenate([values, np.zeros((len(self.anchors), values.shape[1]))])
         names = [f"{self.name} #{k}" for k in range(len(padded))]
         made = settings.fit(self.places, padded, self.space.metric, names)
-        return Driver(self.space, made.held(len(self.nodes), REACH))
+        return Driver(self.space, made.held(len(self.nodes), HELD))
 
     def cardinal(self, settings: RBF) -> RBFInterpolant:
         """Return the interpolant that gives (M,) how much of each node's value the term has at a place."""

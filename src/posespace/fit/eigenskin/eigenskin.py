@@ -183,7 +183,9 @@ class EigenSkin:
     def _loose(self, term: Term, neighbours: Neighbours) -> Floats32:
         """Where a term acts (N,): where it moves the skin at all, by its own measure."""
         sizes = neighbours.smoothed(term.sizes)
-        return neighbours.tapered(sizes > (self.threshold or NEAR) * float(sizes.max()), self.taper)
+        return neighbours.tapered(
+            sizes > (NEAR if self.threshold is None else self.threshold) * float(sizes.max()), self.taper
+        )
 
     def _pairs(
         self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours

@@ -56,18 +56,20 @@ def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     return found
 
 
-def clip_layers(rig: Rig, motion: Motion, left: Floats) -> tuple[list[Layer], list[dict[str, Any]]]:
+def clip_layers(rig: Rig, motion: Motion, left: Floats, least: float) -> tuple[list[Layer], list[dict[str, Any]]]:
     """Return a layer per region that brings back what is `left` (P, N, 3) of the poses, and what it says of itself.
 
-    A region whose left-out runs of poses no pose space helps to predict gets none.
+    What is shorter than `least` in all poses is not corrected. A region whose left-out runs of poses no pose space helps
+    to predict gets no layer.
     """
     listening = Listening(rig, motion)
-    loud = np.flatnonzero(np.abs(left).max(axis=(1, 2)) > 0)
+    sizes = np.linalg.norm(left, axis=2)
+    loud, moved = np.flatnonzero(sizes.max(axis=1) > least), sizes.max(axis=0) > least
     exact = len(loud) < EXACT_BELOW
     layers, figures = list[Layer](), list[dict[str, Any]]()
     # In one space for all of the skin, regions would only make it larger.
     for region in [whole(rig)] if exact else by_joint(rig):
-        support = np.flatnonzero((region.mask > 0) & (np.abs(left).max(axis=(0, 2)) > 0))
+        support = np.flatnonzero((region.mask > 0) & moved)
         if not len(support):
             continue
         own = (left[:, support] * region.mask[support, None]).astype(np.float32)

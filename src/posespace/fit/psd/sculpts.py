@@ -137,7 +137,7 @@ class Sculpts:
         used = [(plan, found) for plan, found in solved if len(found.layer.support)]
         layers, figures = [found.layer for _, found in used], [_figures(plan, found, motion) for plan, found in used]
         if clip.any():
-            more, of_clips = clip_layers(rig, motion, self._left(range(len(motion)), layers, motion))
+            more, of_clips = clip_layers(rig, motion, self._left(range(len(motion)), layers, motion), self._threshold)
             layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
         own = {**said_of_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
