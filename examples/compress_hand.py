@@ -5,9 +5,9 @@ Run: python examples/compress_hand.py
 
 import posespace as ps
 
-train, _ = ps.datasets.hand()  # 122 poses of single joints
+train, _ = ps.datasets.hand()  # 117 poses of single joints
 unseen = ps.datasets.hand_between()  # 66 other angles of single joints
-skin = ps.EigenSkin(components=5).fit(train)  # components are ordered by importance
+skin = ps.EigenSkin(components=5, bits=32).fit(train)  # components are ordered by importance
 
 variants = {
     "5 components, 32 bits": skin,

@@ -141,7 +141,7 @@ def _next(folder: Path) -> dict[str, str]:
         for name in ("hand-eigenskin.skin", "hand.examples", "unseen.examples", "my.skin", "my.glb")
     )
     return {
-        "fit your own": f"posespace fit psd {train} --kernel multiquadric -o {mine}",
+        "fit your own": f"posespace fit psd {train} -o {mine}",
         "evaluate it": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
         "play it elsewhere": f"posespace export {mine} -o {glb}",
     }

@@ -1,4 +1,4 @@
-"""Poses that occur more than once: merged into one before a fit that passes through its examples."""
+"""Poses that occur more than once: merged into one before a fit that reads its examples one by one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.contradictions import repeated
 from posespace.motion import pose_digests
@@ -23,9 +24,22 @@ def merged(examples: Examples) -> Examples:
     again = repeated(digests)
     dropped = {frame for later in again.values() for frame in later}
     kept = [frame for frame in range(len(examples)) if frame not in dropped]
-    shapes = [np.asarray(examples.shapes[frame]) for frame in kept]
-    for place, frame in enumerate(kept):
-        if frame in again:
-            same = [examples.residual(other)[0] for other in (frame, *again[frame])]
-            shapes[place] = examples.rig.skin(examples.motion[frame], np.mean(same, axis=0))
-    return replace(examples, motion=examples.motion[kept], shapes=np.stack(shapes))
+    means = _Means(examples, [(frame, *again.get(frame, ())) for frame in kept])
+    return replace(examples, motion=examples.motion[kept], shapes=means)
+
+
+class _Means:
+    """Shapes by number, each the mean of those of one pose, made when it is asked for."""
+
+    def __init__(self, examples: Examples, frames: list[tuple[int, ...]]) -> None:
+        self._examples, self._frames = examples, frames
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __getitem__(self, index: int, /) -> Floats:
+        examples, frames = self._examples, self._frames[index]
+        if len(frames) == 1:
+            return np.asarray(examples.shapes[frames[0]])
+        same = [examples.residual(frame)[0] for frame in frames]
+        return examples.rig.skin(examples.motion[frames[0]], np.mean(same, axis=0))

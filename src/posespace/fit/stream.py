@@ -121,11 +121,16 @@ class Source:
     def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
         """Return the displacements (K, N, 3) of some poses."""
         if self._kept is not None:
-            return self._kept[poses]
+            return rows(self._kept, poses)
         values = np.empty((len(poses), *self._examples.rig.mesh.points.shape), dtype=np.float32)
         for row, index in zip(values, poses, strict=True):
             residual_into(self._examples, int(index), row)
         return values
+
+    def release(self) -> None:
+        """Give back what is kept; it is read again when it is asked for."""
+        self.__dict__.pop("_kept", None)
+        self._damped = 0
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
         """Return each mix' sum over all poses, (M, S, 3), in one pass."""
@@ -178,11 +183,20 @@ class Held:
 
     def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
         """Return the displacements (K, N, 3) of some poses."""
-        return self._values[poses]
+        return rows(self._values, poses)
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
         """Return each mix' sum over all poses, (M, S, 3)."""
         return _sums(mixes, self._values, np.arange(len(self._values)))[0]
+
+
+def rows(values: Floats32, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
+    """Return some poses of displacements (P, N, 3); a view where they follow one another."""
+    chosen = np.asarray(poses)
+    if len(chosen) and (np.diff(chosen) == 1).all():
+        return values[int(chosen[0]) : int(chosen[-1]) + 1]
+    found: Floats32 = values[chosen]
+    return found
 
 
 def _blocks(
@@ -192,7 +206,7 @@ def _blocks(
     for start in range(0, len(run), _BLOCK):
         some = run[start : start + _BLOCK]
         if isinstance(source, np.ndarray):
-            yield some, source[some], 0
+            yield some, rows(source, some), 0
             continue
         values, damped = np.empty((len(some), *source.rig.mesh.points.shape), dtype=np.float32), 0
         for row, index in zip(values, some, strict=True):

@@ -153,7 +153,7 @@ class RBFInterpolant:
 
 
 def toward(points: Array, origin: Array, part: Array) -> Array:
-    """Return rotations (Q, 4k) at a `part` (Q, 1), 0 to 1, of the way from those of `origin` (4k,); 1 is as they are."""
+    """Return rotations (Q, 4k) at a `part` (Q, 1), 0 to 1, of the way from those of `origin` (4k,)."""
     here, there = points.reshape(len(points), -1, 4), origin.reshape(-1, 4)
     agree = np.einsum("qki,ki->qk", here, there)
     here = np.where(agree[..., None] < 0.0, -here, here)

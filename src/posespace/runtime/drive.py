@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import inlined, relaxed
+from posespace.runtime.drive_features import orient, own_part, polynomial, quaternion, seen_part, write_features
 from posespace.runtime.drive_tables import (
-    ALL_ANGLES,
     ALL_SHIFTS,
     ANGLED,
-    ANGLES,
-    AXES,
     BIND,
     CENTRES,
     COLUMNS,
@@ -23,24 +20,20 @@ from posespace.runtime.drive_tables import (
     FEATURES,
     FIRST_COLUMN,
     FRAME,
-    FRAME_TURN,
     HEAD,
     JOINT,
     KERNEL,
     KERNEL_NUMBERS,
     LINK,
     LINKED_TO,
-    OFFSET,
     ORDER,
     ORIENTED,
     PARENT,
     POSE_NUMBERS,
     RADII,
-    REST,
     ROTATIONS,
     SAMPLES,
     SHIFT,
-    SIGNED_TURNS,
     SLOTS,
     STRETCH,
     TAIL,
@@ -56,24 +49,11 @@ _GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _SHEPARD = (
 )
 
 
-def _polynomial(function: Callable[[Floats], Floats], low: float, high: float, degree: int) -> list[float]:
-    """Coefficients, highest first, of a smooth function between two numbers, in t from -1 to 1."""
-    nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
-    values = function(low + (high - low) * (nodes + 1) / 2)
-    fitted = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes, values, degree))
-    found: list[float] = fitted.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
-    return found
-
-
-# Both to eleven digits: they save a root and an arc function, and vectorise. Each number has a name, as a list would be
-# read from memory at every step.
+# To eleven digits: it saves a root and an arc function, and vectorises. Each number has a name, as a list would be read
+# from memory at every step.
 # The squared angle between two rotations is (4·asin(√s/2))², s the squared distance of their quaternions, 0 to 2.
-_A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = _polynomial(
+_A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 = polynomial(
     lambda s: (4 * np.arcsin(0.5 * np.sqrt(s))) ** 2 / s, 0.0, 2.0, 14
-)
-# The rotation vector is 2·acos(w)/√(1 - w²) times x y z, w from 0 to 1.
-_B14, _B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 = _polynomial(
-    lambda w: 2 * np.arccos(w) / np.sqrt(1 - w * w), 0.0, 1.0, 14
 )
 
 
@@ -98,14 +78,14 @@ def drive(
     for k in range(joints):
         joint = links[LINK * k + ORDER]
         if links[LINK * joint + ORIENTED]:
-            _orient(after(rows, JOINT * joint), joint, links[LINK * joint + PARENT], turns, oriented)
+            orient(after(rows, JOINT * joint), joint, links[LINK * joint + PARENT], turns, oriented)
     for joint in range(joints):
         own, link = after(rows, JOINT * joint), links[LINK * joint + LINKED_TO]
         if link >= 0 and link == links[LINK * joint + PARENT]:
-            _copy_part(joint, turns, shifts, features, after(features, ALL_SHIFTS * joints))
+            own_part(joint, turns, shifts, features, after(features, ALL_SHIFTS * joints))
         else:
-            _part(own, joint, link, world, oriented, features, after(features, ALL_SHIFTS * joints))
-        _features(own, joint, joints, links[LINK * joint + ANGLED], features)
+            seen_part(own, joint, link, world, oriented, features, after(features, ALL_SHIFTS * joints))
+        write_features(own, joint, joints, links[LINK * joint + ANGLED], features)
     for k in range(controls):
         features[FEATURES * joints + k] = turns[POSE_NUMBERS * joints + k]
     heads, slots, numbers = pointer(tables.heads), pointer(tables.slots), pointer(tables.numbers)
@@ -123,18 +103,12 @@ def drive_again(
         drive(tables, pose, scratch, palette, coordinates)
 
 
-@inlined
-def _quaternion(turns: Pointer, joint: int) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
-    at = TURN * joint
-    return turns[at], turns[at + 1], turns[at + 2], turns[at + 3]
-
-
 @relaxed
 def _place(
     own: Pointer, joint: int, parent: int, turns: Pointer, shifts: Pointer, world: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write a joint's transform to the world, 3 rows of 4; its parent's is there already."""
-    x, y, z, w = _quaternion(turns, joint)
+    x, y, z, w = quaternion(turns, joint)
     r = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
@@ -173,96 +147,6 @@ def _bind(world: Pointer, bind: Pointer, out: Pointer) -> None:  # pragma: no co
         for column in range(3):
             out[row + column] = a * bind[column] + b * bind[4 + column] + c * bind[8 + column]
         out[row + 3] = a * bind[3] + b * bind[7] + c * bind[11] + world[row + 3]
-
-
-@relaxed
-def _orient(
-    own: Pointer, joint: int, parent: int, turns: Pointer, oriented: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Write a joint's rotation to the world; its parent's is there already."""
-    turn = _product(_quaternion(after(own, FRAME_TURN), 0), _quaternion(turns, joint))
-    if parent >= 0:
-        turn = _product(_quaternion(oriented, parent), turn)
-    for k in range(TURN):
-        oriented[TURN * joint + k] = turn[k]
-
-
-@inlined
-def _product(
-    a: tuple[float, float, float, float], b: tuple[float, float, float, float]
-) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
-    """The rotation b, then the rotation a."""
-    return (
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
-    )
-
-
-@relaxed
-def _copy_part(
-    joint: int, turns: Pointer, shifts: Pointer, features: Pointer, found: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Write the part of a joint that is linked to its parent: its own rotation and shift."""
-    for at in range(TURN * joint, TURN * joint + TURN):
-        features[at] = turns[at]
-    for at in range(SHIFT * joint, SHIFT * joint + SHIFT):
-        found[at] = shifts[at]
-
-
-@relaxed
-def _part(
-    own: Pointer, joint: int, link: int, world: Pointer, oriented: Pointer, features: Pointer, shifts: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Write the part of a joint as seen from the joint it is linked to; one linked to none rests."""
-    if link < 0:
-        for k in range(TURN):
-            features[TURN * joint + k] = own[REST + k]
-        for k in range(SHIFT):
-            shifts[SHIFT * joint + k] = 0.0
-        return
-    x, y, z, w = _quaternion(oriented, link)
-    turn = _product((-x, -y, -z, w), _quaternion(oriented, joint))
-    for k in range(TURN):
-        features[TURN * joint + k] = turn[k]
-    here, there = after(world, TRANSFORM * joint), after(world, TRANSFORM * link)
-    away = (here[3] - there[3], here[7] - there[7], here[11] - there[11], 0.0)
-    seen = _product(_product((-x, -y, -z, w), away), (x, y, z, w))
-    for k in range(SHIFT):
-        shifts[SHIFT * joint + k] = seen[k] - own[OFFSET + k]
-
-
-@relaxed
-def _features(
-    own: Pointer, joint: int, joints: int, angled: int, features: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Write what else pose spaces see of a joint: its part's rotation signed as at rest, and its angles."""
-    x, y, z, w = _quaternion(features, joint)
-    p, q, r, s = _quaternion(after(own, REST), 0)
-    side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
-    signed = after(features, SIGNED_TURNS * joints)
-    for at in range(TURN * joint, TURN * joint + TURN):
-        signed[at] = side * features[at]
-    if not angled:
-        return
-    i = s * x - p * w - q * z + r * y
-    j = s * y + p * z - q * w - r * x
-    k = s * z - p * y + q * x - r * w
-    real = s * w + p * x + q * y + r * z
-    sign = -1.0 if real < 0 else 1.0
-    scale = sign * _bend(min(sign * real, 1.0))
-    axes, angles = after(own, AXES), after(features, ALL_ANGLES * joints + ANGLES * joint)
-    for axis in range(ANGLES):
-        angles[axis] = scale * (axes[3 * axis] * i + axes[3 * axis + 1] * j + axes[3 * axis + 2] * k)
-
-
-@inlined
-def _bend(w: float) -> float:  # pragma: no cover - compiled
-    """The length of a rotation vector over that of x y z, from w of a unit quaternion, 0 to 1."""
-    t = 2.0 * w - 1.0
-    high = ((((((_B14 * t + _B13) * t + _B12) * t + _B11) * t + _B10) * t + _B9) * t + _B8) * t + _B7
-    return ((((((high * t + _B6) * t + _B5) * t + _B4) * t + _B3) * t + _B2) * t + _B1) * t + _B0
 
 
 @relaxed

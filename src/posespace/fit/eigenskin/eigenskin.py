@@ -22,6 +22,7 @@ from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.eigenskin.together import terms_together
+from posespace.fit.merged import merged
 from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.stream import Held, Resources, Source
@@ -122,6 +123,7 @@ class EigenSkin:
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
+        examples = merged(examples)
         fit = partial(self._fit, resources=resources)
         return fit(examples) if self.weights == "given" else fit_with_weights(examples, fit)
 
@@ -183,9 +185,8 @@ class EigenSkin:
     def _loose(self, term: Term, neighbours: Neighbours) -> Floats32:
         """Where a term acts (N,): where it moves the skin at all, by its own measure."""
         sizes = neighbours.smoothed(term.sizes)
-        return neighbours.tapered(
-            sizes > (NEAR if self.threshold is None else self.threshold) * float(sizes.max()), self.taper
-        )
+        least = NEAR if self.threshold is None else self.threshold
+        return neighbours.tapered(sizes > least * float(sizes.max()), self.taper)
 
     def _pairs(
         self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours

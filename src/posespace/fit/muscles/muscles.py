@@ -39,6 +39,12 @@ MOST_CHOSEN = 20
 MOST_FRAMES = 400
 """Frames, spread evenly, that signals are found in; those of longer clips are carried over from there."""
 
+RATHER = 4.0
+"""Bones as the rig blends them are taken unless their squared error is this many times that of the nearest bones."""
+
+HELPS = 0.99
+"""Signals that leave more than this fraction of the squared error of left-out frames do not help."""
+
 NEAR_BEST = 1.05
 """The fewest signals are chosen whose left-out error is within this factor of the least."""
 
@@ -98,9 +104,9 @@ class Muscles:
         tried = tried_poses(len(examples), MOST_FRAMES)
         kinds = ("weights", "nearest") if self.bones == "auto" else (self.bones,)
         fitted = [self._fitted(examples, names, kind, tried, resources) for kind in kinds]
-        best = min(fitted, key=lambda each: each.error)
+        best = fitted[0] if fitted[0].error <= RATHER * fitted[-1].error else fitted[-1]
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        if self.bones == "auto" and best.error >= fitted[0].plain:
+        if self.bones == "auto" and best.error >= HELPS * fitted[0].plain:
             message = "muscles: no signals help on frames that were left out of the fit; the skin is the rig's own"
             warnings.warn(message, stacklevel=2)
             return Skin(examples.rig, about=about_fit("muscles", self, poses))
@@ -125,6 +131,7 @@ class Muscles:
         rig = on_nearest_bone(examples.rig) if bones == "nearest" else examples.rig
         frames = Source(replace(examples, rig=rig), resources)
         regions = self._regions(examples, rig, frames.some(tried), names, tried)
+        frames.release()
         most = max(self.signals, MOST_CHOSEN)
         errors = np.sum(
             [errors_by_signals(each.clip, each.names, each.choice, self._most(examples), most) for each in regions],

@@ -59,8 +59,8 @@ def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
 def clip_layers(rig: Rig, motion: Motion, left: Floats, least: float) -> tuple[list[Layer], list[dict[str, Any]]]:
     """Return a layer per region that brings back what is `left` (P, N, 3) of the poses, and what it says of itself.
 
-    What is shorter than `least` in all poses is not corrected. A region whose left-out runs of poses no pose space helps
-    to predict gets no layer.
+    What is shorter than `least` in all poses is not corrected. A region that no pose space helps to predict in left-out
+    runs of poses gets no layer.
     """
     listening = Listening(rig, motion)
     sizes = np.linalg.norm(left, axis=2)

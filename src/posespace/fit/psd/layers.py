@@ -23,6 +23,10 @@ from posespace.layer import Driver, Layer
 # About how many vertices a radius is chosen by.
 _ENOUGH = 1000
 
+WIDEST = 0.2
+"""The widest radius that is chosen, as a fraction of the largest distance between samples: wider kernels follow the
+samples of a layer as closely, but run wild outside them."""
+
 STEPS = tuple(10.0**power for power in range(-10, -1))
 """Smoothings tried, one after the other, where samples lie too close together for a system without."""
 
@@ -75,8 +79,10 @@ def choose_radius(
     values[: len(plan.own)] = deltas.factor
     # Only spaces of straight distance are stretched.
     alike = replace(plan, centres=plan.centres / stretch) if (stretch != 1).any() else plan
-    chosen = _fit(RBF(kernel, smoothing=smoothing), alike, values, names)
-    return float(chosen.radius[0])
+    chosen = float(_fit(RBF(kernel, smoothing=smoothing), alike, values, names).radius[0])
+    if KERNELS[kernel].scale_free or len(alike.centres) < 3:
+        return chosen
+    return min(chosen, WIDEST * float(distances(alike.centres, alike.centres, plan.space.metric).max()))
 
 
 def cardinal_layer(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
@@ -113,5 +119,10 @@ def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RB
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made if plan.rest is None else made.held(plan.rest, HELD)
+        return made.held(_middle(plan) if plan.rest is None else plan.rest, HELD)
     raise AssertionError
+
+
+def _middle(plan: LayerPlan) -> int:
+    """The sample from which all others are least far."""
+    return int(distances(plan.centres, plan.centres, plan.space.metric).max(axis=1).argmin())

@@ -19,7 +19,6 @@ from posespace.fit.psd.clip import clip_layers, clip_poses
 from posespace.fit.psd.layers import Deltas, cardinal_layer, choose_radius, per_vertex_layer
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.settings import EVERY, PSDSettings
-from posespace.interpolate.distances import axis_count
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
 from posespace.linking import linked_rig, said_of_links
@@ -208,7 +207,7 @@ class Sculpts:
         space, skeleton = plan.space, self._linked.skeleton
         degrees = [space.degree_of(name, skeleton) for name in space.axes]
         if not any(degree is not None and degree[1] >= 3 for degree in degrees):
-            return np.ones(axis_count(space.dimensions, space.metric))
+            return np.ones(len(space.axes))
         lengths = axis_lengths(self._linked, space, plan.centres)
         return np.asarray(lengths.max() / lengths)
 
