@@ -1,6 +1,6 @@
 """Every method with its defaults on any rig and any clip at hand: the error on unseen poses, bytes, seconds.
 
-Run: uv run python benchmarks/any_rig.py [--list] [--only 'knight, Walking*' ...] [--cache FOLDER] [--json]
+Run: uv run python benchmarks/any_rig.py [--list] [--only 'knight, Walking*' ...] [--cache FOLDER] [--bones] [--json]
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ Row = dict[str, object]
 
 METHODS: dict[str, Method] = {"PSD": ps.PSD(), "EigenSkin": ps.EigenSkin(), "Muscles": ps.Muscles()}
 
+BONES: dict[str, Method] = {f"Muscles, bones {kind}": ps.Muscles(bones=kind) for kind in ("auto", "nearest", "weights")}
+
 LISTED = ("set", "vertices", "joints", "train poses", "unseen poses", "of them seen", "plain RMS / diagonal", "split")
 FITTED = ("set", "method", "rel_err", "bytes per vertex", "fit seconds")
 
@@ -36,10 +38,10 @@ def listed(sets: Iterable[DataSet]) -> Iterator[Row]:
         yield dict(zip(LISTED, (name, *sizes, seen, round(plain_error(unseen), 5), split), strict=True))
 
 
-def fitted(sets: Iterable[DataSet]) -> Iterator[Row]:
+def fitted(sets: Iterable[DataSet], methods: dict[str, Method]) -> Iterator[Row]:
     """Fit and evaluate each method on each data set."""
     for name, train, unseen, _ in sets:
-        for title, method in METHODS.items():
+        for title, method in methods.items():
             yield {"set": name, "method": title, **figures(method, train, unseen)}
 
 
@@ -79,6 +81,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line per row")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
     parser.add_argument("--cache", type=Path, help="keep simulated shapes in this folder; without it they are left out")
+    parser.add_argument("--bones", action="store_true", help="fit muscles alone, with each kind of bones")
     given = parser.parse_args()
     sets = every(
         given.data,
@@ -86,7 +89,7 @@ def main() -> None:
         given.only,
         lambda name, reason: print(f"left out: {name}: {reason}", file=sys.stderr, flush=True),
     )
-    rows, columns = (listed(sets), LISTED) if given.list else (fitted(sets), FITTED)
+    rows, columns = (listed(sets), LISTED) if given.list else (fitted(sets, BONES if given.bones else METHODS), FITTED)
     if not show(rows, columns, given.json):
         sys.exit(f"no data set at hand is called {' or '.join(given.only)}; --list shows their names")
 

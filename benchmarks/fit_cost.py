@@ -1,33 +1,37 @@
 """What an EigenSkin fit costs: against reading the same data and one plain skinning pass, in time and memory.
 
-The fine hand, 27,954 vertices, its 147 poses, from a store on disk; and parts of it, to see that the cost grows evenly.
+The fine hand, 27,954 vertices, from a store on disk; and parts of it, to see that the cost grows evenly. Then a clip in
+which all joints move at once, where there is one: dem-bones, 754 vertices, all 300 frames.
 Run: uv run python benchmarks/fit_cost.py [--json]
 """
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import tempfile
+import time
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
-from timing import take_turns, wants_json
+from rivals import DATA
+from sets.mesh_sequences import dem_bones
+from timing import show, take_turns, wants_json
 
 import posespace as ps
-from posespace.cli.printing import markdown_table
 from posespace.motion import Motion
 
 
 def stores(folder: Path) -> dict[str, Path]:
     """Stores of three sizes: all poses of both levels, and half the poses of the fine one."""
     found = {}
-    for name, level, part in (("6,990 x 147", 1, 1), ("27,954 x 74", 2, 2), ("27,954 x 147", 2, 1)):
+    for level, part in ((1, 1), (2, 2), (2, 1)):
         single, random = ps.datasets.hand(level)
         rotations = np.concatenate([each.motion.rotations[::part] for each in (single, random)])
         names = (*single.motion.names[::part], *random.motion.names[::part])
         shapes = [each.shapes[k].astype(np.float32) for each in (single, random) for k in range(0, len(each), part)]
+        name = f"{len(single.rig.mesh.points):,} x {len(names)}"
         found[name] = folder / f"{len(found)}.examples"
         ps.Examples.from_shapes(single.rig, Motion(rotations, names=names), np.stack(shapes)).save(found[name])
     return found
@@ -56,8 +60,26 @@ def peak(path: Path) -> float:
     return float(most)
 
 
+def clip(data: Path) -> list[dict[str, object]]:
+    """Seconds for a fit of dem-bones' 300 frames, once each."""
+    examples = dem_bones(data)
+    methods = {
+        "EigenSkin": ps.EigenSkin(),
+        "EigenSkin, optimised weights": ps.EigenSkin(weights="optimised"),
+        "PSD": ps.PSD(),
+        "Muscles": ps.Muscles(),
+    }
+    rows: list[dict[str, object]] = []
+    for name, method in methods.items():
+        start = time.perf_counter()
+        method.fit(examples)
+        rows.append({"fit": name, "s": round(time.perf_counter() - start, 1)})
+    return rows
+
+
 def main() -> None:
     as_json = wants_json()
+    data_folder = Path(os.environ.get("POSESPACE_DATA", DATA))
     folder = Path(tempfile.mkdtemp())
     try:
         rows = []
@@ -77,10 +99,9 @@ def main() -> None:
             )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if as_json:
-        print(json.dumps(rows))
-        return
-    print(markdown_table(rows))
+    show("hand", rows, as_json)
+    if (data_folder / "meshseq-dembones").is_dir():
+        show("dem-bones, 300 frames", clip(data_folder), as_json)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def arm() -> list[Row]:
 
 
 def captured(data: Path) -> list[Row]:
-    """Blocks of frames left out of a captured clip: ICA and PCA of the same size, all six joints driving."""
+    """Blocks of frames left out of a captured clip: ICA and PCA of the same size, each vertex on its nearest bone."""
     _, train, unseen, _ = frames(data)
     rig = on_nearest_bone(train.rig)
     moves = point_residuals(ps.Examples(rig, train.motion, train.shapes)).values
@@ -68,7 +68,7 @@ def captured(data: Path) -> list[Row]:
     rows: list[Row] = []
     for signals in range(1, 21):
         ica, pca = (rebuilt(flat, make(gram, signals)) for make in (independent_signals, principal_signals))
-        skins = {kind: ps.Muscles(signals, joints=6, kind=kind).fit(train) for kind in ("ica", "pca")}
+        skins = {kind: ps.Muscles(signals, kind=kind, bones="nearest").fit(train) for kind in ("ica", "pca")}
         scores = {kind: ps.evaluate(skin, unseen) for kind, skin in skins.items()}
         rows.append(
             {
@@ -93,15 +93,18 @@ def settings(data: Path) -> list[Row]:
     _, train, unseen, _ = frames(data)
     arm_train, arm_unseen = ps.datasets.arm()
     methods = {
-        "7 signals": ps.Muscles(),
-        "7 signals, 6 joints": ps.Muscles(joints=6),
-        "7 signals per bone": ps.Muscles(segments=True),
-        "7 signals per bone, blended bones": ps.Muscles(segments=True, bones="weights"),
-        "10 signals, 6 joints": ps.Muscles(10, 6),
-        "10 signals, 6 joints, blended bones": ps.Muscles(10, 6, bones="weights"),
-        "10 signals, 6 joints, 32 centres": ps.Muscles(10, 6, 32),
-        "10 signals, 6 joints, all frames as centres": ps.Muscles(10, 6, 0),
-        "signals chosen, 6 joints": ps.Muscles(0, 6),
+        "defaults: signals and bones chosen, all joints": ps.Muscles(),
+        "signals chosen, nearest bones": ps.Muscles(bones="nearest"),
+        "signals chosen, blended bones": ps.Muscles(bones="weights"),
+        "7 signals": ps.Muscles(7),
+        "7 signals, 4 joints": ps.Muscles(7, 4),
+        "7 signals, 4 joints, nearest bones": ps.Muscles(7, 4, bones="nearest"),
+        "7 signals per bone": ps.Muscles(7, segments=True),
+        "7 signals per bone, 4 joints": ps.Muscles(7, 4, segments=True),
+        "10 signals": ps.Muscles(10),
+        "10 signals, smoothing 0.001": ps.Muscles(10, smoothing=1e-3),
+        "10 signals, 32 centres": ps.Muscles(10, centres=32),
+        "10 signals, all frames as centres": ps.Muscles(10, centres=0),
     }
     rows: list[Row] = []
     for name, method in methods.items():
@@ -110,7 +113,11 @@ def settings(data: Path) -> list[Row]:
         row: Row = {"settings": name, "dem-bones": round(score.rel_err, 4)}
         row["bytes per vertex"] = round(score.bytes_per_vertex, 1)
         row["signals"] = sum(layer.driver.components for layer in skin.layers)
-        row["arm"] = round(ps.evaluate(method.fit(arm_train), arm_unseen).rel_err, 4)
+        row["bones"] = skin.about.get("bones", "none")
+        arm_skin = method.fit(arm_train)
+        row["arm"] = round(ps.evaluate(arm_skin, arm_unseen).rel_err, 4)
+        row["arm's signals"] = sum(layer.driver.components for layer in arm_skin.layers)
+        row["arm's bones"] = arm_skin.about.get("bones", "none")
         rows.append(row)
     return rows
 
@@ -173,7 +180,7 @@ def cost() -> list[Row]:
 def playing() -> list[Row]:
     """What the layer costs at run time, against the length of the clip; all take turns."""
     skins = {
-        (count, centres): ps.Muscles(centres=centres).fit(clip(1000, count))
+        (count, centres): ps.Muscles(7, centres=centres, bones="nearest").fit(clip(1000, count))
         for count in (100, 300, 1000)
         for centres in (100, 0)
     }

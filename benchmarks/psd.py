@@ -59,7 +59,7 @@ def accuracy(as_json: bool) -> None:
         rivals = {
             "layers": ps.PSD(),
             "layers, per vertex": ps.PSD(per_vertex=True),
-            "layers, multiquadric": ps.PSD("multiquadric"),
+            "layers, gaussian": ps.PSD("gaussian"),
             "layers, thin_plate": ps.PSD("thin_plate"),
             "one space of all joints": ps.PSD(space=ps.PoseSpace("joint", joints)),
         }

@@ -156,11 +156,16 @@ class Hands:
         motion, still = self.motion(), np.zeros_like(self.points)
         for delta in self.shapes:
             x1, y1, fine = (
-                ps.Muscles(15, 15, 0, smoothing=1e-8, bits=32).fit(played(self.rig(each, fine), motion))
+                _exact(15).fit(played(self.rig(each, fine), motion))
                 for each, fine in ((still, False), (delta, False), (still, True))
             )
             x2, y2, other = (skin.edited(exaggerate=STRONGER) for skin in (x1, y1, fine))
             yield Case(x1, x2, y1, y2, other, motion)
+
+
+def _exact(signals: int) -> ps.Muscles:
+    """Muscles that reproduce each frame, and that hold all that the nearest bones leave."""
+    return ps.Muscles(signals, centres=0, smoothing=1e-8, bones="nearest", bits=32)
 
 
 def played(rig: ps.Rig, motion: ps.Motion) -> ps.Examples:
@@ -232,7 +237,7 @@ def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> 
         posed = simulation.solve(pose)
         assert posed.solution.converged
         shapes.append(posed.skin)
-    return ps.Muscles(12, centres=0, smoothing=1e-8, bits=32).fit(ps.Examples.from_shapes(rig, motion, shapes))
+    return _exact(12).fit(ps.Examples.from_shapes(rig, motion, shapes))
 
 
 def main() -> None:

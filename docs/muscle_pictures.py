@@ -21,7 +21,7 @@ IMG = Path(__file__).with_name("img")
 def muscles() -> None:
     """Frames that the fit did not see: the truth, bones alone, plain skinning and seven signals."""
     train, unseen = ps.datasets.arm()
-    skin, rig = ps.Muscles().fit(train), unseen.rig
+    skin, rig = ps.Muscles(7).fit(train), unseen.rig
     ways = {
         "truth": None,
         "nearest bone alone": lambda pose: on_nearest_bone(rig).skin(pose),
@@ -49,7 +49,7 @@ def signals() -> None:
     from matplotlib.figure import Figure
 
     clip = ps.datasets.arm_clip()
-    skin = ps.Muscles().fit(clip)
+    skin = ps.Muscles(7).fit(clip)
     skeleton = clip.rig.skeleton
     driver = skin.layers[0].driver
     values = driver.interpolant(driver.space.coordinates(clip.motion, skeleton))

@@ -23,7 +23,7 @@ class PSDSettings:
     Parameters
     ----------
     kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic; if not given,
-        multiquadric, and clips are brought near by a regression instead of through every frame
+        multiquadric, or gaussian per vertex, and frames of clips are reproduced nearly, by a smooth function per region
     radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen from the examples
         of each layer by leave-one-out. In Python one number for all, or by name: a joint or control for its axis in
         every layer, a tuple of names for the layer they span, "*" for all others
