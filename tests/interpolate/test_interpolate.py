@@ -11,8 +11,10 @@ from helpers.strategies import seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import RBFInterpolator
+from scipy.spatial.transform import Rotation
 
 from posespace.errors import InputError
+from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
@@ -345,9 +347,20 @@ def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its
     np.testing.assert_allclose(held(beyond), free(edge), atol=1e-8 * size)
 
 
-def test_functions_of_rotations_have_no_reach_and_a_reach_is_above_zero():
+@pytest.mark.parametrize("kernel", ["exponential", "thin_plate"])
+def test_functions_of_rotations_are_held_along_the_way_from_a_sample(kernel):
     rng = np.random.default_rng(0)
-    made = RBF("exponential").fit(rotations(rng, 5, 1), rng.normal(size=5), "rotation")
-    assert made.held(2, 1.25) is made
+    samples = rotations(rng, 9, 1, reach=0.6)
+    made = RBF(kernel).fit(samples, rng.normal(size=(9, 2)), "rotation")
+    held = made.held(2, 1.25)
+    np.testing.assert_allclose(held(samples), made(samples), atol=1e-6)
+    start, angle = Rotation.from_quat(samples[2]), 1.25 * distances(samples, samples[[2]], "rotation").max()
+    way = angle * np.array([0.6, 0.8, 0.0])
+    edge, beyond = ((start * Rotation.from_rotvec(part * way)).as_quat() for part in (1.0, 1.6))
+    np.testing.assert_allclose(held(beyond[None]), made(edge[None]), atol=1e-6 * (1 + np.abs(made.weights).max()))
+
+
+def test_a_reach_is_above_zero():
+    made = RBF().fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(InputError, match="reach: expected above 0, got 0"):
         dataclasses.replace(made, reach=0.0)

@@ -16,15 +16,15 @@ import pytest
 from helpers.commands import run_forked
 from helpers.hungry import Hungry
 
+from posespace.cluster.machines import Machines
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.formats import pose_json
 from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.simulate.bodies.arm import arm
 from posespace.simulate.batch import Job, run
-from posespace.cluster.machines import Machines
+from posespace.simulate.bodies.arm import arm
 from posespace.simulate.mesh.tetmesh import tetrahedralise
 from posespace.simulate.settings import Tissue
 from posespace.simulate.solver.simulation import Simulation

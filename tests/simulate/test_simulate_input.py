@@ -15,6 +15,7 @@ from helpers.commands import run_forked
 from helpers.gltf_files import Builder, shift
 from numpy.typing import ArrayLike
 
+from posespace.cluster.machines import Machines
 from posespace.errors import InputError
 from posespace.formats import pose_json
 from posespace.mesh import Mesh
@@ -22,7 +23,6 @@ from posespace.motion import Motion
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Bone
-from posespace.cluster.machines import Machines
 from posespace.simulate.settings import require_extras
 
 pytest.importorskip("netgen")

@@ -132,11 +132,13 @@ class RBFInterpolant:
         order = [origin, *(k for k in range(len(self.centres)) if k != origin)]
         count, weights = len(order), np.asarray(self.weights, dtype=np.float64)
         rows = np.concatenate([weights[order], weights[count:]])
+        centres = np.asarray(self.centres[order], dtype=np.float64)
         if self.tail == "linear":
             # The tail is centred on the first sample, and rotations are signed as there.
-            first = tail_columns(self.centres[[origin]].astype(np.float64), self.centres[0], "linear", self.metric)[0]
+            first = tail_columns(centres[:1], self.centres[0], "linear", self.metric)[0]
             rows[count] = first @ weights[count:]
-        centres = np.asarray(self.centres[order], dtype=np.float64)
+            if self.metric == "rotation":
+                centres[0] = self.centres[0] + first[1:]
         far = float(distances(centres, centres[:1], self.metric, self.radius).max())
         reach = factor * far if far > 0.0 else math.inf
         return RBFInterpolant(self.kernel, self.metric, self.tail, self.radius, centres, rows, reach)
