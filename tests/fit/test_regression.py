@@ -79,7 +79,7 @@ def test_with_next_to_no_smoothing_it_passes_through_its_values(seed: int, radiu
     regression = Regression(places, nodes_among(places, 24), radius * places.extent, EXACT)
     values = np.random.default_rng(seed).normal(size=(24, 2))
     played = regression.interpolant(regression.operator @ values)
-    np.testing.assert_allclose(played(coordinates(places)), values, atol=1e-5)
+    np.testing.assert_allclose(played(coordinates(places)), values, atol=1e-4)
 
 
 @settings(max_examples=10)

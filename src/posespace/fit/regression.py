@@ -31,7 +31,7 @@ RADII = (0.1, 0.3, 1.0, 3.0)
 SMOOTHINGS = tuple(10.0**power for power in range(-7, 1))
 """Smoothings tried, relative to the mean of a pose's kernel with itself."""
 
-EXACT = 1e-9
+EXACT = 1e-8
 """The smoothing of a function that passes through its values: just enough to keep its system sound."""
 
 REACH = 2.0

@@ -280,7 +280,9 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
 def test_two_frames_are_enough_for_one_signal() -> None:
     two = small()[0].subset([2, 29])
     assert evaluate(Muscles(1, smoothing=0.0, centres=0, bones="weights").fit(two), two).rel_err < 1e-3
-    assert Muscles(0).fit(two).layers[0].driver.components == 1
+    assert Muscles(0, bones="weights").fit(two).layers[0].driver.components == 1
+    with pytest.warns(UserWarning, match="no signals help"):
+        assert not Muscles().fit(two).layers
 
 
 def test_what_a_file_says_of_edits_may_be_anything() -> None:
