@@ -63,7 +63,7 @@ class Muscles:
     smoothing : at least 0, how much the signals are smoothed over the poses; if not given, chosen by left-out runs
     kind : "ica": independent signals; "pca": the principal components that span the same, to compare with
     bones : "nearest": each vertex moves with its nearest bone alone, as in the paper; "weights": as the rig blends
-        them; "auto": whichever predicts left-out runs of frames better
+        them; "auto": the rig's, unless the nearest bones have less than half of their error on left-out frames
     bits : per stored number: 32, 16 or 8
     """
 
