@@ -7,6 +7,8 @@ surface; what moves the surface is the caller's business.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +82,16 @@ class SkinContact:
         corners = mesh.weld.groups[mesh.triangles]
         proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
         return cls(mesh.points[mesh.weld.first], corners[proper], settings)
+
+    @contextmanager
+    def pinned(self, threads: int) -> Iterator[None]:
+        """Look for collisions on so many threads, then on as many as before."""
+        before = self._ipc.get_num_threads()
+        self._ipc.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            self._ipc.set_num_threads(before)
 
     def collisions(self, skin: Floats, candidates: Any = None) -> Any:
         """Return what is nearer than the barrier's distance on a surface (S, 3); `candidates` as `way` gives them."""

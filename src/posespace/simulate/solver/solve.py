@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +123,7 @@ class Solver:
         diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
     iterations : the most Newton iterations in a load step
     halvings : how often a load step may be halved in a row before the solve gives up
-    threads : for the kernels and for BLAS; None leaves both as they are. The shape depends on it by rounding only.
+    threads : for the kernels, BLAS and contact; None leaves them as they are. The shape depends on it by rounding only.
         More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
     contact : of the skin with itself; None lets it pass through
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
@@ -184,7 +184,7 @@ class Solver:
         began = time.perf_counter()
         newton: list[int] = []
         done, fraction, size, reason = 0, 0.0, 1.0 / steps, ""
-        with _pinned(self.threads):
+        with _pinned(self.threads, system.contact):
             while fraction < 1.0:
                 ahead = 1.0 if fraction + size > 1.0 - 1e-9 else fraction + size
                 tolerance = self.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.tolerance)
@@ -209,7 +209,7 @@ class Solver:
         points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
         points[system.fixed] = np.asarray(placed)[system.fixed]
         began = time.perf_counter()
-        with _pinned(self.threads):
+        with _pinned(self.threads, system.contact):
             state, count, reason = self._newton(system.state(points), self.tolerance * system.diagonal, _MOST)
         return self._solution(state.points, reason, [count], int(not reason), began)
 
@@ -345,15 +345,15 @@ def _sound(state: State, upright: bool) -> bool:
 
 
 @contextmanager
-def _pinned(threads: int | None) -> Iterator[None]:
-    """Run the kernels and BLAS on `threads` threads, then as before."""
+def _pinned(threads: int | None, contact: SkinContact | None) -> Iterator[None]:
+    """Run the kernels, BLAS and contact on `threads` threads, then as before."""
     if threads is None:
         yield
         return
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     try:
-        with threadpool_limits(limits=threads, user_api="blas"):
+        with threadpool_limits(limits=threads, user_api="blas"), contact.pinned(threads) if contact else nullcontext():
             yield
     finally:
         numba.set_num_threads(before)
