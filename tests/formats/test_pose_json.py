@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from posespace.errors import FileError, InputError
 from posespace.formats import gltf, pose_json
-from posespace.formats.pose_json import PoseFile
+from posespace.formats.pose_file import PoseFile
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
