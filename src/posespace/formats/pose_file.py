@@ -86,7 +86,7 @@ class PoseFile:
         which = f"joints that the skeleton lacks, such as {unknown[:80]!r}"
         if not kept:
             close = closest_name(unknown, skeleton.names)
-            raise FileError(self.path, f"each of its {skipped} poses names {which}; the closest is {close}")
+            raise FileError(self.path, f"no pose is left: each names {which}; the closest is {close}")
         if skipped:
             warnings.warn(f"{self.path}: {skipped} of {len(self.poses)} poses skipped: they name {which}", stacklevel=3)
         return PoseFile(self.path, kept)
