@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -95,6 +96,30 @@ def test_a_wrong_bend_or_angle_gets_one_line(tmp_path: Path, turn: object, probl
     with pytest.raises(FileError, match=problem) as caught:
         pose_json.read(written(tmp_path, {"joint1": turn}))
     assert str(caught.value).startswith(f"{tmp_path / 'poses.json'}: pose 'fist': rotations: joint 'joint1': ")
+
+
+def test_the_files_in_the_docs_are_read_as_they_say(tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    blocks = [
+        block
+        for page in ("files.md", "bring-your-own-rig.md")
+        for block in re.findall(r"```json\n(.*?)```", (docs / page).read_text(), re.DOTALL)
+    ]
+    assert len(blocks) == 4
+    motions = {}
+    for block in blocks:
+        (tmp_path / "doc.json").write_text(block)
+        poses = pose_json.read(tmp_path / "doc.json")
+        joints = poses.joints or ("root",)
+        flat = Skeleton.from_world(joints, [-1] * len(joints), np.tile(np.eye(4), (len(joints), 1, 1)))
+        motions |= {name: (poses.motion(flat), flat) for name in poses.names}
+    motion, skeleton = motions["reach"]
+    turned = Rotation.from_euler("z", 90, degrees=True).as_matrix()
+    world = skeleton.world(motion.rotations, motion.translations)[0, 0]
+    np.testing.assert_allclose(world, np.block([[turned, np.array([[3], [4], [5]])], [0, 0, 0, 1]]), atol=1e-12)
+    motion, skeleton = motions["spread"]
+    angles = np.degrees(skeleton.angles(motion.rotations[motion.index("spread")]))
+    np.testing.assert_allclose(angles[skeleton.index("Index_Proximal_L")], (10, 0, -15), atol=1e-6)
 
 
 def test_bends_without_the_first_line_of_the_own_form_get_the_remedy(tmp_path: Path) -> None:

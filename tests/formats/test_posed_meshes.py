@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.strategies import random_pose, random_rig, random_skin
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
@@ -49,6 +49,11 @@ HOSTILE = (
     "poses",
     "index_pip.x +86",
 )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("posed")
 
 
 @given(names=st.lists(st.text(max_size=20) | st.sampled_from((*HOSTILE, "\ud800")), unique=True))
@@ -141,6 +146,24 @@ def test_shapes_without_poses_get_the_remedy(tmp_path: Path) -> None:
     )
     with pytest.raises(FileError, match=r"poses\.json: the file: meshes: fist: expected a string, got 3"):
         gather_examples(path, None, str(tmp_path), tmp_path / "x.examples", rest=True, resume=False)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["fist", "meshes", "a"]), inner),
+)
+
+
+@settings(max_examples=60)
+@given(meshes=anything | st.dictionaries(st.text(max_size=5), st.sampled_from(HOSTILE)))
+def test_any_list_of_meshes_names_no_file_elsewhere_or_gets_one_line(folder: Path, meshes: object) -> None:
+    (folder / "poses.json").write_text(json.dumps({"posespace": "poses", "version": 1, "meshes": meshes}))
+    path = folder / "fist.obj"
+    try:
+        assert set(posed_meshes.poses_of([path, folder / "b.obj"])) <= {path, folder / "b.obj"}
+    except FileError as error:
+        assert str(error).startswith(f"{folder / 'poses.json'}: ")
+        assert "\n" not in str(error)
 
 
 def test_a_skin_is_posed_with_its_corrections_on_its_own_vertices(tmp_path: Path) -> None:
