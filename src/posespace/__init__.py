@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.save import save_mesh as save_mesh
+    from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
     from posespace.interpolate.shepard import Shepard as Shepard
     from posespace.layer import Detail as Detail
@@ -62,6 +64,7 @@ _HOMES = {
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
     "posespace.layer": ("Detail", "Driver", "Layer"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import overload
 
 import numpy as np
@@ -147,6 +148,28 @@ class Motion:
             close = closest_name(name, self.names)
             raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
         return self.names.index(name)
+
+    def named(self, *patterns: str) -> Motion:
+        """Those whose name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
+        return self[matching(self.names, patterns)]
+
+
+def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
+    """Return the numbers of the poses whose names match one of the patterns and none that stands after "!".
+
+    With no patterns, or only such, every other name matches. Raises where no pose is left.
+    """
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    chosen = [
+        k
+        for k, name in enumerate(names)
+        if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
+    ]
+    if names and not chosen:
+        some = ", ".join(repr(name[:80]) for name in names[:3])
+        raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ...")
+    return chosen
 
 
 def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:

@@ -70,7 +70,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
     assert_one_line(run("info"), "FILE...")
     assert_one_line(run("nonsense"), "nonsense")
-    assert_one_line(run("examples", "x.glb"), "--poses")
+    assert_one_line(run("examples", "x.glb"), "--shapes")
 
 
 @pytest.fixture

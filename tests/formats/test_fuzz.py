@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,10 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text.ply").write_text(PLY_TEXT)
     (folder / "clip.bvh").write_text(BVH)
     pose_json.write(folder / "poses.json", train.motion, train.rig.skeleton)
+    poses = json.loads((folder / "poses.json").read_text())
+    bent = {train.rig.skeleton.names[1]: {"bend": 40, "axis": [1, 0, 0]}, train.rig.skeleton.names[2]: {"x": 5}}
+    poses["poses"]["bent"] = {"rotations": bent}
+    (folder / "poses.json").write_text(json.dumps(poses))
     skin = random_skin(np.random.default_rng(0))
     skin.save(folder / "all.skin")
     train.save(folder / "arm.examples")

@@ -23,7 +23,8 @@ from posespace.motion import Motion
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.settings import require_extras
+from posespace.simulate.run import poses_of
+from posespace.simulate.settings import Settings, require_extras
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -151,6 +152,20 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps({"bent": {"hnad": [0, 0, 0.2, 0.98]}}))
     words = ("arm", "--poses", "other.json")
     assert_refused(tmp_path, words, "other.json", "'hnad' is not in the skeleton; the closest is", without=NEVER)
+    words = (*words, "--partial")
+    assert_refused(tmp_path, words, "other.json", "no pose is left: each names joints", without=NEVER)
+    assert_refused(tmp_path, ("arm", "--only", "fist*"), "poses fist*: none of the", "matches", without=NEVER)
+
+
+def test_poses_are_chosen_by_name_and_by_the_joints_of_the_rig(tmp_path: Path) -> None:
+    rig = arm().rig
+    some = poses_of(Settings("arm", only=("forearm*", "!*-*"), random=2), rig)
+    every = poses_of(Settings("arm", random=2), rig)
+    assert some.names == ("rest", *(name for name in every.names if name.startswith("forearm") and "-" not in name))
+    assert 1 < len(some) < len(every)
+    (tmp_path / "two.json").write_text(json.dumps({"a": {"forearm": [0, 0, 0.2, 0.98]}, "b": {"nose": [0, 0, 0, 1]}}))
+    with pytest.warns(UserWarning, match="1 of 2 poses skipped"):
+        assert poses_of(Settings("arm", tmp_path / "two.json", partial=True), rig).names == ("rest", "a")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
+    from posespace.motion import Motion
+    from posespace.skeleton import Skeleton
 
 
-def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
+def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
     """Return the finished examples of a store whose names match the patterns; raise where there are none."""
     from posespace.examples import Examples
     from posespace.formats.files import naming
@@ -21,7 +23,20 @@ def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
     if not len(examples):
         raise FileError(path, "holds no finished pose; finish it with --resume")
     with naming(path):
-        return examples.named(*poses) if poses else examples
+        return examples.named(*only) if only else examples
+
+
+def open_motion(
+    path: Path | None, skeleton: Skeleton, only: Sequence[str], partial: bool, whole: bool = False
+) -> Motion | None:
+    """Return the chosen poses of the motion given by ``--motion``; None where none is given."""
+    from posespace.formats.load import load_motion
+
+    if path is None:
+        if only or partial:
+            raise InputError("--only and --partial choose poses of a motion; give it with --motion FILE")
+        return None
+    return load_motion(path, skeleton, whole=whole, only=only, partial=partial)
 
 
 def require_folder(out: Path) -> None:

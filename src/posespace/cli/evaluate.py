@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from posespace.cli.checks import open_examples, require_page
-from posespace.cli.options import FILE, Command, argument, json_option, poses_option
+from posespace.cli.options import FILE, Command, argument, json_option, only_option
 from posespace.cli.printing import complain, print_json
 from posespace.errors import FileError, InputError
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @argument("files", "The skins, then the example store.", nargs=-1, required=True, metavar="SKIN... EXAMPLES")
 @click.option("--report", type=FILE, help="Also write a web page with plots and pictures.")
 @click.option("--rivals", type=FILE, help="Examples to fit rival methods on; each adds a row.")
-@poses_option
+@only_option
 @json_option
 def evaluate(
-    files: tuple[Path, ...], report: Path | None, rivals: Path | None, poses: tuple[str, ...], as_json: bool
+    files: tuple[Path, ...], report: Path | None, rivals: Path | None, only: tuple[str, ...], as_json: bool
 ) -> None:
     """Score skins on examples, next to plain skinning.
 
@@ -41,7 +41,7 @@ def evaluate(
         raise FileError(store, f"{problem}; the last argument is the example store, the skins come first")
     if report is not None:
         require_page(report)
-    examples = open_examples(store, poses)
+    examples = open_examples(store, only)
     loaded, others = _load(skins), {}
     for file, skin in zip(skins, loaded.values(), strict=True):
         _require_same(file, len(skin.mesh.points), skin.rig, examples)

@@ -6,23 +6,51 @@ from pathlib import Path
 
 import click
 
-from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
+from posespace.cli.options import (
+    FILE,
+    Command,
+    argument,
+    json_option,
+    only_option,
+    out_option,
+    partial_option,
+    resume_option,
+)
 from posespace.cli.printing import print_one
 
 EXAMPLE = "Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples"
 
 
 @click.command(cls=Command, epilog=EXAMPLE)
-@argument("rig", "The rig. A file that holds only a mesh becomes a rig driven by controls.")
-@click.option("--poses", required=True, type=FILE, help="Poses (JSON) or a motion (BVH, glTF, USD).")
+@argument("rig", "The rig, or a skin of it. A file that holds only a mesh becomes a rig driven by controls.")
 @click.option(
-    "--shapes", required=True, help="A quoted pattern of shape files, or one .npy file of (poses, vertices, 3)."
+    "--poses",
+    type=FILE,
+    help="Poses (JSON) or a motion (BVH, glTF, USD). Without it: those that `posespace pose` wrote beside the shapes.",
 )
+@click.option(
+    "--shapes",
+    required=True,
+    help="A folder that `posespace pose` wrote, a quoted pattern of shape files, or one .npy file of "
+    "(poses, vertices, 3).",
+)
+@only_option
+@partial_option
 @out_option("The example store to write.")
 @click.option("--rest/--no-rest", default=True, help="Add the rest shape where no pose is at rest.")
 @resume_option
 @json_option
-def examples(rig: Path, poses: Path, shapes: str, out: Path, rest: bool, resume: bool, as_json: bool) -> None:
+def examples(
+    rig: Path,
+    poses: Path | None,
+    shapes: str,
+    only: tuple[str, ...],
+    partial: bool,
+    out: Path,
+    rest: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Gather a rig, poses and shapes into an example store.
 
     There is one shape per pose. Shapes are matched to poses by name, or else in order.
@@ -30,5 +58,5 @@ def examples(rig: Path, poses: Path, shapes: str, out: Path, rest: bool, resume:
     from posespace.formats.gather import gather_examples
     from posespace.report.info import describe
 
-    notes = gather_examples(rig, poses, shapes, out, rest, resume)
+    notes = gather_examples(rig, poses, shapes, out, rest, resume, only, partial)
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)

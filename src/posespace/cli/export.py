@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.checks import open_motion, require_folder
+from posespace.cli.options import FILE, Command, argument, json_option, only_option, out_option, partial_option
 from posespace.cli.printing import print_one, warn
 
 
@@ -15,19 +15,20 @@ from posespace.cli.printing import print_one, warn
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
+@only_option
+@partial_option
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, as_json: bool) -> None:
+def export(skin: Path, out: Path, motion: Path | None, only: tuple[str, ...], partial: bool, as_json: bool) -> None:
     """Write a skin as glTF, for other programs.
 
     The file holds the rig, the displacements as morph targets, and the motion as an animation.
     """
     from posespace.formats.export import export
-    from posespace.formats.load import load_motion
     from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_folder(out)
     loaded = Skin.load(skin)
-    clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
+    clip = open_motion(motion, loaded.rig.skeleton, only, partial)
     export(loaded, out, clip, warn=warn)
     print_one(describe(out), as_json)

@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from posespace.cli.checks import open_examples, require_skin_file
-from posespace.cli.options import FILE, Command, Group, argument, json_option, out_option, poses_option
+from posespace.cli.options import FILE, Command, Group, argument, json_option, only_option, out_option
 from posespace.cli.printing import print_one, with_short_layers
 from posespace.errors import InputError, closest_name
 
@@ -67,11 +67,11 @@ def _command(name: str) -> click.Command:
 
     @argument("examples", "The example store.")
     @out_option("The skin to write.")
-    @poses_option
+    @only_option
     @json_option
-    def run(examples: Path, out: Path, poses: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    def run(examples: Path, out: Path, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
         used: dict[str, Any] = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
-        _fit(settings(**options), examples, out, poses, as_json, used)
+        _fit(settings(**options), examples, out, only, as_json, used)
 
     first = (inspect.getdoc(settings) or "").partition("\n")[0]
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
@@ -126,14 +126,14 @@ def described(settings: type) -> dict[str, str]:
     return found
 
 
-def _fit(method: Any, store: Path, out: Path, poses: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:
+def _fit(method: Any, store: Path, out: Path, only: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:
     from posespace.fit.stream import Resources
     from posespace.formats.files import naming
     from posespace.progress import status
     from posespace.report.info import describe_fit
 
     require_skin_file(out)
-    examples = open_examples(store, poses)
+    examples = open_examples(store, only)
     with status("fitting"), naming(store):
         skin = method.fit(examples, Resources(**resources)) if resources else method.fit(examples)
     skin.save(out)

@@ -61,11 +61,14 @@ def out_option(purpose: str, **settings: Any) -> Callable[[Function], Function]:
     return click.option("-o", "--out", type=FILE, help=purpose, **{"required": True, **settings})
 
 
-poses_option = click.option(
-    "--poses",
+only_option = click.option(
+    "--only",
     multiple=True,
     metavar="PATTERN",
     help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all but these. May be repeated.",
+)
+partial_option = click.option(
+    "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
 )
 resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from posespace.cli.checks import require_skin_file
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.checks import open_motion, require_skin_file
+from posespace.cli.options import FILE, Command, argument, json_option, only_option, out_option, partial_option
 from posespace.cli.printing import print_one
 
 
@@ -21,6 +21,8 @@ from posespace.cli.printing import print_one
 @click.option("--transfer", default="auto", help="operator (as in the paper), difference, or auto.")
 @click.option("--correspondence", default="auto", help="same, padding (as in the paper), closest, or auto.")
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
+@only_option
+@partial_option
 @json_option
 def retarget(
     x1: Path,
@@ -32,18 +34,19 @@ def retarget(
     transfer: str,
     correspondence: str,
     bits: int,
+    only: tuple[str, ...],
+    partial: bool,
     as_json: bool,
 ) -> None:
     """Make the skin that is to Y1 what X2 is to X1."""
     from posespace.fit.retarget.retarget import retarget
-    from posespace.formats.load import load_motion
     from posespace.progress import status
     from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = None if motion is None else load_motion(motion, first.rig.skeleton, whole=True)
+    clip = open_motion(motion, first.rig.skeleton, only, partial, whole=True)
     with status("retargeting"):
         made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
     made.save(out)

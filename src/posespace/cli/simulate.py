@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
+from posespace.cli.options import (
+    FILE,
+    Command,
+    argument,
+    json_option,
+    only_option,
+    out_option,
+    partial_option,
+    resume_option,
+)
 from posespace.cli.printing import print_one, warn
 
 
@@ -14,6 +23,8 @@ from posespace.cli.printing import print_one, warn
 @argument("body", "hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
+@only_option
+@partial_option
 @click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
 @click.option("--side", default="right", help="Which hand: right or left.")
 @click.option("--elements", default=11_000, help="Approximate number of tetrahedra.")
@@ -40,6 +51,8 @@ def simulate(
     body: str,
     out: Path,
     poses: Path | None,
+    only: tuple[str, ...],
+    partial: bool,
     level: int,
     side: str,
     elements: int,
@@ -70,6 +83,6 @@ def simulate(
     from posespace.simulate.solver.contact import Contact
 
     tissue = Tissue(order, law, poisson, skin, None if no_contact else Contact())
-    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, only, partial)
     machines = Machines(workers, scheduler, memory, retries)
     print_one(simulate(settings, out, machines, resume, warn=warn), as_json)

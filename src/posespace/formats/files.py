@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,32 @@ def atomic_write(path: Path) -> Iterator[Path]:
         raise FileError(path, f"cannot be written ({_reason(error)})") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder next to `path`; it becomes `path` if the block succeeds, else it is removed.
+
+    A folder that exists must be empty.
+    """
+    if path.name in ("", ".."):
+        raise FileError(path, "expected the name of a new folder")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise FileError(path, "exists already and is not empty; remove it, or give another name")
+        temporary.mkdir()
+        yield temporary
+        if path.exists():
+            path.rmdir()
+        temporary.rename(path)
+    except FileError as error:
+        # What went wrong in the temporary folder is said of the file that was meant.
+        raise (FileError(path / error.path.name, error.problem) if error.path.parent == temporary else error) from None
+    except OSError as error:
+        raise FileError(path, f"cannot be written ({_reason(error)})") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,13 +13,14 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
-from posespace.formats import files, load
+from posespace.formats import files, load, posed_meshes
 from posespace.formats.example_store import ExampleStore
-from posespace.motion import Motion
+from posespace.motion import Motion, matching
 from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
+from posespace.skin import Skin
 
 
 @dataclass(frozen=True)
@@ -31,23 +32,37 @@ class Shape:
     read: Callable[[], Floats]
 
 
-def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> list[str]:
+def gather_examples(
+    rig_file: Path,
+    poses_file: Path | None,
+    shapes: str,
+    out: Path,
+    rest: bool,
+    resume: bool,
+    only: Sequence[str] = (),
+    partial: bool = False,
+) -> list[str]:
     """Write an example store; returns what a user should check again, one line each.
 
     Parameters
     ----------
-    rig_file : a rig; a file that holds only a mesh becomes a rig driven by controls
-    poses_file : poses (JSON) or a motion (BVH, glTF, USD)
-    shapes : a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in order; or a ``.npy`` (P, N, 3)
+    rig_file : a rig, or a skin, whose rig it is; a file that holds only a mesh becomes a rig driven by controls
+    poses_file : poses (JSON) or a motion (BVH, glTF, USD); None: those beside the shapes, see `posed_meshes`
+    shapes : a folder of posed meshes; a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in
+        order; or a ``.npy`` (P, N, 3)
     out : the store
     rest : add the rest shape as an example where no pose is at rest
     resume : continue a store that exists: shapes that are missing there, or whose file is newer, are read
+    only : patterns of the poses to use, see `Motion.named`
+    partial : skip poses of joints that the rig lacks, and their shapes
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     rig = _rig(rig_file)
-    motion = load.load_motion(poses_file, rig.skeleton)
-    pairs = _matched(_shapes_in(shapes), motion, poses_file)
+    found = _once(_shapes_in(shapes))
+    poses_file = poses_file or posed_meshes.pose_file_of(shapes, [shape.source for shape in found])
+    motion = load.load_motion(poses_file, rig.skeleton, only=only, partial=partial)
+    pairs = _matched(_chosen(found, only, motion, partial), motion, poses_file)
     used = {pose for pose, _ in pairs}
     notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
     if rest and not at_rest(rig, motion[sorted(used)]).any():
@@ -83,26 +98,45 @@ def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
 
 
 def _rig(path: Path) -> Rig:
-    contents = load.read(path)
-    if contents.rigs:
-        return next(iter(contents.rigs.values()))
-    if not contents.meshes:
-        raise FileError(path, "holds no rig and no mesh")
-    return Rig.from_mesh(next(iter(contents.meshes.values())))
+    return Skin.load(path).rig if path.suffix.lower() == ".skin" else load.rig_or_mesh(load.read(path))
+
+
+def _once(shapes: list[Shape]) -> list[Shape]:
+    """The shapes; raises where two have one name."""
+    seen: dict[str, Path] = {}
+    for shape in shapes:
+        if shape.name in seen:
+            raise FileError(
+                shape.source, f"is a second shape for pose {shape.name!r}, beside {seen[shape.name]}; remove one"
+            )
+        seen[shape.name] = shape.source
+    return shapes
+
+
+def _chosen(shapes: list[Shape], only: Sequence[str], motion: Motion, partial: bool) -> list[Shape]:
+    """The shapes of chosen poses, where shapes are named as poses; in order, each shape needs its pose."""
+    names, known = [shape.name for shape in shapes], set(motion.names)
+    if only:
+        try:
+            shapes = [shapes[k] for k in matching(names, only)]
+        except InputError as error:
+            raise InputError(f"shapes of {error}; to be chosen, a shape must have the name of its pose") from None
+    with_pose = [shape for shape in shapes if shape.name in known]
+    return with_pose if partial and with_pose else shapes
 
 
 def _shapes_in(pattern: str) -> list[Shape]:
     given = Path(pattern)
-    if given.is_dir():
-        raise FileError(given, f"is a folder; give a pattern, such as '{given}/*.obj'")
     if given.suffix == ".npz":
         raise FileError(given, "is an archive of arrays; save the one array of shapes as .npy")
     if given.suffix == ".npy":
         return _array_shapes(given)
-    paths = sorted(map(Path, glob.glob(pattern)), key=_natural)
+    found = posed_meshes.meshes_in(given) if given.is_dir() else map(Path, glob.glob(pattern))
+    paths = sorted((path for path in found if path.name != posed_meshes.POSES), key=_natural)
     if not paths:
         raise InputError(f"shapes {pattern!r}: no file matches; quote the pattern so that the shell leaves it alone")
-    return [Shape(path.stem, path, _mesh_reader(path)) for path in paths]
+    names = posed_meshes.poses_of(paths)
+    return [Shape(names.get(path, path.stem), path, _mesh_reader(path)) for path in paths]
 
 
 def _array_shapes(path: Path) -> list[Shape]:

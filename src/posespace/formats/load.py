@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from posespace.errors import FileError, InputError
 from posespace.formats.contents import Contents
+from posespace.formats.files import naming
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turning
 from posespace.other_skeleton import onto
@@ -49,6 +51,15 @@ def load_rig(path: str | Path, name: str | None = None) -> Rig:
     return _chosen(contents.path, "rig", contents.rigs, name)
 
 
+def rig_or_mesh(contents: Contents) -> Rig:
+    """Return the first rig of a file; a mesh alone becomes a rig driven by controls."""
+    if contents.rigs:
+        return next(iter(contents.rigs.values()))
+    if not contents.meshes:
+        raise FileError(contents.path, "holds no rig and no mesh")
+    return Rig.from_mesh(next(iter(contents.meshes.values())))
+
+
 def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first (rigs' rest first)."""
     contents = read(path)
@@ -57,13 +68,20 @@ def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
 
 
 def load_motion(
-    path: str | Path, skeleton: Skeleton | None = None, name: str | None = None, whole: bool = False
+    path: str | Path,
+    skeleton: Skeleton | None = None,
+    name: str | None = None,
+    whole: bool = False,
+    only: Sequence[str] = (),
+    partial: bool = False,
 ) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
     Pose files (JSON) name joints of a skeleton, so they need one. All poses of an example store are returned.
-    Joints that the skeleton lacks are left out; with `whole`, one that turns raises an error that names it.
+    Of a clip, joints that the skeleton lacks are left out; with `whole`, one that turns raises an error that names it.
+    A pose file must not name a joint that the skeleton lacks; with `partial`, poses that do are skipped, and counted
+    in a warning. Of all these, `only` the poses whose names match are returned, see `Motion.named`.
     """
     file = Path(path)
     if skeleton is not None and not isinstance(skeleton, Skeleton):
@@ -74,8 +92,11 @@ def load_motion(
 
         if skeleton is None:
             raise FileError(file, "names joints only; load it with the skeleton of its rig")
-        return pose_json.read(file).motion(skeleton)
+        poses = pose_json.read(file).chosen(only)
+        return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
     motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name)
+    with naming(file):
+        motion = motion.named(*only)
     if skeleton is None or own is None or own.same_as(skeleton):
         return motion
     if whole:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posespace.errors import FileError
-from posespace.formats import load
+from posespace.formats import load, posed_meshes
 from posespace.linking import linked_rig, rerouted
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
@@ -27,7 +27,8 @@ def describe(path: str | Path) -> Figures:
         raise FileError(file, "does not exist")
     ending = file.suffix.lower()
     if file.is_dir():
-        return {"file": str(file), **_examples(file)}
+        is_posed = (file / posed_meshes.POSES).is_file()
+        return {"file": str(file), **(_posed(file) if is_posed else _examples(file))}
     if ending == ".skin":
         return {"file": str(file), **_skin(Skin.load(file), file.stat().st_size)}
     if ending in load.POSE_FILES:
@@ -130,6 +131,16 @@ def _poses(file: Path) -> Figures:
         "joints": len(poses.joints),
         "controls": list(controls),
         "pose names": list(poses.names),
+    }
+
+
+def _posed(folder: Path) -> Figures:
+    meshes = posed_meshes.meshes_in(folder)
+    return {
+        **_poses(folder / posed_meshes.POSES),
+        "format": "posed meshes",
+        "meshes": [path.name for path in meshes],
+        "vertices": len(load.load_mesh(meshes[0]).points),
     }
 
 

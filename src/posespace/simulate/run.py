@@ -97,7 +97,7 @@ def prepared(settings: Settings) -> tuple[Body, Motion, list[str]]:
 
 
 def poses_of(settings: Settings, rig: Rig) -> Motion:
-    """Return the poses of the file, and the rest pose if it lacks that; or the joints' ranges and random poses."""
+    """Return the chosen poses of the file, or of the joints' ranges and random poses; the rest pose is among them."""
     skeleton = rig.skeleton
     if settings.poses is None:
         if skeleton.limits is None:
@@ -107,12 +107,13 @@ def poses_of(settings: Settings, rig: Rig) -> Motion:
         ranges = joint_ranges(skeleton, settings.step)
         accept = bones_clear if settings.body == "hand" else None
         drawn = random_poses(skeleton, settings.random, settings.seed, accept=accept)
-        return Motion(np.concatenate([ranges.rotations, drawn.rotations]), names=(*ranges.names, *drawn.names))
-    given = load.load_motion(settings.poses, skeleton)
+        turns, names = np.concatenate([ranges.rotations, drawn.rotations]), (*ranges.names, *drawn.names)
+        given = Motion(turns, names=names).named(*settings.only)
+    else:
+        given = load.load_motion(settings.poses, skeleton, only=settings.only, partial=settings.partial)
     if at_rest(rig, given).any():
         return given
-    poses, names = [rig.rest, *given], ["rest", *given.names]
-    return Motion.from_poses(poses, names)
+    return Motion.from_poses([rig.rest, *given], ["rest", *given.names])
 
 
 def _possible(settings: Settings, body: Body, odd: list[str]) -> Settings:

@@ -64,6 +64,8 @@ class Settings:
     random : how many random poses, 0 to 100,000
     seed : for the random poses, 0 or more
     tissue : what fills the body
+    only : patterns of the poses to simulate, see `Motion.named`; none: all
+    partial : skip poses of the file that name joints which the rig lacks
     """
 
     body: str
@@ -75,6 +77,8 @@ class Settings:
     random: int = 25
     seed: int = 2002
     tissue: Tissue = field(default_factory=Tissue)
+    only: tuple[str, ...] = ()
+    partial: bool = False
 
     def __post_init__(self) -> None:
         check.choice("side", self.side, ("right", "left"))
