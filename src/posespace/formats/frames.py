@@ -100,7 +100,8 @@ class Frames:
         if self.rate is None:
             return len(self.keys)
         end = float(self.keys[-1] - self.keys[0]) * self.rate
-        return int(end + _NEAR) + 1 + (end - int(end + _NEAR) > _NEAR)
+        whole = int(end + _NEAR)
+        return max(2, whole + 1 + (end - whole > _NEAR))
 
     @property
     def times(self) -> Floats:
