@@ -10,6 +10,7 @@ from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
+    from posespace.formats.frames import Rate
 
 
 def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
@@ -22,6 +23,12 @@ def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
         raise FileError(path, "holds no finished pose; finish it with --resume")
     with naming(path):
         return examples.named(*poses) if poses else examples
+
+
+def require_motion(motion: Path | None, clip: str | None, rate: Rate, option: str = "--motion") -> None:
+    """Raise if a clip or a rate is given for a motion that is not."""
+    if motion is None and (clip is not None or rate is not None):
+        raise InputError(f"{'--clip' if clip is not None else '--rate'}: expected {option} FILE with it")
 
 
 def require_folder(out: Path) -> None:

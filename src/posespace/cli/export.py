@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
-from posespace.cli.printing import print_one, warn
+from posespace.cli.checks import require_folder, require_motion
+from posespace.cli.options import FILE, Command, argument, clip_options, json_option, out_option
+from posespace.cli.printing import note, print_one, warn
+
+if TYPE_CHECKING:
+    from posespace.formats.frames import Rate
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
+@clip_options
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, as_json: bool) -> None:
+def export(skin: Path, out: Path, motion: Path | None, clip: str | None, rate: Rate, as_json: bool) -> None:
     """Write a skin as glTF, for other programs.
 
     The file holds the rig, the displacements as morph targets, and the motion as an animation.
@@ -28,6 +33,7 @@ def export(skin: Path, out: Path, motion: Path | None, as_json: bool) -> None:
 
     require_folder(out)
     loaded = Skin.load(skin)
-    clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
-    export(loaded, out, clip, warn=warn)
+    require_motion(motion, clip, rate)
+    played = None if motion is None else load_motion(motion, loaded.rig.skeleton, clip, rate=rate, note=note)
+    export(loaded, out, played, warn=warn)
     print_one(describe(out), as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +60,26 @@ def argument(name: str, purpose: str, **settings: Any) -> Callable[[Function], F
 def out_option(purpose: str, **settings: Any) -> Callable[[Function], Function]:
     """Return a decorator that gives a command ``-o``: where to write."""
     return click.option("-o", "--out", type=FILE, help=purpose, **{"required": True, **settings})
+
+
+def clip_options(function: Function) -> Function:
+    """Give a command that takes a motion ``--clip`` and ``--rate``."""
+    rate = click.option(
+        "--rate",
+        callback=_rate,
+        metavar="NUMBER|keys",
+        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
+        "dense, else 30, or another usual rate at which every key is a frame.",
+    )
+    clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
+    return clip(rate(function))
+
+
+def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
+    """Return the number, or the word as it is: loading says what is wrong with any but keys."""
+    with suppress(TypeError, ValueError):
+        return float(value)  # type: ignore[arg-type]
+    return value
 
 
 poses_option = click.option(

@@ -109,6 +109,11 @@ def complain(message: str) -> None:
     print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
 
 
+def note(message: str) -> None:
+    """Print one line on standard error about a choice that was made."""
+    complain(f"note: {message}")
+
+
 def warn(message: str) -> None:
     """Print one line of warning on standard error."""
     complain(f"warning: {message}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import require_skin_file
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
-from posespace.cli.printing import print_one
+from posespace.cli.checks import require_motion, require_skin_file
+from posespace.cli.options import FILE, Command, argument, clip_options, json_option, out_option
+from posespace.cli.printing import note, print_one
+
+if TYPE_CHECKING:
+    from posespace.formats.frames import Rate
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -17,6 +21,7 @@ from posespace.cli.printing import print_one
 @argument("y1", "A skin of the body to change in the same way.")
 @out_option("The skin to write.")
 @click.option("--motion", type=FILE, help="Poses to sample. Without it: those that X1 was fitted on.")
+@clip_options
 @click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
 @click.option("--transfer", default="auto", help="operator (as in the paper), difference, or auto.")
 @click.option("--correspondence", default="auto", help="same, padding (as in the paper), closest, or auto.")
@@ -28,6 +33,8 @@ def retarget(
     y1: Path,
     out: Path,
     motion: Path | None,
+    clip: str | None,
+    rate: Rate,
     signals: int,
     transfer: str,
     correspondence: str,
@@ -42,9 +49,12 @@ def retarget(
     from posespace.skin import Skin
 
     require_skin_file(out)
+    require_motion(motion, clip, rate)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = None if motion is None else load_motion(motion, first.rig.skeleton, whole=True)
+    poses = None
+    if motion is not None:
+        poses = load_motion(motion, first.rig.skeleton, clip, whole=True, rate=rate, note=note)
     with status("retargeting"):
-        made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
+        made = retarget(first, second, third, poses, signals, transfer, correspondence, bits)
     made.save(out)
     print_one(describe(out), as_json)

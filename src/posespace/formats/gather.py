@@ -15,6 +15,7 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.formats.example_store import ExampleStore
+from posespace.formats.frames import Rate, Wanted
 from posespace.motion import Motion
 from posespace.moving import at_rest
 from posespace.pose import Pose
@@ -31,7 +32,16 @@ class Shape:
     read: Callable[[], Floats]
 
 
-def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, rest: bool, resume: bool) -> list[str]:
+def gather_examples(
+    rig_file: Path,
+    poses_file: Path,
+    shapes: str,
+    out: Path,
+    rest: bool,
+    resume: bool,
+    clip: str | None = None,
+    rate: Rate = None,
+) -> list[str]:
     """Write an example store; returns what a user should check again, one line each.
 
     Parameters
@@ -42,14 +52,20 @@ def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, re
     out : the store
     rest : add the rest shape as an example where no pose is at rest
     resume : continue a store that exists: shapes that are missing there, or whose file is newer, are read
+    clip : which clip of a motion's file; None for the first
+    rate : frames per second of the motion, or "keys" for its own keys alone; None as in `load_motion`
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     rig = _rig(rig_file)
-    motion = load.load_motion(poses_file, rig.skeleton)
-    pairs = _matched(_shapes_in(shapes), motion, poses_file)
+    notes: list[str] = []
+    motion = load.load_motion(poses_file, rig.skeleton, clip, rate=rate, note=notes.append)
+    found = _shapes_in(shapes)
+    if rate is None and len(found) != len(motion):
+        _require_keys(poses_file, clip, len(found))
+    pairs = _matched(found, motion, poses_file)
     used = {pose for pose, _ in pairs}
-    notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
+    notes += [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
     if rest and not at_rest(rig, motion[sorted(used)]).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
@@ -68,6 +84,21 @@ def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, re
     return notes
 
 
+def _require_keys(poses_file: Path, clip: str | None, shapes: int) -> None:
+    """Raise if there are fewer shapes than frames, because the frames include more than the clip's keys.
+
+    Shapes that are named 0, 1, ... would otherwise go to the first frames, though they were made for the keys.
+    """
+    if poses_file.is_dir() or poses_file.suffix.lower() in load.POSE_FILES:
+        return
+    found = load.clips(poses_file)
+    chosen = found[clip] if clip else next(iter(found.values()))
+    if chosen.poses != chosen.keys:
+        counts = f"{chosen.keys} keys, read as {chosen.poses} frames, for {shapes} shapes"
+        remedy = "take the keys alone with --rate keys, or choose the frames with --rate NUMBER"
+        raise FileError(poses_file, f"{chosen.name!r} has {counts}: {remedy}")
+
+
 def _pending(store: ExampleStore, pairs: list[tuple[int, Shape]]) -> list[int]:
     """The shapes that are not stored yet, or whose file is newer than what is stored."""
     return [k for k, (_, shape) in enumerate(pairs) if store.written_at(k) < shape.source.stat().st_mtime]
@@ -83,7 +114,7 @@ def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
 
 
 def _rig(path: Path) -> Rig:
-    contents = load.read(path)
+    contents = load.read(path, Wanted("none"))
     if contents.rigs:
         return next(iter(contents.rigs.values()))
     if not contents.meshes:

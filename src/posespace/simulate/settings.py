@@ -9,6 +9,7 @@ from pathlib import Path
 
 from posespace import check
 from posespace.errors import InputError, MissingExtraError
+from posespace.formats.frames import Rate
 from posespace.formats.load import READERS
 from posespace.simulate.solver.contact import Contact
 
@@ -64,6 +65,8 @@ class Settings:
     random : how many random poses, 0 to 100,000
     seed : for the random poses, 0 or more
     tissue : what fills the body
+    clip : which clip of the file of poses; None for the first
+    rate : its frames per second, or "keys" for its own keys alone; None as in `load_motion`
     """
 
     body: str
@@ -75,6 +78,8 @@ class Settings:
     random: int = 25
     seed: int = 2002
     tissue: Tissue = field(default_factory=Tissue)
+    clip: str | None = None
+    rate: Rate = None
 
     def __post_init__(self) -> None:
         check.choice("side", self.side, ("right", "left"))
