@@ -120,7 +120,9 @@ class Frames:
         """Return what is known of the clip called `name` that has these frames."""
         rate = _own_rate(self.keys) if self.rate is None else self.rate
         seconds = float(self.keys[-1]) if len(self.keys) else 0.0
-        return Clip(name, seconds, len(self.keys), self.count, rate, self.is_too_long)
+        # Rounded as files round their times: 30, not 29.9999993.
+        shown = None if rate is None else round(rate, 3)
+        return Clip(name, round(seconds, 6), len(self.keys), self.count, shown, self.is_too_long)
 
     def note(self) -> str | None:
         """Return one line about frames that are not the keys, or that are missing between them."""

@@ -131,8 +131,8 @@ def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
     return {
         "poses": len(motion),
         "keys": clip.keys,
-        "seconds": round(clip.seconds, 6),
-        "frames per second": None if clip.rate is None else round(clip.rate, 3),
+        "seconds": clip.seconds,
+        "frames per second": clip.rate,
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),
