@@ -191,6 +191,17 @@ def test_keys_too_far_apart_are_read_alone_and_a_rate_for_them_is_refused(tmp_pa
         ps.load_motion(path, rate=30)
 
 
+def test_times_that_overflow_are_refused_in_one_line(tmp_path: Path, parse) -> None:
+    path = tmp_path / "nod.bvh"
+    for seconds in ("1e307", "1e308"):
+        path.write_text(BVH.replace("0.5", seconds))
+        with pytest.raises(ps.FileError, match=r"rate 30: .* too many|expected finite numbers"):
+            ps.load_motion(path, rate=30)
+    samples = "{ -1e308: [(1, 0, 0, 0)], 1e308: [(1, 0, 0, 0)] }"
+    wave = f'uniform token[] joints = ["a"]\n quatf[] rotations.timeSamples = {samples}\n'
+    assert len(parse(arm(wave=wave), rate=None).motions["Wave"]) == 2
+
+
 def test_many_long_clips_take_no_more_than_one_may(tmp_path: Path) -> None:
     made = skinned()
     animate(made, (2, "translation", "LINEAR", [0, 5_000], made.add([[1, 0, 0], [4, 2, 0]])))

@@ -28,6 +28,8 @@ _USUAL = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0)
 _DENSE = 23.9
 """Regular keys with this many per second need none between them."""
 _FASTEST = 1000.0
+_ENDLESS = 1e15
+"""No clip has more frames than this: times may be so large that their number overflows."""
 _NEAR = 0.02
 """A key this close to a frame, in frames, is that frame: files round their times."""
 
@@ -99,7 +101,7 @@ class Frames:
         """How many frames there are."""
         if self.rate is None:
             return len(self.keys)
-        end = float(self.keys[-1] - self.keys[0]) * self.rate
+        end = min(float(self.keys[-1] - self.keys[0]) * self.rate, _ENDLESS)
         whole = int(end + _NEAR)
         return max(2, whole + 1 + (end - whole > _NEAR))
 
