@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
     from posespace.formats.export import export as export
+    from posespace.formats.load import clips as clips
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
@@ -63,7 +64,7 @@ _HOMES = {
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.export": ("export",),
-    "posespace.formats.load": ("load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.load": ("clips", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from posespace.formats.load import POSE_FILES, READERS
-from posespace.report.info import describe
+from posespace.report.info import describe, folded
 
 RIGS: dict[str, dict[str, Any]] = {
     "gltf-khronos/CesiumMan.glb": {"vertices": 3273, "triangles": 4672, "joints": 19, "clips": 1, "seconds": 2.0},
@@ -113,6 +113,9 @@ def test_the_knight_is_a_rig_with_what_it_carries_and_its_clips(data: Path) -> N
     meshes = [rig, *found["meshes"].values()]
     assert (sum(mesh["vertices"] for mesh in meshes), sum(mesh["triangles"] for mesh in meshes)) == (7024, 6952)
     assert (len(meshes), rig["joints"], len(found["motions"])) == (1 + 9, 41, 76)
+    short = folded(found)
+    assert (len(short["motions"]), len(short["meshes"])) == (3, 3)
+    assert short["73 more motions (--all shows them)"].endswith("Walking_Backwards, Walking_C")
 
 
 def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:

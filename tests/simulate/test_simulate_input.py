@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from posespace.cluster.machines import Machines
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.formats.pose_choice import PoseChoice
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.simulate.bodies import capsules
@@ -159,13 +160,16 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_poses_are_chosen_by_name_and_by_the_joints_of_the_rig(tmp_path: Path) -> None:
     rig = arm().rig
-    some = poses_of(Settings("arm", only=("forearm*", "!*-*"), random=2), rig)
+    some = poses_of(Settings("arm", choice=PoseChoice(only=("forearm*", "!*-*")), random=2), rig)
     every = poses_of(Settings("arm", random=2), rig)
     assert some.names == ("rest", *(name for name in every.names if name.startswith("forearm") and "-" not in name))
     assert 1 < len(some) < len(every)
     (tmp_path / "two.json").write_text(json.dumps({"a": {"forearm": [0, 0, 0.2, 0.98]}, "b": {"nose": [0, 0, 0, 1]}}))
     with pytest.warns(UserWarning, match="1 of 2 poses skipped"):
-        assert poses_of(Settings("arm", tmp_path / "two.json", partial=True), rig).names == ("rest", "a")
+        assert poses_of(Settings("arm", tmp_path / "two.json", choice=PoseChoice(partial=True)), rig).names == (
+            "rest",
+            "a",
+        )
 
 
 @pytest.mark.parametrize(

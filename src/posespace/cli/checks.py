@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from posespace.cli.printing import note
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
+    from posespace.formats.pose_choice import PoseChoice
     from posespace.motion import Motion
     from posespace.skeleton import Skeleton
 
@@ -26,17 +28,22 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
         return examples.named(*only) if only else examples
 
 
-def open_motion(
-    path: Path | None, skeleton: Skeleton, only: Sequence[str], partial: bool, whole: bool = False
-) -> Motion | None:
+def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole: bool = False) -> Motion | None:
     """Return the chosen poses of the motion given by ``--motion``; None where none is given."""
-    from posespace.formats.load import load_motion
+    require_motion(path, choice)
+    return None if path is None else choice.load(path, skeleton, whole, note)
 
-    if path is None:
-        if only or partial:
-            raise InputError("--only and --partial choose poses of a motion; give it with --motion FILE")
-        return None
-    return load_motion(path, skeleton, whole=whole, only=only, partial=partial)
+
+def require_motion(motion: Path | None, choice: PoseChoice) -> None:
+    """Raise if poses of a motion are chosen that is not given."""
+    given = {
+        "--clip": choice.clip is not None,
+        "--rate": choice.rate is not None,
+        "--only": bool(choice.only),
+        "--partial": choice.partial,
+    }
+    if motion is None and any(given.values()):
+        raise InputError(f"{next(name for name in given if given[name])}: expected --motion FILE with it")
 
 
 def require_folder(out: Path) -> None:

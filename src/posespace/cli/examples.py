@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.options import (
-    FILE,
-    Command,
-    argument,
-    json_option,
-    only_option,
-    out_option,
-    partial_option,
-    resume_option,
-)
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option, resume_option
 from posespace.cli.printing import print_one
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 EXAMPLE = "Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples"
 
@@ -34,8 +29,7 @@ EXAMPLE = "Example: posespace examples hand.glb --poses poses.json --shapes 'scu
     help="A folder that `posespace pose` wrote, a quoted pattern of shape files, or one .npy file of "
     "(poses, vertices, 3).",
 )
-@only_option
-@partial_option
+@choice_options
 @out_option("The example store to write.")
 @click.option("--rest/--no-rest", default=True, help="Add the rest shape where no pose is at rest.")
 @resume_option
@@ -44,8 +38,7 @@ def examples(
     rig: Path,
     poses: Path | None,
     shapes: str,
-    only: tuple[str, ...],
-    partial: bool,
+    choice: PoseChoice,
     out: Path,
     rest: bool,
     resume: bool,
@@ -58,5 +51,5 @@ def examples(
     from posespace.formats.gather import gather_examples
     from posespace.report.info import describe
 
-    notes = gather_examples(rig, poses, shapes, out, rest, resume, only, partial)
+    notes = gather_examples(rig, poses, shapes, out, rest, resume, choice)
     print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from posespace.cli.checks import open_motion, require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, only_option, out_option, partial_option
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one, warn
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
-@only_option
-@partial_option
+@choice_options
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, only: tuple[str, ...], partial: bool, as_json: bool) -> None:
+def export(skin: Path, out: Path, motion: Path | None, choice: PoseChoice, as_json: bool) -> None:
     """Write a skin as glTF, for other programs.
 
     The file holds the rig, the displacements as morph targets, and the motion as an animation.
@@ -29,6 +32,5 @@ def export(skin: Path, out: Path, motion: Path | None, only: tuple[str, ...], pa
 
     require_folder(out)
     loaded = Skin.load(skin)
-    clip = open_motion(motion, loaded.rig.skeleton, only, partial)
-    export(loaded, out, clip, warn=warn)
+    export(loaded, out, open_motion(motion, loaded.rig.skeleton, choice), warn=warn)
     print_one(describe(out), as_json)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,6 +69,35 @@ only_option = click.option(
     metavar="PATTERN",
     help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all but these. May be repeated.",
 )
+
+
+def choice_options(function: Function) -> Function:
+    """Give a command that takes poses or a motion ``--clip``, ``--rate``, ``--only`` and ``--partial``, as `choice`."""
+
+    @wraps(function)
+    def chosen(*, clip: str | None, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
+        from posespace.formats.pose_choice import PoseChoice
+
+        return function(choice=PoseChoice(clip, rate, only, partial), **given)
+
+    rate = click.option(
+        "--rate",
+        callback=_rate,
+        metavar="NUMBER|keys",
+        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
+        "dense, else 30, or another usual rate at which every key is a frame.",
+    )
+    clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
+    return clip(rate(only_option(partial_option(chosen))))  # type: ignore[return-value]
+
+
+def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
+    """Return the number, or the word as it is: loading says what is wrong with any but keys."""
+    with suppress(TypeError, ValueError):
+        return float(value)  # type: ignore[arg-type]
+    return value
+
+
 partial_option = click.option(
     "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
 )

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
 from typing import Any
 
 import click
+
+_WIDTH = 120
+"""Lines of figures are broken here."""
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -55,11 +59,17 @@ def _lines(figures: dict[str, Any], depth: int) -> list[str]:
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
         else:
-            lines.append(f"{start}: {_short(value)}")
+            line = f"{start}: {_short(value)}"
+            deeper = "  " * (depth + 1)
+            lines += textwrap.wrap(
+                line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False
+            )
     return lines
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -107,6 +117,11 @@ def _short_layer(layer: dict[str, Any]) -> str:
 def complain(message: str) -> None:
     """Print one line on standard error."""
     print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """Print one line on standard error about a choice that was made."""
+    complain(f"note: {message}")
 
 
 def warn(message: str) -> None:

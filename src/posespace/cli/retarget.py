@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from posespace.cli.checks import open_motion, require_skin_file
-from posespace.cli.options import FILE, Command, argument, json_option, only_option, out_option, partial_option
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -17,12 +21,11 @@ from posespace.cli.printing import print_one
 @argument("y1", "A skin of the body to change in the same way.")
 @out_option("The skin to write.")
 @click.option("--motion", type=FILE, help="Poses to sample. Without it: those that X1 was fitted on.")
+@choice_options
 @click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
 @click.option("--transfer", default="auto", help="operator (as in the paper), difference, or auto.")
 @click.option("--correspondence", default="auto", help="same, padding (as in the paper), closest, or auto.")
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
-@only_option
-@partial_option
 @json_option
 def retarget(
     x1: Path,
@@ -30,12 +33,11 @@ def retarget(
     y1: Path,
     out: Path,
     motion: Path | None,
+    choice: PoseChoice,
     signals: int,
     transfer: str,
     correspondence: str,
     bits: int,
-    only: tuple[str, ...],
-    partial: bool,
     as_json: bool,
 ) -> None:
     """Make the skin that is to Y1 what X2 is to X1."""
@@ -46,8 +48,8 @@ def retarget(
 
     require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = open_motion(motion, first.rig.skeleton, only, partial, whole=True)
+    poses = open_motion(motion, first.rig.skeleton, choice, whole=True)
     with status("retargeting"):
-        made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
+        made = retarget(first, second, third, poses, signals, transfer, correspondence, bits)
     made.save(out)
     print_one(describe(out), as_json)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.options import (
-    FILE,
-    Command,
-    argument,
-    json_option,
-    only_option,
-    out_option,
-    partial_option,
-    resume_option,
-)
-from posespace.cli.printing import print_one, warn
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option, resume_option
+from posespace.cli.printing import note, print_one, warn
+from posespace.errors import InputError
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
 @argument("body", "hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
-@only_option
-@partial_option
+@choice_options
 @click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
 @click.option("--side", default="right", help="Which hand: right or left.")
 @click.option("--elements", default=11_000, help="Approximate number of tetrahedra.")
@@ -51,8 +46,7 @@ def simulate(
     body: str,
     out: Path,
     poses: Path | None,
-    only: tuple[str, ...],
-    partial: bool,
+    choice: PoseChoice,
     level: int,
     side: str,
     elements: int,
@@ -82,7 +76,9 @@ def simulate(
     from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
 
+    if poses is None and (choice.clip, choice.rate, choice.partial) != (None, None, False):
+        raise InputError("--clip, --rate and --partial choose poses of a file; give it with --poses FILE")
     tissue = Tissue(order, law, poisson, skin, None if no_contact else Contact())
-    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, only, partial)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, choice)
     machines = Machines(workers, scheduler, memory, retries)
-    print_one(simulate(settings, out, machines, resume, warn=warn), as_json)
+    print_one(simulate(settings, out, machines, resume, warn=warn, note=note), as_json)

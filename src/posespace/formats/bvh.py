@@ -18,6 +18,7 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
 from posespace.formats.contents import Contents, unique
+from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -49,8 +50,10 @@ class _Columns:
     axes: NDArray[np.int64]
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read the skeleton and its motion; end sites are not joints, and a repeated name gets #2, #3, ...
+
+    The file says nothing of what is between its frames: they are the clip's, and linear between them at another rate.
 
     A root's position channels replace its OFFSET. Those of other joints do so too in most files, while some exporters
     (MakeHuman's poses) write them relative to it, as zeros: `_replaces_offset` tells the two apart.
@@ -71,6 +74,7 @@ def read(path: Path) -> Contents:
     renamed = sum(joint.name != name for joint, name in zip(joints, names, strict=True))
     notes = [f"{renamed} joints renamed, because their names are repeated"] if renamed else []
     motions: dict[str, Motion] = {}
+    clips: dict[str, Clip] = {}
     # Numbers near the largest double overflow below; Skeleton and Motion then raise.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         parents = np.array([joint.parent for joint in joints], dtype=np.int32)
@@ -78,10 +82,13 @@ def read(path: Path) -> Contents:
         if len(values):
             shifts = _translations(joints, offsets, values)
             times = frame_time * np.arange(len(values))
-            motions[path.stem] = Motion(_rotations(joints, values), shifts, times)
+            timing = frames_of(times, wanted.rate or "keys", 7 * len(joints), "its clip")
+            motion = Motion(_rotations(joints, values), shifts, times)
+            motions[path.stem] = motion if timing.rate is None else resampled(motion, timing.times)
+            clips[path.stem] = timing.clip(path.stem)
         else:
             notes.append("holds no frames")
-    return Contents(path, "BVH", skeleton=skeleton, motions=motions, notes=tuple(notes))
+    return Contents(path, "BVH", skeleton=skeleton, motions=motions, notes=tuple(notes), clips=clips)
 
 
 class _Hierarchy:

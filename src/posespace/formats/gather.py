@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,16 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, posed_meshes
 from posespace.formats.example_store import ExampleStore
+from posespace.formats.frames import Wanted
+from posespace.formats.pose_choice import PoseChoice
 from posespace.motion import Motion, matching
 from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
 from posespace.skin import Skin
+
+_ALL = PoseChoice()
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,7 @@ def gather_examples(
     out: Path,
     rest: bool,
     resume: bool,
-    only: Sequence[str] = (),
-    partial: bool = False,
+    choice: PoseChoice = _ALL,
 ) -> list[str]:
     """Write an example store; returns what a user should check again, one line each.
 
@@ -53,18 +56,21 @@ def gather_examples(
     out : the store
     rest : add the rest shape as an example where no pose is at rest
     resume : continue a store that exists: shapes that are missing there, or whose file is newer, are read
-    only : patterns of the poses to use, see `Motion.named`
-    partial : skip poses of joints that the rig lacks, and their shapes
+    choice : which poses, and their shapes, are taken
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     rig = _rig(rig_file)
     found = _once(_shapes_in(shapes))
     poses_file = poses_file or posed_meshes.pose_file_of(shapes, [shape.source for shape in found])
-    motion = load.load_motion(poses_file, rig.skeleton, only=only, partial=partial)
-    pairs = _matched(_chosen(found, only, motion, partial), motion, poses_file)
+    notes: list[str] = []
+    motion = choice.load(poses_file, rig.skeleton, note=notes.append)
+    found = _chosen(found, choice, motion)
+    if choice.rate is None and len(found) != len(motion):
+        _require_keys(poses_file, choice.clip, len(found))
+    pairs = _matched(found, motion, poses_file)
     used = {pose for pose, _ in pairs}
-    notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
+    notes += [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
     if rest and not at_rest(rig, motion[sorted(used)]).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
     motion = motion[[pose for pose, _ in pairs]]
@@ -83,6 +89,21 @@ def gather_examples(
     return notes
 
 
+def _require_keys(poses_file: Path, clip: str | None, shapes: int) -> None:
+    """Raise if there are fewer shapes than frames, because the frames include more than the clip's keys.
+
+    Shapes that are named 0, 1, ... would otherwise go to the first frames, though they were made for the keys.
+    """
+    if poses_file.is_dir() or poses_file.suffix.lower() in load.POSE_FILES:
+        return
+    found = load.clips(poses_file)
+    chosen = found[clip] if clip else next(iter(found.values()))
+    if chosen.poses != chosen.keys:
+        counts = f"{chosen.keys} keys, read as {chosen.poses} frames, for {shapes} shapes"
+        remedy = "take the keys alone with --rate keys, or choose the frames with --rate NUMBER"
+        raise FileError(poses_file, f"{chosen.name!r} has {counts}: {remedy}")
+
+
 def _pending(store: ExampleStore, pairs: list[tuple[int, Shape]]) -> list[int]:
     """The shapes that are not stored yet, or whose file is newer than what is stored."""
     return [k for k, (_, shape) in enumerate(pairs) if store.written_at(k) < shape.source.stat().st_mtime]
@@ -98,7 +119,9 @@ def _doubts(shape: Shape, points: Floats, rig: Rig, pose: Pose) -> list[str]:
 
 
 def _rig(path: Path) -> Rig:
-    return Skin.load(path).rig if path.suffix.lower() == ".skin" else load.rig_or_mesh(load.read(path))
+    if path.suffix.lower() == ".skin":
+        return Skin.load(path).rig
+    return load.rig_or_mesh(load.read(path, Wanted("none")))
 
 
 def _once(shapes: list[Shape]) -> list[Shape]:
@@ -113,16 +136,16 @@ def _once(shapes: list[Shape]) -> list[Shape]:
     return shapes
 
 
-def _chosen(shapes: list[Shape], only: Sequence[str], motion: Motion, partial: bool) -> list[Shape]:
+def _chosen(shapes: list[Shape], choice: PoseChoice, motion: Motion) -> list[Shape]:
     """The shapes of chosen poses, where shapes are named as poses; in order, each shape needs its pose."""
     names, known = [shape.name for shape in shapes], set(motion.names)
-    if only:
+    if choice.only:
         try:
-            shapes = [shapes[k] for k in matching(names, only)]
+            shapes = [shapes[k] for k in matching(names, choice.only)]
         except InputError as error:
             raise InputError(f"shapes of {error}; to be chosen, a shape must have the name of its pose") from None
     with_pose = [shape for shape in shapes if shape.name in known]
-    return with_pose if partial and with_pose else shapes
+    return with_pose if choice.partial and with_pose else shapes
 
 
 def _shapes_in(pattern: str) -> list[Shape]:

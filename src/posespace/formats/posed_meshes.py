@@ -15,6 +15,7 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, pose_json
 from posespace.formats.checked_json import Fields, printable
+from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.save import save_mesh
 from posespace.pose import Pose
 from posespace.progress import track
@@ -25,6 +26,7 @@ POSES = "poses.json"
 """What the pose file is called in such a folder; beside the poses it has the file of each pose's mesh."""
 FORMATS = ("obj", "ply", "glb")
 
+_ALL = PoseChoice()
 _MOST_NAME_BYTES = 120
 """Room is left for an ending, a number and a temporary name: file systems allow 143 to 255 bytes."""
 _MESHES = tuple(ending for ending in load.READERS if ending != ".bvh")
@@ -32,22 +34,29 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
 def write_posed(
-    source: Path, poses: Path, out: Path, ending: str = "obj", only: Sequence[str] = (), partial: bool = False
+    source: Path,
+    poses: Path,
+    out: Path,
+    ending: str = "obj",
+    choice: PoseChoice = _ALL,
+    note: Callable[[str], None] | None = None,
 ) -> None:
     """Write the posed meshes of a rig or a skin to a new folder, all or nothing.
 
     Parameters
     ----------
     source : a rig, which is skinned plainly, with the morph targets that the poses dial; a mesh alone; or a `.skin`
-    poses : poses or a motion, see `load_motion`, also for `only` and `partial`
+    poses : poses or a motion, see `load_motion`
     out : the folder; it must not exist, or be empty
     ending : "obj", "ply" or "glb"
+    choice : which of the poses
+    note : as in `load_motion`
     """
     if ending not in FORMATS:
         raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {ending!r}")
     with files.atomic_folder(out) as folder:
         rig, shape = _subject(source)
-        motion = load.load_motion(poses, rig.skeleton, only=only, partial=partial)
+        motion = choice.load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
         for index, name in enumerate(track(list(names.values()), "posing")):
             save_mesh(folder / name, rig.mesh, shape(motion[index]).astype(rig.mesh.points.dtype))

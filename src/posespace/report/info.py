@@ -9,6 +9,7 @@ import numpy as np
 
 from posespace.errors import FileError
 from posespace.formats import load, posed_meshes
+from posespace.formats.frames import Clip
 from posespace.linking import linked_rig, rerouted
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
@@ -18,6 +19,9 @@ from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
 Figures = dict[str, Any]
+
+_MANY, _SHOWN = 6, 3
+"""Of more things of a kind than the first number, as many as the second are shown in full."""
 
 
 def describe(path: str | Path) -> Figures:
@@ -37,6 +41,18 @@ def describe(path: str | Path) -> Figures:
         known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
         raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
     return {"file": str(file), **_contents(file)}
+
+
+def folded(figures: Figures) -> Figures:
+    """Return the figures of a file with only the first few of many rigs, meshes or motions, and the others' names."""
+    short: Figures = {}
+    for kind, found in figures.items():
+        short[kind] = found
+        if kind in ("rigs", "meshes", "motions") and len(found) > _MANY:
+            names = list(found)
+            short[kind] = {name: found[name] for name in names[:_SHOWN]}
+            short[f"{len(names) - _SHOWN} more {kind} (--all shows them)"] = ", ".join(names[_SHOWN:])
+    return short
 
 
 def describe_fit(skin: Skin, poses: int) -> Figures:
@@ -60,7 +76,9 @@ def _contents(file: Path) -> Figures:
         figures["skeleton"] = _skeleton(contents.skeleton)
     if contents.motions:
         own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
-        figures["motions"] = {name: _motion(motion, own) for name, motion in contents.motions.items()}
+        figures["motions"] = {
+            name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
+        }
     if contents.morphs:
         figures["morph targets"] = list(contents.morphs)
     if contents.notes:
@@ -109,11 +127,13 @@ def _rig(rig: Rig, motion: Motion | None = None) -> Figures:
     }
 
 
-def _motion(motion: Motion, skeleton: Skeleton | None) -> Figures:
+def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
     turns = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
     return {
         "poses": len(motion),
-        "seconds": round(float(motion.times.max(initial=0.0)), 6),
+        "keys": clip.keys,
+        "seconds": clip.seconds,
+        "frames per second": clip.rate,
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),

@@ -16,6 +16,7 @@ from posespace.errors import InputError
 from posespace.formats import files
 from posespace.formats.checked_json import Fields
 from posespace.formats.contents import Contents, unique
+from posespace.formats.frames import EVERYTHING, Wanted
 from posespace.formats.gltf.animation import Actor, read_motions
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
@@ -47,7 +48,7 @@ class _Binding:
         return sum(part.mesh.size for part in self.parts)
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read a glTF file. Skins that share joints and agree on how they are bound become one rig."""
     # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
@@ -60,15 +61,17 @@ def read(path: Path) -> Contents:
         morphs = read_morphs(document, nodes, owners)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
+        clips, motions = read_motions(document, nodes, actor, wanted)
         return Contents(
             path,
             "glTF",
             dict(zip(unique((_name(nodes, part) for part in loose), "mesh"), meshes, strict=True)),
             dict(zip(unique((_name(nodes, binding.parts[0]) for binding in bindings), "rig"), rigs, strict=True)),
             actor.skeleton if actor.joints and not rigs else None,
-            read_motions(document, nodes, actor),
+            motions,
             morphs.displacements,
             document.notes,
+            clips,
         )
 
 

@@ -66,6 +66,11 @@ class Document:
         """One line each about what was repaired or left out."""
         return tuple(text if times == 1 else f"{text} ({times} times)" for text, times in self._notes.items())
 
+    @property
+    def left(self) -> int:
+        """How many numbers the file may still make us hold."""
+        return self._left
+
     def note(self, text: str) -> None:
         """Remember something that was repaired or left out; the same text is counted."""
         self._notes[text] += 1
