@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from posespace.fit.stream import Resources as Resources
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
+    from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
@@ -60,6 +61,7 @@ _HOMES = {
     "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
+    "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("load_mesh", "load_motion", "load_rig"),
     "posespace.interpolate.rbf": ("RBF",),
