@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
-from posespace.cli.printing import markdown_table, print_one, warn
+from posespace.cli.printing import markdown_table, print_json, print_one, warn
 from posespace.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,10 +75,11 @@ def examples(
     placing = Placing(units, _by_pose(up), match)
     found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing))
     figures = describe(out) | {"shapes matched": found.matched}
-    figures |= {"notes": found.notes} if found.notes else {}
     if as_json:
-        rows = zip(found.findings, found.sources, strict=True)
-        print_one(figures | {"shapes": [_row(finding) | {"file": str(file)} for finding, file in rows]}, as_json)
+        rows = [
+            _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
+        ]
+        print_json(figures | ({"notes": found.notes} if found.notes else {}) | {"shapes": rows})
         return
     print_one(figures, as_json)
     _print_table(found)

@@ -126,8 +126,7 @@ class Causes:
 
     def _other_pose(self, shape: Floats) -> tuple[str, float]:
         """Return the pose whose plain skinning a shape is nearest to, and how far it is, root mean square."""
-        part = shape[self._sample].ravel().astype(np.float32)
-        squares = ((self._posed - part) ** 2).sum(axis=1, dtype=np.float64)
+        squares = ((self._posed - shape[self._sample].ravel().astype(np.float64)) ** 2).sum(axis=1)
         nearest = int(squares.argmin())
         return self._names[nearest], float(np.sqrt(squares[nearest] / max(1, len(self._sample))))
 

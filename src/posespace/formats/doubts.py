@@ -92,7 +92,7 @@ def doubts(findings: Sequence[Finding]) -> list[str]:
         names = [""] if len(poses) == checked else poses[:4]
         options = " ".join(dict.fromkeys(cause.options(name) for name in names))
         remedy = f"give {options}" if options else "rename it, or correct the list of poses"
-        lines.append(f"{_listed(poses)}: {cause}; {remedy}")
+        lines.append(f"{listed(poses)}: {cause}; {remedy}")
     for finding in findings:
         if finding.stands_out and finding.cause is None:
             away = f"lies {finding.rms:.0%} of the diagonal from plain skinning, {finding.largest:.0%} at vertex "
@@ -100,7 +100,8 @@ def doubts(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def _listed(poses: Sequence[str]) -> str:
+def listed(poses: Sequence[str]) -> str:
+    """Return names for a message: the first four, and how many more there are."""
     shown = ", ".join(repr(pose) for pose in poses[:4])
     return f"{shown} and {len(poses) - 4} more" if len(poses) > 4 else shown
 

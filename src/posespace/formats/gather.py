@@ -16,7 +16,7 @@ from posespace.errors import FileError, InputError
 from posespace.examples import Examples
 from posespace.formats import files, load
 from posespace.formats.contents import Contents, unique
-from posespace.formats.doubts import Finding, check_examples, doubts
+from posespace.formats.doubts import Finding, check_examples, doubts, listed
 from posespace.formats.example_store import ExampleStore
 from posespace.formats.placing import Placing, by_positions, in_order, is_reordered
 from posespace.mesh import Mesh
@@ -100,7 +100,8 @@ def gather_examples(
     else:
         motion, matched = Motion.from_poses([rig.rest])[:0], ""
     used = {pose for pose, _ in pairs}
-    notes = [f"pose {name!r} has no shape: left out" for k, name in enumerate(motion.names) if k not in used]
+    unused = [name for k, name in enumerate(motion.names) if k not in used]
+    notes = [f"poses without a shape are left out: {listed(unused)}"] if unused else []
     placed = len(pairs)
     motion, pairs = motion[[pose for pose, _ in pairs]], [(k, shape) for k, (_, shape) in enumerate(pairs)]
     if chosen.morphs:
