@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from posespace.fit.stream import Resources as Resources
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
+    from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
     from posespace.formats.load import clips as clips
     from posespace.formats.load import load_mesh as load_mesh
@@ -63,6 +64,7 @@ _HOMES = {
     "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
+    "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("clips", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.save": ("save_mesh", "save_poses"),

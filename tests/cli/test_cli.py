@@ -112,6 +112,31 @@ def test_examples_match_sculpts_to_poses_by_name_and_add_the_rest(sculpts: Path)
         np.testing.assert_allclose(opened.shapes[k], points + offset, atol=1e-6)
 
 
+def test_examples_print_how_far_each_shape_is_and_an_option_mends_one(sculpts: Path) -> None:
+    mesh = EXAMPLES.rig.mesh
+    obj.write(sculpts / "sculpts" / "frown.obj", mesh, 100 * (mesh.points + 0.01))
+    done = gather(sculpts)
+    assert done.returncode == 0, done.stderr
+    assert "shapes matched: by name" in done.stdout
+    assert "| pose | file | RMS | largest | at vertex | near | in doubt |" in done.stdout
+    assert "| smile | smile.obj | 0." in done.stdout
+    said = "posespace: warning: 'frown': another unit: it is 100 times too large; give --unit 'frown=0.01'\n"
+    assert done.stderr == said
+    mended = gather(sculpts, "--unit", "frown=0.01", "--json", "-o", "mended.examples")
+    assert mended.stderr == ""
+    found = json.loads(mended.stdout)
+    assert "notes" not in found
+    assert [row["pose"] for row in found["shapes"]] == ["smile", "frown", "smile10", "rest"]
+    assert found["shapes"][1].keys() >= {"rms", "largest", "vertex", "near", "stands out", "cause", "mended by", "file"}
+    assert found["shapes"][1]["rms"] < 0.01
+
+
+def test_examples_check_the_options_of_shapes(sculpts: Path) -> None:
+    assert_one_line(gather(sculpts, "--unit", "inch"), "--unit", "0.01")
+    assert_one_line(gather(sculpts, "--up", "north"), "x,z,-y")
+    assert_one_line(gather(sculpts, "--unit", "grin=2"), "grin", "no pose")
+
+
 def test_examples_resume_and_refuse(sculpts: Path) -> None:
     assert gather(sculpts).returncode == 0
     assert_one_line(gather(sculpts), "face.examples", "exists already", "--resume")
@@ -177,7 +202,7 @@ def test_a_refused_run_leaves_nothing_in_the_way_and_a_newer_sculpt_is_read_agai
     mesh = EXAMPLES.rig.mesh
     obj.write(sculpts / "sculpts" / "smile.obj", mesh, 100 * mesh.points)
     done = gather(sculpts, "--resume", "--json")
-    assert "smile.obj lies" in json.loads(done.stdout)["notes"][0]
+    assert "'smile': another unit: it is 100 times too large" in json.loads(done.stdout)["notes"][0]
     from posespace.examples import Examples
 
     np.testing.assert_allclose(Examples.open(sculpts / "face.examples").shapes[0], 100 * mesh.points, rtol=1e-6)

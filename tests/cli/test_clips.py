@@ -12,7 +12,7 @@ from helpers.gltf_files import HALF, animate, skinned
 
 import posespace as ps
 from posespace.formats import obj
-from posespace.formats.gather import gather_examples
+from posespace.formats.gather import Gathering, gather_examples
 from posespace.formats.pose_choice import PoseChoice
 from posespace.simulate.run import poses_of
 from posespace.simulate.settings import Settings
@@ -65,11 +65,11 @@ def test_shapes_of_keys_are_told_from_shapes_of_frames(clips: Path, tmp_path: Pa
     rig = ps.load_rig(clips)
     keys = ps.load_motion(clips, rig.skeleton, "walk", rate="keys")
     np.save(tmp_path / "keys.npy", [rig.skin(pose) for pose in keys])
-    given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples", True, False, "walk")
+    given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples")
     remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with --rate keys"
     with pytest.raises(ps.FileError, match=remedy):
-        gather_examples(*given)
-    assert gather_examples(*given, "keys") == []
+        gather_examples(*given, Gathering(choice=PoseChoice("walk")))
+    assert gather_examples(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes == []
     assert np.array_equal(ps.Examples.open(tmp_path / "a.examples").motion.times, keys.times)
 
 
@@ -77,12 +77,13 @@ def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_p
     mesh = ps.load_mesh(clips)
     for k in range(3):
         obj.write(tmp_path / f"{k}.obj", mesh)
-    given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples", False, False)
+    given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples")
     with pytest.raises(ps.FileError, match="--rate keys"):
         gather_examples(*given)
-    gather_examples(*given, PoseChoice(rate="keys"))
-    notes = gather_examples(*given[:3], tmp_path / "b.examples", False, False, "walk", 30)
-    assert len(notes) >= 58  # frames without a shape
+    gather_examples(*given, Gathering(choice=PoseChoice(rate="keys")))
+    chosen = Gathering(rest=False, choice=PoseChoice("walk", 30))
+    notes = gather_examples(*given[:3], tmp_path / "b.examples", chosen).notes
+    assert any("poses without a shape are left out" in note for note in notes)
     assert len(ps.Examples.open(tmp_path / "b.examples")) == 3
 
 

@@ -32,6 +32,9 @@ from posespace.skin import Skin
 # Poses whose quaternions and controls differ by less are one pose.
 _SAME = 1e-9
 
+# Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
+_ROUNDING = 2e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Sculpt:
@@ -226,8 +229,11 @@ class Sculpts:
         displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
         moved = np.linalg.norm(displacement, axis=1) > self._threshold
         if self.settings.anchor and moved.any() and at_rest(self.rig, motion).all():
-            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
-            warnings.warn(message, stacklevel=3)
+            if np.linalg.norm(displacement, axis=1).max() <= _ROUNDING * self.rig.mesh.diagonal:
+                moved[:] = False
+            else:
+                message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
+                warnings.warn(message, stacklevel=3)
         self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()))
 
     def _find(self, name: str) -> Sculpt:
