@@ -101,11 +101,11 @@ def test_joints_that_the_rig_lacks_are_named_or_skipped_with_a_count(arm: Path) 
 def test_export_and_retarget_choose_poses_of_their_motion(arm: Path) -> None:
     ps.Skin(ps.load_rig(arm / "arm.glb")).save(arm / "plain.skin")
     words = ("export", "plain.skin", "-o", "clip.glb")
-    assert_one_line(run(*words, "--only", "bent", folder=arm), "give it with --motion FILE")
+    assert_one_line(run(*words, "--only", "bent", folder=arm), "--only: expected --motion FILE with it")
     succeeds(arm, *words, "--motion", "poses.json", "--only", "bent*")
     assert len(ps.load_motion(arm / "clip.glb")) == 2
     words = ("retarget", "plain.skin", "plain.skin", "plain.skin", "-o", "x.skin", "--partial")
-    assert_one_line(run(*words, folder=arm), "give it with --motion FILE")
+    assert_one_line(run(*words, folder=arm), "--only: expected --motion FILE with it")
 
 
 def test_wrong_words_get_one_line(arm: Path) -> None:
