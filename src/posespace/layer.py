@@ -12,6 +12,7 @@ from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 from posespace.spaces import PoseSpace
@@ -41,9 +42,10 @@ class Driver:
         """How many coordinates it gives: one for each component of a layer."""
         return self.interpolant.columns
 
-    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
-        """Return the coordinates (C,) of a pose."""
-        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+    def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion."""
+        where = self.space.coordinates(pose, skeleton)
+        values: Floats = self.interpolant(where[None])[0] if isinstance(pose, Pose) else self.interpolant(where)
         return values
 
     def truncated(self, components: int) -> Driver:
