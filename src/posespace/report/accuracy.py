@@ -13,10 +13,12 @@ from posespace.examples import Examples
 from posespace.report.colours import heat
 from posespace.report.compare import COLUMNS, Entry, seen_note
 from posespace.report.layers import layers
+from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import SEVERAL, Score, evaluate_all, posed
+from posespace.report.score import SEVERAL, Score, posed
 from posespace.report.signals import signals
+from posespace.report.stored import stored_bytes
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.skin import Skin
 
@@ -99,15 +101,14 @@ def _curves(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     against_count, against_bytes = [], []
     for look, (entry, score) in enumerate(scored[1:], start=1):
         skin = entry.skin
-        if isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED:
+        ordered = isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED and not skin.detail
+        if isinstance(skin, Skin) and ordered:
             most = max(layer.driver.components for layer in skin.layers)
             levels = sorted(set(np.linspace(0, most, min(most, MOST_LEVELS) + 1).round().astype(int).tolist()))
-            found = evaluate_all([skin.truncated(level) for level in levels], some)
-            scores = [each for each in found if isinstance(each, Score)]
-            errors = [level.rel_err for level in scores]
+            errors = error_by_level(skin, levels, some)
             notes = [f"{level} components" for level in levels]
             against_count.append(Line(entry.name, levels, errors, notes, look))
-            sizes = [level.bytes_per_vertex for level in scores]
+            sizes = [stored_bytes(skin.truncated(level)) / len(skin.rig.mesh.points) for level in levels]
             against_bytes.append(Line(entry.name, sizes, errors, notes, look))
         else:
             against_bytes.append(Line(entry.name, [score.bytes_per_vertex], [score.rel_err], look=look))
