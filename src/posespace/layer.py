@@ -9,7 +9,7 @@ import numpy as np
 
 from posespace import check
 from posespace.basis import PackedBasis
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.motion import Motion
@@ -111,6 +111,13 @@ def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
     if basis.shape != shape:
         raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
     return basis
+
+
+def widened(basis: Basis, support: Ints, wider: Ints) -> Floats32:
+    """Return a basis (C, S, 3) on a support that holds its own, zero elsewhere; both supports are ascending."""
+    wide = np.zeros((basis.shape[0], len(wider), 3), dtype=np.float32)
+    wide[:, np.searchsorted(wider, support)] = np.asarray(basis)
+    return wide
 
 
 def combined(basis: Basis, coordinates: Floats) -> Floats:

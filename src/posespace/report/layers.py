@@ -32,7 +32,7 @@ def layers(entry: Entry) -> str:
     for number in sorted(order[:MOST_LAYERS].tolist()):
         layer = skin.layers[number]
         view, colors = facing(rig, reach(layer, count)), support_colours(layer, count)
-        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.components} components"
+        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {_components(layer)}"
         shown.append((picture(rig.mesh.points, rig.mesh.triangles, view, (240, 220), colors, rig.normals), caption))
     moves = [_displacements(rig, skin.layers[number], energy[number]) for number in order[:3].tolist()]
     return (
@@ -54,6 +54,11 @@ def _displacements(rig: Rig, layer: Layer, energy: Floats) -> str:
         caption = f"{short_name(layer.name)}, component {component + 1}: {percent:.1f} % of the layer's energy"
         shown.append((picture(rig.mesh.points, rig.mesh.triangles, view, (300, 260), colors, rig.normals), caption))
     return f"<div>{pictures(shown)}</div>"
+
+
+def _components(layer: Layer) -> str:
+    count = layer.driver.components
+    return "1 component" if count == 1 else f"{count} components"
 
 
 def reach(layer: Layer, count: int) -> Floats:
