@@ -102,11 +102,9 @@ class PackedBasis:
 
     def combine(self, coordinates: Floats) -> Floats:
         """Return the displacements (S, 3) of coordinates (C,)."""
-        total = np.zeros((self.vertices, 3))
-        for component, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
-            weight = float(coordinates[component]) * float(self.scales[component])
-            total[self.rows[start:end]] += weight * self.values[start:end]
-        return total
+        weights = np.repeat(coordinates * self.scales, np.diff(self.starts))
+        sums = [np.bincount(self.rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
+        return np.stack(sums, axis=1)
 
     def __getitem__(self, columns: slice) -> PackedBasis:
         """Return some components that follow one another, e.g. `basis[:3]`."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from posespace import check
 from posespace.basis import PackedBasis
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 from posespace.spaces import PoseSpace
@@ -41,9 +42,10 @@ class Driver:
         """How many coordinates it gives: one for each component of a layer."""
         return self.interpolant.columns
 
-    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
-        """Return the coordinates (C,) of a pose."""
-        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+    def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion."""
+        where = self.space.coordinates(pose, skeleton)
+        values: Floats = self.interpolant(where[None])[0] if isinstance(pose, Pose) else self.interpolant(where)
         return values
 
     def truncated(self, components: int) -> Driver:
@@ -109,6 +111,13 @@ def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
     if basis.shape != shape:
         raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
     return basis
+
+
+def widened(basis: Basis, support: Ints, wider: Ints) -> Floats32:
+    """Return a basis (C, S, 3) on a support that holds its own, zero elsewhere; both supports are ascending."""
+    wide = np.zeros((basis.shape[0], len(wider), 3), dtype=np.float32)
+    wide[:, np.searchsorted(wider, support)] = np.asarray(basis)
+    return wide
 
 
 def combined(basis: Basis, coordinates: Floats) -> Floats:

@@ -28,7 +28,7 @@ from posespace.fit.residuals import normal_residuals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Layer
+from posespace.layer import Layer, widened
 from posespace.linking import linked, said_of_links
 from posespace.motion import pose_digests
 from posespace.skin import Skin
@@ -259,16 +259,9 @@ def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[
             joined.append(layer)
             continue
         support = np.union1d(layer.support, other.support).astype(np.int32)
-        basis, normal = (PackedBasis.pack(_widened(each, support), bits) for each in (layer, other))
+        basis, normal = (PackedBasis.pack(widened(each.basis, each.support, support), bits) for each in (layer, other))
         joined.append(Layer(layer.name, layer.driver, support, basis, normal, other.driver))
     return joined
-
-
-def _widened(layer: Layer, support: NDArray[np.int32]) -> Floats32:
-    """A layer's basis (C, S, 3) on a support that holds its own."""
-    wide = np.zeros((layer.basis.shape[0], len(support), 3), dtype=np.float32)
-    wide[:, np.searchsorted(support, layer.support)] = np.asarray(layer.basis)
-    return wide
 
 
 def _at_rows(features: NDArray[np.floating], rows: NDArray[np.bool_]) -> NDArray[np.floating]:

@@ -62,7 +62,8 @@ def make_targets(output: Output, skin: Skin, rest: Motion, motion: Motion | None
         centres = part.driver.interpolant(part.driver.interpolant.centres)
         largest = np.abs(np.concatenate([centres.reshape(len(centres), -1), still, played])).max(axis=0)
         scale = np.where(largest > 0, largest, 1.0)
-        names += [f"{part.name} {k + 1}" for k in range(len(scale))]
+        # A single component has the name that the artist gave: numbers are for several.
+        names += [part.name] if len(scale) == 1 else [f"{part.name} {k + 1}" for k in range(len(scale))]
         accessors += _accessors(output, part, scale, len(skin.rig.mesh.points), with_normals)
         scales.append(scale)
         # Rounding in the interpolant must not make the file show a morph.
