@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
+from posespace.errors import InputError
 from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
@@ -101,7 +102,10 @@ def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list
     primitives = []
     for piece in pieces:
         rows = piece.vertices
-        listed = (corners[piece.triangles] - rows.start).astype(smallest_type(_size(rows))).reshape(-1)
+        own = corners[piece.triangles] - rows.start
+        if own.min() < 0 or own.max() >= _size(rows):
+            raise InputError(f"look: expected triangles of the part {name!r} on its own vertices, got others")
+        listed = own.astype(smallest_type(_size(rows))).reshape(-1)
         primitive = {"attributes": vertices.attributes(rows), "indices": vertices.output.add(listed, INDICES)}
         if look is None or not look.materials:
             primitive["material"] = 0
