@@ -125,7 +125,7 @@ def odd_sampler(made: Builder) -> None:
 
 
 def flat_normals(made: Builder) -> None:
-    made.json["meshes"][1]["primitives"][0]["attributes"]["TANGENT"] = made.add(np.zeros((3, 4)))
+    made.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = made.add(np.zeros((3, 4)))
 
 
 WRONGS: dict[Any, str] = {
