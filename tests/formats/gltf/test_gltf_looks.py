@@ -128,6 +128,10 @@ def flat_normals(made: Builder) -> None:
     made.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = made.add(np.zeros((3, 4)))
 
 
+def far_material(made: Builder) -> None:
+    made.json["meshes"][1]["primitives"][0]["material"] = 99
+
+
 WRONGS: dict[Any, str] = {
     wrong_image: "image 1 is not a PNG, JPEG or WebP image",
     missing_image: "image 1 is left out",
@@ -137,6 +141,7 @@ WRONGS: dict[Any, str] = {
     far_texture: "material 2: normalTexture",
     odd_sampler: "sampler 0: wrapS",
     flat_normals: "TANGENT",
+    far_material: "material 99 is not in the file",
 }
 
 

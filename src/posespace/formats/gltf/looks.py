@@ -28,11 +28,9 @@ class Looks:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        root = document.root
-        self._materials = root.parts("materials", "material", ())
-        self.textures = root.parts("textures", "texture", ())
-        self._images = root.parts("images", "image", ())
-        self._samplers = root.parts("samplers", "sampler", ())
+        self._materials, self.textures, self._images, self._samplers = (
+            self._objects(each) for each in ("material", "texture", "image", "sampler")
+        )
         self._loaded: dict[int, Bytes | None] = {}
         self._read: dict[tuple[int, str], Floats | None] = {}
 
@@ -94,6 +92,13 @@ class Looks:
             self._loaded[number] = self._image(self._images[number])
         return self._loaded[number]
 
+    def _objects(self, kind: str) -> list[Fields]:
+        try:
+            return self._document.root.parts(f"{kind}s", kind, ())
+        except InputError as error:
+            self._document.note(f"{error}: all {kind}s are left out")
+            return []
+
     def _image(self, fields: Fields) -> Bytes | None:
         try:
             data = self._document.bytes_of(fields)
@@ -106,6 +111,9 @@ class Looks:
         return np.frombuffer(bytes(data), np.uint8)
 
     def _material(self, number: int, kept: _Kept) -> dict[str, Any] | None:
+        if number >= len(self._materials):
+            self._document.note(f"material {number} is not in the file: it is left out")
+            return None
         try:
             return checked_material(self._materials[number], kept)
         except InputError as error:

@@ -125,7 +125,6 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     triangles: list[_Ints] = []
     groups: list[tuple[int, int, int]] = []
     end = 0
-    materials = document.root.parts("materials", "material", ())
     for primitive in mesh.parts("primitives", f"{mesh.where} primitive", ()):
         named = primitive.part("attributes", {})
         attributes = {name: named.integer(name, below=document.accessor_count) for name in named}
@@ -144,7 +143,7 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
             found[key], start[key] = _vertices(document, used, moves, primitive.where, others), end
             end += len(found[key].points)
         triangles.append(_corners(document, primitive, mode, len(found[key].points)) + start[key])
-        material = primitive.reference("material", len(materials))
+        material = primitive.reference("material", 2**31)
         groups.append((number.setdefault(key, len(number)), -1 if material is None else material, len(triangles[-1])))
     if not found:
         return None
