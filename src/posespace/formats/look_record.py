@@ -12,7 +12,7 @@ from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.images import kind_of
 from posespace.formats.materials import checked_material, checked_texture
-from posespace.look import Look
+from posespace.look import Look, width_of
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
         tuple(fields.texts("parts")),
         array("look_blocks"),
         array("look_groups"),
-        {name: array(f"look_{name}") for name in fields.texts("attributes")},
+        {name: array(f"look_{name}") for name in fields.texts("attributes") if width_of(name)},
         tuple(checked_material(each, range(len(textures))) for each in materials),
         tuple(textures),
         tuple(images),

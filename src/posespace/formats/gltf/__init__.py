@@ -21,7 +21,7 @@ from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.looks import Looks
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
-from posespace.formats.joining import join_meshes
+from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.look import Look
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
@@ -64,10 +64,11 @@ def read(path: Path) -> Contents:
         looks = Looks(document)
 
         def look(parts: list[MeshNode]) -> Look | None:
-            return looks.look(parts, [_name(nodes, part) for part in parts], morphs if parts == owners else None)
+            return looks.look(parts, [_name(nodes, part) for part in parts])
 
         rigs = [_rig(document, nodes, binding, look(binding.parts)) for binding in bindings]
         meshes = [replace(placed(document, part), look=look([part])) for part in loose]
+        keep_morphs(rigs, meshes, morphs.displacements)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
         return Contents(
