@@ -54,7 +54,7 @@ class Exported:
 
 
 def every_method(folder: Path) -> Iterator[Exported]:
-    """PSD, EigenSkin in 32, 16 and 8 bits, virtual muscles, a face without joints, a rig with materials and parts."""
+    """PSD, EigenSkin in 32, 16 and 8 bits, virtual muscles, a face without joints, a rig with materials."""
     train, unseen = ps.datasets.bending_arm(rings=12, sides=8)
     keys = paced(unseen.motion[:4])
     yield Exported(folder / "psd.glb", ps.PSD().fit(train), keys, "cm", "z").write()
@@ -82,7 +82,7 @@ def face(path: Path) -> Exported:
 
 
 def dressed(folder: Path) -> Exported:
-    """The small rig with a texture, materials and parts."""
+    """The small rig with a texture, materials and two meshes."""
     rig = only(textured().read(folder))
     turns = bending(3).rotations[:, :2]
     turns[:, 0] = rig.rest.rotations[0]

@@ -1,4 +1,4 @@
-"""A small glTF rig with everything that can be seen: parts, materials, textures, colours, tangents, a blend shape."""
+"""A small glTF rig that has all there is to see: two meshes, materials, textures, colours, tangents, a blend shape."""
 
 from __future__ import annotations
 

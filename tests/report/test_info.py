@@ -113,6 +113,9 @@ def test_the_knight_is_a_rig_with_what_it_carries_and_its_clips(data: Path) -> N
     meshes = [rig, *found["meshes"].values()]
     assert (sum(mesh["vertices"] for mesh in meshes), sum(mesh["triangles"] for mesh in meshes)) == (7024, 6952)
     assert (len(meshes), rig["joints"], len(found["motions"])) == (1 + 9, 41, 76)
+    assert rig["look"]["materials"] == ["knight_texture"]
+    assert len(rig["look"]["meshes"]) == 6
+    assert rig["look"]["images"] == ["14172 bytes"]
 
 
 def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:

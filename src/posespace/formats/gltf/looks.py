@@ -1,4 +1,4 @@
-"""The looks of a glTF file's meshes: parts, materials, images and attributes, as far as they are used.
+"""The looks of a glTF file's meshes: names, materials, images and attributes, as far as they are used.
 
 A look is no reason to refuse a file: what is wrong in it is left out with a note.
 """
