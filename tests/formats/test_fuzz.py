@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 from helpers.fuzz import COUNT, fuzz
 from helpers.gltf_files import everything
 from helpers.strategies import random_skin
+from helpers.textured import textured
 
 from posespace import datasets
 from posespace.formats import obj, ply, pose_json
+from posespace.formats.load import load_rig
 from posespace.mesh import Mesh
+from posespace.skin import Skin
 
 BVH = """HIERARCHY
 ROOT Hips of Ada
@@ -75,7 +79,9 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     skin.save(folder / "all.skin")
     train.save(folder / "arm.examples")
     everything().write(folder)
+    shutil.move(textured().write(folder, glb=True), folder / "dressed.glb")
     everything().write(folder, glb=True)
+    Skin(load_rig(folder / "dressed.glb")).save(folder / "dressed.skin")
     return folder
 
 
@@ -89,14 +95,14 @@ NAMES = [
     "arm.examples",
     "made.gltf",
     "made.glb",
+    "dressed.glb",
+    "dressed.skin",
 ]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_files_are_read_or_refused_in_one_line(samples: Path, tmp_path: Path, name: str) -> None:
     if name == "poses.json":
-        from posespace.skin import Skin
-
         Skin(datasets.bending_arm(rings=8, sides=5)[0].rig).save(tmp_path / "rig.skin")
     found = fuzz(samples / name, tmp_path)
     # Damage that does nothing must not make up the test.

@@ -116,6 +116,9 @@ def test_the_knight_is_a_rig_with_what_it_carries_and_its_clips(data: Path) -> N
     short = folded(found)
     assert (len(short["motions"]), len(short["meshes"])) == (3, 3)
     assert short["73 more motions (--all shows them)"].endswith("Walking_Backwards, Walking_C")
+    assert rig["look"]["materials"] == ["knight_texture"]
+    assert len(rig["look"]["meshes"]) == 6
+    assert rig["look"]["images"] == ["14172 bytes"]
 
 
 def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:

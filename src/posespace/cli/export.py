@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
 @choice_options
+@click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
+@click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, choice: PoseChoice, as_json: bool) -> None:
+def export(
+    skin: Path, out: Path, motion: Path | None, choice: PoseChoice, unit: str | None, up: str, as_json: bool
+) -> None:
     """Write a skin as glTF, for other programs.
 
-    The file holds the rig, the displacements as morph targets, and the motion as an animation.
+    The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
+    metres and with y up.
     """
     from posespace.formats.export import export
     from posespace.report.info import describe
@@ -32,5 +37,11 @@ def export(skin: Path, out: Path, motion: Path | None, choice: PoseChoice, as_js
 
     require_folder(out)
     loaded = Skin.load(skin)
-    export(loaded, out, open_motion(motion, loaded.rig.skeleton, choice), warn=warn)
+    played = open_motion(motion, loaded.rig.skeleton, choice)
+    export(loaded, out, played, warn, _rate(choice), unit, up)
     print_one(describe(out), as_json)
+
+
+def _rate(choice: PoseChoice) -> float:
+    """How many frames per second are written between distant poses."""
+    return choice.rate if isinstance(choice.rate, float) else 30.0

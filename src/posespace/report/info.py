@@ -11,6 +11,7 @@ from posespace.errors import FileError
 from posespace.formats import load, posed_meshes
 from posespace.formats.frames import Clip
 from posespace.linking import linked_rig, rerouted
+from posespace.look import Look
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -98,7 +99,22 @@ def _mesh(mesh: Mesh) -> Figures:
         figures["faces by corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
     figures["watertight"] = mesh.is_watertight
     figures["box"] = {"low": mesh.box[0].tolist(), "high": mesh.box[1].tolist()}
+    if mesh.unit != 1:
+        figures["metres per unit"] = mesh.unit
+    if mesh.look is not None:
+        figures["look"] = _look(mesh.look)
     return figures
+
+
+def _look(look: Look) -> Figures:
+    figures: Figures = {
+        "meshes": list(look.meshes),
+        "materials": [material.get("name", "") for material in look.materials],
+        "images": [f"{len(image)} bytes" for image in look.images],
+        "per vertex": list(look.attributes),
+        "blend shapes": list(look.morphs),
+    }
+    return {name: value for name, value in figures.items() if value}
 
 
 def _skeleton(skeleton: Skeleton) -> Figures:

@@ -14,7 +14,7 @@ from posespace.errors import FileError, require
 from posespace.formats import files
 from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Frames, Rate, Wanted, frames_of, resampled
-from posespace.formats.joining import join_meshes
+from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.formats.usd.meshes import MeshPrim, influences, read_meshes, read_morphs
 from posespace.formats.usd.process import Found, extract
 from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
@@ -57,6 +57,7 @@ def _contents(path: Path, found: Found, wanted: Wanted) -> Contents:
     }
     _note_left_out(found, parts, owners, motions)
     meshes = [part.mesh for part in loose]
+    keep_morphs(rigs, meshes, morphs)
     return Contents(
         path,
         "USD",
