@@ -34,7 +34,7 @@ def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> Non
 
 
 RANKS = (
-    ("errors", "check", "progress", "__version__"),
+    ("errors", "check", "progress", "jit", "__version__"),
     ("geometry", "rotations", "skinning"),
     ("mesh", "skeleton", "parts", "pose", "motion", "rig", "examples", "world_turns", "other_side", "other_skeleton"),
     ("spaces", "moving", "metric", "linking", "interpolate"),

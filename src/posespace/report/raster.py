@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from posespace.check import Floats
+from posespace.jit import njit
 
 # Unit directions of the lights in the frame of the camera (right, up, towards the viewer), then strengths.
 # Together they reach about 1, so that a lit colour is never brighter than the colour that was asked for.
@@ -17,7 +17,7 @@ _FILL, _FILL_LIGHT = (0.78, 0.05, 0.62), 0.10
 _SKY_LIGHT, _GROUND_LIGHT = 0.08, 0.03
 
 
-@njit(cache=True)
+@njit()
 def _light(x: float, y: float, z: float) -> float:
     """Light that falls on a unit normal in the frame of the camera."""
     # Half-Lambert, squared: it fades to nothing, without the visible edge where a plain cosine stops.
@@ -28,7 +28,7 @@ def _light(x: float, y: float, z: float) -> float:
     return (_KEY_LIGHT * key + _FILL_LIGHT * fill + ambient) * (1 - 0.5 * (1 - z) ** 3)
 
 
-@njit(cache=True)
+@njit()
 def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> float:
     """Share, in 0..1, of the surroundings of a sample that the surface at the spots does not hide."""
     reach2 = float(spots[-1, 0] ** 2 + spots[-1, 1] ** 2)
@@ -46,7 +46,7 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
     return 1 - 4 * hidden / len(spots)
 
 
-@njit(cache=True)
+@njit()
 def shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
     """The picture (H, W, 3) in linear light, from the samples that `rasterise` finds, four per pixel."""
     picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 3), dtype=np.float32)
@@ -64,7 +64,7 @@ def shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
     return picture
 
 
-@njit(cache=True)
+@njit()
 def rasterise(corners: Floats, rows: int, columns: int, background: Floats) -> tuple[Floats, Floats]:
     """Find what is nearest to the viewer at the centre of each sample.
 
