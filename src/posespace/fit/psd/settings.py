@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 from posespace import check
 from posespace.errors import InputError
+from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.spaces import PoseSpace
 
@@ -34,7 +35,7 @@ class PSDSettings:
     tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
     """
 
-    kernel: str | None = None
+    kernel: str | None = field(default=None, metadata={"choices": tuple(KERNELS)})
     radius: float | Radii | None = None
     smoothing: float = 0.0
     anchor: bool = True
