@@ -108,6 +108,14 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
+def kind(name: str, value: object, wanted: type) -> None:
+    """Raise unless `value` is of the kind `wanted`, saying where what was given instead has one."""
+    if not isinstance(value, wanted):
+        part = wanted.__name__.lower()
+        remedy = f"; pass its .{part}" if hasattr(value, part) else ""
+        raise InputError(f"{name}: expected a {wanted.__name__}, got {type(value).__name__}{remedy}")
+
+
 def whole(name: str, value: Any) -> int:
     """Return `value` if it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from posespace.errors import FileError, InputError
@@ -32,6 +33,9 @@ def export(
         take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
         kind = type(motion).__name__
         raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    if motion is not None and len(motion) and motion.times[0] != 0:
+        # A clip plays from its first pose on, whatever else its file held before.
+        motion = replace(motion, times=motion.times - motion.times[0])
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
