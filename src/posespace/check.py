@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 
 Floats = NDArray[np.floating[Any]]
 Floats32 = NDArray[np.float32]
@@ -103,8 +103,17 @@ def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
-        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+        close = closest_name(str(value), allowed)
+        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}; the closest is {close}")
     return value
+
+
+def kind(name: str, value: object, wanted: type) -> None:
+    """Raise unless `value` is of the kind `wanted`, saying where what was given instead has one."""
+    if not isinstance(value, wanted):
+        part = wanted.__name__.lower()
+        remedy = f"; pass its .{part}" if hasattr(value, part) else ""
+        raise InputError(f"{name}: expected a {wanted.__name__}, got {type(value).__name__}{remedy}")
 
 
 def whole(name: str, value: Any) -> int:

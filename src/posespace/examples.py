@@ -128,10 +128,12 @@ class Examples:
 
 
 def require_examples(given: object) -> None:
-    """Raise unless given Examples, saying how to open a store whose path was given instead."""
+    """Raise unless given Examples of at least one pose, saying how to open a store whose path was given instead."""
     if not isinstance(given, Examples):
         remedy = "; open it with ps.Examples.open" if isinstance(given, str | Path) else ""
         raise InputError(f"examples: expected Examples, got a {type(given).__name__}{remedy}")
+    if not len(given):
+        raise InputError("examples: expected at least one pose, got none")
 
 
 class _StoredShapes:

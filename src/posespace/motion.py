@@ -64,8 +64,12 @@ class Motion:
         cls, poses: Sequence[Pose], names: Sequence[str] | None = None, times: ArrayLike | None = None
     ) -> Motion:
         """Stack poses of one skeleton; a control that a pose does not name is zero there."""
-        if not poses:
+        if not isinstance(poses, Sequence | Motion):
+            raise InputError(f"motion: expected a list of poses, got {type(poses).__name__}")
+        if not len(poses):
             raise InputError("motion: expected at least one pose, got none")
+        for pose in poses:
+            check.kind("motion", pose, Pose)
         joints = {len(pose.rotations) for pose in poses}
         if len(joints) > 1:
             raise InputError(f"motion: expected poses of one skeleton, got {sorted(joints)} joints")
@@ -91,6 +95,7 @@ class Motion:
 
         A joint whose scale changes over time has no such pose: raises, naming the joint.
         """
+        check.kind("skeleton", skeleton, Skeleton)
         given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
         turn, shift, misfit = skeleton.local(given)
         off = misfit.max(axis=0, initial=0.0)

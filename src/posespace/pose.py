@@ -35,6 +35,7 @@ class Pose:
         object.__setattr__(self, "rotations", rotations.normalize(turn, "pose rotations"))
         shift = np.zeros((len(turn), 3)) if self.translations is None else self.translations
         object.__setattr__(self, "translations", check.floats("pose translations", shift, (len(turn), 3)))
+        check.kind("pose controls", self.controls, Mapping)
         for name, value in self.controls.items():
             if not np.isfinite(value):
                 raise InputError(f"pose control {name!r}: expected a finite number, got {value}")
@@ -53,10 +54,12 @@ class Pose:
         cls, skeleton: Skeleton, joints: Mapping[str, ArrayLike], controls: Mapping[str, float] | None = None
     ) -> Pose:
         """A pose that gives some joints, by name, a rotation (4,); the others rest."""
+        check.kind("skeleton", skeleton, Skeleton)
+        check.kind("rotations by joint", joints, Mapping)
         turn = skeleton.rest_rotations.astype(np.float64)
         for name, quaternion in joints.items():
             turn[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
-        return cls(turn, controls=controls or {})
+        return cls(turn, controls={} if controls is None else controls)
 
 
 def require_pose(what: str, given: object) -> None:

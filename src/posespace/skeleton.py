@@ -85,6 +85,8 @@ class Skeleton:
     ) -> Skeleton:
         """Make a skeleton from each joint's rest transform to the world, `rest_world` (J, 4, 4)."""
         links = np.asarray(parents)
+        if not links.size:
+            raise InputError("skeleton: expected at least one joint, got none; without joints, take Rig.from_mesh")
         world = check.transforms("rest_world", rest_world, (len(links), 4, 4), names).astype(np.float64)
         links = check.indices("skeleton parents", links, ("J",), len(links), least=-1)
         for name, determinant in zip(names, np.linalg.det(world[:, :3, :3]), strict=False):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from posespace import skinning
+from posespace import check, skinning
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import FileError, InputError, closest_name
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
 from posespace.layer import Detail, Driver, Layer, combined
 from posespace.mesh import Mesh
@@ -49,6 +49,7 @@ class Skin:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check.kind("rig", self.rig, Rig)
         count = len(self.rig.mesh.points)
         object.__setattr__(self, "layers", tuple(self.layers))
         for layer in self.layers:
@@ -210,10 +211,13 @@ class Skin:
         return scaled(self, scale, exaggerate)
 
     def save(self, path: str | Path) -> None:
-        """Write the skin to one file (`.skin`, safetensors), atomically."""
+        """Write the skin to one file (`.skin`, safetensors), atomically. Any other ending is refused."""
         from posespace.formats import skin_file
 
-        skin_file.write(Path(path), self)
+        file = Path(path)
+        if file.suffix.lower() != ".skin":
+            raise FileError(file, "a skin is saved with the ending .skin; for other programs, take posespace.export")
+        skin_file.write(file, self)
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:

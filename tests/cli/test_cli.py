@@ -22,6 +22,9 @@ EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
+    listed = [line.split()[0] for line in overview.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()]
+    work = ["demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"]
+    assert [command for command in listed if command in work] == work
     for command in ("demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
@@ -69,7 +72,8 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
     assert_one_line(run("info"), "FILE...")
-    assert_one_line(run("nonsense"), "nonsense")
+    assert_one_line(run("evalute"), "command 'evalute': expected one of demo, info,", "the closest is 'evaluate'")
+    assert_one_line(run("evaluate", "--reprot"), "option --reprot: posespace evaluate has none", "'--report'")
     assert_one_line(run("examples", "x.glb"), "--shapes")
 
 

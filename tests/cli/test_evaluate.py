@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.commands import assert_one_line, run
 
+import posespace as ps
 from posespace import datasets
 from posespace.cli.fit import METHODS, described
 from posespace.examples import Examples
@@ -46,6 +47,13 @@ def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
     flat = " ".join(text.split())
     assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
     assert "by leave-one-out" in flat
+    assert "--kernel [gaussian|exponential|multiquadric|thin_plate|linear|cubic]" in flat
+    for name, method in METHODS.items():
+        shown = " ".join(run("fit", name, "--help").stdout.split())
+        for setting in fields(getattr(ps, method)):
+            flag = setting.name.replace("_", "-")
+            if isinstance(setting.default, bool):
+                assert f"--{flag} / --no-{flag}" in shown
     assert "In Python" not in flat
 
 
@@ -89,8 +97,9 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     base = ("fit", "psd", "arm.examples", "-o", str(tmp_path / "x.skin"))
     assert_one_line(run(*base, "--radius", "-1", folder=folder), "radius: expected")
     assert_one_line(run(*base, "--radius", "wide", folder=folder), "--radius")
-    assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
-    assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
+    kernels = "gaussian, exponential, multiquadric, thin_plate, linear, cubic, got 'gauss'; the closest is 'gaussian'"
+    assert_one_line(run(*base, "--kernel", "gauss", folder=folder), f"kernel: expected one of {kernels}")
+    assert_one_line(run(*base, "--kernal", "red", folder=folder), "--kernal", "the closest is '--kernel'")
     assert_one_line(run(*base, "--only", "wrist*", folder=folder), "arm.examples", "none of the 30 matches")
     assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
@@ -145,6 +154,17 @@ def test_evaluate_fits_the_rivals_and_writes_the_report(folder: Path) -> None:
     assert {"plain skinning", "arm", "dual quaternions", "weighted PSD", "linear in R - I"} <= set(found)
     assert found["plain PSD"]["rel_err"] < 0.1
     assert "</html>" in (folder / "report.html").read_text()
+
+
+def test_rivals_are_not_fitted_to_poses_chosen_for_evaluation(folder: Path) -> None:
+    words = ("evaluate", "unseen.examples", "--rivals", "unseen.examples", "--json")
+    done = run(*words, "--poses", "*1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = {row["name"]: row for row in json.loads(done.stdout)}
+    chosen = found["plain PSD"]["poses"]
+    assert f"unseen.examples: {chosen} of its 25 poses are evaluated on; no rival is fitted to them" in done.stderr
+    assert found["plain PSD"]["rel_err"] > 1e-3
+    assert_one_line(run(*words, "--poses", "*", folder=folder), "unseen.examples: all its poses are evaluated on")
 
 
 def test_a_rival_that_fails_is_shown_failing(folder: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,9 +48,12 @@ def require_motion(motion: Path | None, choice: PoseChoice) -> None:
 
 
 def require_folder(out: Path) -> None:
-    """Raise unless the folder of the file to write exists."""
-    if not out.absolute().parent.is_dir():
+    """Raise unless the folder of the file to write exists and can be written to."""
+    folder = out.absolute().parent
+    if not folder.is_dir():
         raise FileError(out, "its folder does not exist; create it first")
+    if not os.access(folder, os.W_OK):
+        raise FileError(out, "cannot be written (its folder is read-only); choose another folder")
 
 
 def require_skin_file(out: Path) -> None:

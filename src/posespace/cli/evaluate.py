@@ -9,7 +9,7 @@ import click
 
 from posespace.cli.checks import open_examples, require_page
 from posespace.cli.options import FILE, Command, argument, json_option, only_option
-from posespace.cli.printing import complain, print_json
+from posespace.cli.printing import complain, print_json, warn
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def evaluate(
 
         fitted = open_examples(rivals)
         _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
+        fitted = _unseen(rivals, fitted, examples) if only else fitted
         with status("fitting the rivals"):
             others = fit_all(_rivals(), fitted)
     with counter("evaluating") as advance:
@@ -87,6 +88,21 @@ def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
 
     with naming(file):
         check_same("its", vertices, rig, truth.rig)
+
+
+def _unseen(file: Path, fitted: Examples, truth: Examples) -> Examples:
+    """The examples to fit the rivals on, without the poses that were chosen to evaluate on."""
+    from posespace.motion import pose_digests
+
+    evaluated = set(pose_digests(truth.motion, truth.rig.skeleton))
+    kept = [k for k, pose in enumerate(pose_digests(fitted.motion, fitted.rig.skeleton)) if pose not in evaluated]
+    if not kept:
+        raise FileError(file, "all its poses are evaluated on, so none is left to fit the rivals on; choose fewer")
+    if len(kept) < len(fitted):
+        warn(
+            f"{file}: {len(fitted) - len(kept)} of its {len(fitted)} poses are evaluated on; no rival is fitted to them"
+        )
+    return fitted.subset(kept)
 
 
 def _rivals() -> Any:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from posespace.errors import InputError, closest_name
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 
@@ -22,8 +24,29 @@ class Argument(click.Argument):
         self.purpose = purpose
 
 
+class Choice(click.Choice[str]):
+    """One of several words, refused in the library's own words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return the word if it is one of them."""
+        from posespace import check
+
+        return check.choice((param and param.name) or "value", value, tuple(self.choices))
+
+
 class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the words once the options are taken; raise at an unknown one, with the closest."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            known = [name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)]
+            close = closest_name(error.option_name, [name for name in known if name.startswith("--")])
+            raise InputError(
+                f"option {error.option_name}: {ctx.command_path} has none of that name; the closest is {close}"
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""
@@ -43,6 +66,7 @@ class Group(Command, click.Group):
     """Commands in the order in which they were added; on its own it shows its help."""
 
     command_class = Command
+    kind = "command"
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands."""
@@ -51,6 +75,14 @@ class Group(Command, click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return what is left of the words once the group's own options are taken."""
         return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that the words begin with; raise where there is no such command, with the closest."""
+        known = self.list_commands(ctx)
+        if args[0] not in known:
+            close = closest_name(args[0], known)
+            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}; the closest is {close}")
+        return super().resolve_command(ctx, args)
 
 
 def argument(name: str, purpose: str, **settings: Any) -> Callable[[Function], Function]:

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from posespace.cli.checks import open_motion, require_skin_file
-from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
+from posespace.cli.options import FILE, Choice, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
+
+TRANSFERS = ("auto", "operator", "difference")
+CORRESPONDENCES = ("auto", "same", "padding", "closest")
+MATCHING = "Which vertex of one body is which of another; padding: as in the paper."
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -23,8 +27,8 @@ if TYPE_CHECKING:
 @click.option("--motion", type=FILE, help="Poses to sample. Without it: those that X1 was fitted on.")
 @choice_options
 @click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
-@click.option("--transfer", default="auto", help="operator (as in the paper), difference, or auto.")
-@click.option("--correspondence", default="auto", help="same, padding (as in the paper), closest, or auto.")
+@click.option("--transfer", type=Choice(TRANSFERS), default="auto", help="How to transfer; operator: as in the paper.")
+@click.option("--correspondence", type=Choice(CORRESPONDENCES), default="auto", help=MATCHING)
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
 @json_option
 def retarget(

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,9 @@ def atomic_write(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise FileError(path, f"cannot be written ({_reason(error)})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # Where nothing can be written, nothing can be removed either: that must not hide what went wrong.
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager

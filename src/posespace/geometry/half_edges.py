@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 
 from posespace.check import Floats
+from posespace.jit import njit
 
 Indices = NDArray[np.int64]
 
@@ -159,7 +159,7 @@ class _Search:
                 yield found
 
 
-@njit(cache=True)
+@njit()
 def _walk(
     ours: HalfEdges, theirs: HalfEdges, seed: int, other: int, size: int, image: Indices, back: Indices
 ) -> bool:  # pragma: no cover - compiled

@@ -24,6 +24,12 @@ Figures = dict[str, Any]
 _MANY, _SHOWN = 6, 3
 """Of more things of a kind than the first number, as many as the second are shown in full."""
 
+MISFIT = (
+    "no pose puts the joints where the mesh was bound, as when a joint was scaled after binding, so plain skinning "
+    "changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and export it"
+)
+"""What the misfit is, the largest entry by which a bone's transform at rest is not the identity, and what to do."""
+
 
 def describe(path: str | Path) -> Figures:
     """Return what a rig, mesh, motion, pose, skin or example file holds."""
@@ -140,6 +146,7 @@ def _rig(rig: Rig, motion: Motion | None = None) -> Figures:
         "most influences": int(used.max(initial=0)),
         "blending": rig.blending,
         "rest pose misfit": misfit if misfit > 1e-4 else 0.0,
+        **({"about the misfit": MISFIT} if misfit > 1e-4 else {}),
     }
 
 

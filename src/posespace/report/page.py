@@ -61,7 +61,8 @@ def write_page(path: Path, title: str, parts: Sequence[str]) -> None:
     body = "\n".join(part for part in parts if part)
     text = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
     with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # The name of a file may be any bytes: those that are no text are escaped.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], best: Sequence[int | None] = ()) -> str:

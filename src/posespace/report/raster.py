@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from posespace.check import Floats
+from posespace.jit import njit
 
 # Unit directions of the lights in the frame of the camera (right, up, towards the viewer), then strengths.
 # Together they reach about 1, so that a lit colour is never brighter than the colour that was asked for.
@@ -18,7 +18,7 @@ _SKY_LIGHT, _GROUND_LIGHT = 0.08, 0.03
 _LOW = 0.15
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _light(x: float, y: float, z: float) -> float:
     """Light that falls on a unit normal in the frame of the camera."""
     # Half-Lambert, squared: it fades to nothing, without the visible edge where a plain cosine stops.
@@ -29,7 +29,7 @@ def _light(x: float, y: float, z: float) -> float:
     return (_KEY_LIGHT * key + _FILL_LIGHT * fill + ambient) * (1 - 0.5 * (1 - z) ** 3)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> float:
     """Share, in 0..1, of the surroundings of a sample that the surface at the spots does not hide."""
     reach2 = float(spots[-1, 0] ** 2 + spots[-1, 1] ** 2)
@@ -47,7 +47,7 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
     return 1 - 4 * hidden / len(spots)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
     """The picture (H, W, 4), linear light and how much of each pixel is covered, from `rasterise`'s four per pixel."""
     picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 4), dtype=np.float32)
@@ -67,7 +67,7 @@ def shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
     return picture
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def rasterise(places: Floats, bends: Floats, albedo: Floats, triangles: Any, shape: Any) -> tuple[Floats, Floats]:
     """Find what is nearest to the viewer at the centre of each sample.
 
@@ -119,7 +119,7 @@ def rasterise(places: Floats, bends: Floats, albedo: Floats, triangles: Any, sha
     return depth, surface
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats, albedo: Floats) -> None:
     """Write normal and colour of a triangle's points to `corners` (3, 6), normals on the side that is seen."""
     a, b, c = places[points[0]], places[points[1]], places[points[2]]

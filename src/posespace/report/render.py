@@ -75,7 +75,8 @@ def draw(
     hits = rasterise(
         places, _unit(bends @ axes.T), np.ascontiguousarray(albedo), mesh.triangles, (2 * height, 2 * width)
     )
-    return shade(*hits, _spots(0.18 * height))
+    picture: Floats32 = shade(*hits, _spots(0.18 * height))
+    return picture
 
 
 def _drawable(points: ArrayLike, triangles: ArrayLike) -> Mesh:

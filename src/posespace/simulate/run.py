@@ -68,6 +68,9 @@ def simulate(
             return _figures(store) | {"notes": [*notes, *odd, "every pose was finished already"]}
         with status("making tetrahedra"):
             mesh = _filled(settings, body)
+        if len(mesh.tets) > 1.25 * settings.elements and warn is not None:
+            # The poses take that much longer: it must be known before they are solved.
+            warn(f"{settings.elements} elements are too few for these bones: {len(mesh.tets)} are used")
         client = client or stack.enter_context(machines.cluster())
         log = out.with_name(out.name + ".log")
         if store is None:

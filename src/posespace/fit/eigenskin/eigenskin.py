@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,11 +27,16 @@ from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
+from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer, widened
 from posespace.linking import linked, said_of_links
 from posespace.motion import pose_digests
 from posespace.skin import Skin
+
+ALLOTMENTS = ("greedy", "equal")
+NORMALS = ("none", "shared", "separate")
+WEIGHTS = ("given", "optimised")
 
 PAIRS = 1
 """Pairs tried per single term, those with the largest overlap first."""
@@ -86,18 +91,18 @@ class EigenSkin:
     """
 
     components: int = 0
-    allotment: str = "greedy"
+    allotment: str = field(default="greedy", metadata={"choices": ALLOTMENTS})
     budget: int = 32
     size: float | None = None
     threshold: float | None = None
     taper: int = 1
-    kernel: str = "thin_plate"
+    kernel: str = field(default="thin_plate", metadata={"choices": tuple(KERNELS)})
     radius: float | None = None
-    normals: str = "none"
+    normals: str = field(default="none", metadata={"choices": NORMALS})
     general: bool = False
     coupling: bool = True
     bits: int = 16
-    weights: str = "given"
+    weights: str = field(default="given", metadata={"choices": WEIGHTS})
 
     def __post_init__(self) -> None:
         for name in ("components", "budget", "taper"):
@@ -105,8 +110,8 @@ class EigenSkin:
         object.__setattr__(self, "bits", check.bits(self.bits))
         if self.components < 0:
             raise InputError(f"components: expected at least 1, or 0 to choose, got {self.components}")
-        check.choice("allotment", self.allotment, ("greedy", "equal"))
-        check.choice("normals", self.normals, ("none", "shared", "separate"))
+        check.choice("allotment", self.allotment, ALLOTMENTS)
+        check.choice("normals", self.normals, NORMALS)
         if self.budget < 0:
             raise InputError(f"budget: expected at least 1 entry per vertex, or 0 for no limit, got {self.budget}")
         if self.size is not None and not check.number("size", self.size) > 0:
@@ -115,7 +120,7 @@ class EigenSkin:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
-        check.choice("weights", self.weights, ("given", "optimised"))
+        check.choice("weights", self.weights, WEIGHTS)
         RBF(self.kernel, self.radius)
 
     def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:

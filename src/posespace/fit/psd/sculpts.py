@@ -26,7 +26,7 @@ from posespace.linking import linked_rig, said_of_links
 from posespace.metric import axis_lengths
 from posespace.motion import Motion, pose_digests
 from posespace.moving import at_rest
-from posespace.pose import Pose
+from posespace.pose import Pose, require_pose
 from posespace.rig import Rig
 from posespace.skin import Skin
 
@@ -79,8 +79,10 @@ class Sculpts:
     """
 
     def __init__(self, rig: Rig, settings: PSDSettings | None = None) -> None:
+        check.kind("rig", rig, Rig)
         self.rig = rig
-        self.settings = settings or PSDSettings()
+        self.settings = PSDSettings() if settings is None else settings
+        check.kind("settings", self.settings, PSDSettings)
         self._sculpts: dict[str, Sculpt] = {}
         self._solved: dict[tuple[str, ...], _Solved] = {}
         self._linked = rig
@@ -95,6 +97,8 @@ class Sculpts:
 
     def add(self, name: str, pose: Pose, shape: ArrayLike) -> None:
         """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
+        check.kind("sculpt's name", name, str)
+        require_pose(f"sculpt {name!r}", pose)
         if name in self._sculpts:
             raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
         if len(pose.rotations) != len(self.rig.skeleton):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 from posespace import check
 from posespace.errors import InputError
+from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.spaces import PoseSpace
 
@@ -36,7 +37,7 @@ class PSDSettings:
         coordinates, which exported files need to be shaded properly
     """
 
-    kernel: str | None = None
+    kernel: str | None = field(default=None, metadata={"choices": tuple(KERNELS)})
     radius: float | Radii | None = None
     smoothing: float = 0.0
     anchor: bool = True

@@ -245,3 +245,12 @@ def test_the_command_writes_and_says_what_it_wrote(tmp_path: Path) -> None:
     ps.datasets.bending_arm(rings=6, sides=4)[0].save(tmp_path / "arm.examples")
     done = run("export", "arm.skin", "-o", "arm.glb", "--motion", "arm.examples", "--json", folder=tmp_path)
     assert json.loads(done.stdout)["motions"]["motion"]["poses"] == 30
+
+
+def test_a_clip_starts_at_its_first_pose(tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=6, sides=6)
+    late = train.motion[4:9]
+    assert late.times[0] > 0
+    ps.export(ps.Skin(train.rig), tmp_path / "arm.glb", late)
+    found = ps.load_motion(tmp_path / "arm.glb", train.rig.skeleton)
+    np.testing.assert_allclose(found.times, late.times - late.times[0], atol=1e-6)
