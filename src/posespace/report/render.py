@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.check import Floats
+from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.mesh import Mesh
 from posespace.report.camera import FAR, Camera
