@@ -35,7 +35,7 @@ def export(
     path : `.glb` or `.gltf`
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
-    rate : at least so many frames per second are written between poses that are farther apart
+    rate : about so many frames per second are written between poses that are farther apart
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
     up : the axis that points up in the skin, "y" or "z"
     """
