@@ -106,7 +106,7 @@ def test_old_line_ends_and_a_last_line_that_continues_are_read(tmp_path):
     ("text", "problem"),
     [
         (b"", "no vertices"),
-        (b"\x00\x01\xff\xfe" * 500, "no vertices"),
+        (b"\x00\x01\xff\xfe" * 500, "zero bytes"),
         ("hello world\n", "no vertices"),
         ("v 0 0\n", "vertex 1: expected three numbers"),
         ("v\nv 0 0 0\n", "vertex 1: expected three numbers"),

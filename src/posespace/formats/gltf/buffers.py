@@ -45,7 +45,7 @@ class Document:
 
     def __init__(self, path: Path) -> None:
         data = files.read_bytes(path)
-        text, self._binary = _unpack(data)
+        text, self._binary = _unpack(path, data)
         self.path = path
         self.root = Fields(files.parse_json(path, text), "the file")
         self._left = _NUMBERS_ANY_FILE + _NUMBERS_A_BYTE * len(data)
@@ -206,10 +206,10 @@ def _component(fields: Fields) -> np.dtype[Any]:
     return np.dtype(_COMPONENTS[code])
 
 
-def _unpack(data: bytes) -> tuple[bytes, memoryview | None]:
+def _unpack(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     """Return the JSON text and the binary part of a file; a .gltf is all text."""
     if data[:4] != b"glTF":
-        return data, None
+        return files.unmarked(path, data), None
     if len(data) < 12:
         raise InputError(f"is cut short: a GLB header is 12 bytes, found {len(data)}")
     version, length = struct.unpack_from("<II", data, 4)
