@@ -20,7 +20,6 @@ import numpy as np
 from timing import show
 
 import posespace as ps
-from posespace.check import Floats
 from posespace.formats.example_store import ExampleStore
 from posespace.progress import track
 
@@ -28,34 +27,29 @@ COPIES = 32
 METHODS = {"EigenSkin": ps.EigenSkin(), "Muscles": ps.Muscles(bones="weights")}
 
 
-def many_arms(copies: int) -> tuple[ps.Rig, ps.Skin]:
-    """A rig of arms side by side on one skeleton, and the skin of one of them."""
-    clip = ps.datasets.arm_clip()
+def many_arms(clip: ps.Examples, copies: int) -> ps.Rig:
+    """A rig of arms side by side on one skeleton."""
     rig, size = clip.rig, np.ptp(clip.rig.mesh.points, axis=0)
     count, points = len(rig.mesh.points), np.asarray(rig.mesh.points, dtype=np.float64)
     rest = np.concatenate([points + np.array([0.0, 0.0, 1.5 * k * size[2]]) for k in range(copies)])
     triangles = np.concatenate([rig.mesh.triangles + k * count for k in range(copies)])
     influences, weights = (np.tile(each, (copies, 1)) for each in (rig.influences, rig.weights))
-    wide = ps.Rig(ps.Mesh(rest, triangles), rig.skeleton, influences, weights, rig.inverse_bind)
-    return wide, ps.Muscles(signals=7).fit(clip)
+    return ps.Rig(ps.Mesh(rest, triangles), rig.skeleton, influences, weights, rig.inverse_bind)
 
 
 def make(path: Path, poses: int, copies: int) -> None:
     """Write a store of random poses of the arm, within the range of its clip."""
-    rig, skin = many_arms(copies)
-    angles = rig.skeleton.angles(ps.datasets.arm_clip().motion.rotations)
+    clip = ps.datasets.arm_clip()
+    rig, skin = many_arms(clip, copies), ps.Muscles(signals=7).fit(clip)
+    angles = rig.skeleton.angles(clip.motion.rotations)
     low, high = angles.min(axis=0), angles.max(axis=0)
     drawn = np.random.default_rng(5).uniform(low, high, (poses, *low.shape))
     motion = ps.Motion(rig.skeleton.rotations(drawn))
     store = ExampleStore.create(path, rig, motion)
     for index in track(range(poses), "making shapes"):
         pose = motion[index]
-        store.write(index, rig.skin(pose, np.tile(_moved(skin, pose), (copies, 1))))
-
-
-def _moved(skin: ps.Skin, pose: ps.Pose) -> Floats:
-    """What the arm's skin adds in the rest shape of a rig that blends."""
-    return ps.datasets.arm_clip().rig.residual(pose, skin.pose(pose)[0])[0]
+        moved, _ = clip.rig.residual(pose, skin.pose(pose)[0])
+        store.write(index, rig.skin(pose, np.tile(moved, (copies, 1))))
 
 
 def limited(path: Path, method: str, memory: int, workers: int) -> dict[str, object]:
