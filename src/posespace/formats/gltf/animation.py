@@ -23,6 +23,7 @@ _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 _SAME_SCALE = 1e-3
 """Scales that differ by less than this fraction are one scale that an exporter wrote repeatedly."""
+_STEPS_A_CLIP, _STEPS_A_TRACK = 3, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,7 @@ class Track:
 
 def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Motion]:
     """Read each animation that moves the actor; what moves other nodes is left out with a note."""
+    document.spend(_STEPS_A_CLIP * document.root.length("animations"), "clips")
     clips = document.root.parts("animations", "animation", ())
     names = unique((clip.text("name", "") for clip in clips), "animation")
     motions: dict[str, Motion] = {}
@@ -106,6 +108,7 @@ def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Mo
 
 def _tracks(document: Document, nodes: Nodes, clip: Fields, actor: Actor) -> tuple[list[Track], int]:
     """Return the tracks that move the actor, and how many other nodes the clip moves."""
+    document.spend(_STEPS_A_TRACK * clip.length("channels"), "channels")
     samplers = clip.parts("samplers", f"{clip.where} sampler", ())
     joints = set(actor.joints)
     tracks: list[Track] = []

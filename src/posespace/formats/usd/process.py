@@ -55,7 +55,9 @@ class Found:
 
 def extract(path: Path) -> Found:
     """Read a file in a child process; a crash there, or the problem it reports, raises one line."""
-    seconds = _SECONDS + _SECONDS_PER_BYTE * files.size_of(path)
+    with files.opened(path) as (handle, size):
+        _refuse_marks(path, handle.read(4))
+    seconds = _SECONDS + _SECONDS_PER_BYTE * size
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry),
         "PXR_AR_DEFAULT_SEARCH_PATH": "",  # no other folders
@@ -83,6 +85,12 @@ def extract(path: Path) -> Found:
     if "error" in description:
         raise FileError(path, description["error"])
     return Found(description, arrays)
+
+
+def _refuse_marks(path: Path, head: bytes) -> None:
+    """The library takes text as UTF-8 without a byte-order mark, and says of others only that they are not USD."""
+    if files.unmarked(path, head) != head:
+        raise FileError(path, "starts with a byte-order mark, which USD has not; save it as plain UTF-8")
 
 
 def affine(name: str, rows: Any, count: int) -> Floats:
