@@ -5,11 +5,14 @@ from __future__ import annotations
 import glob
 import re
 import shutil
+import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
@@ -20,6 +23,8 @@ from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
+
+_MOST_SHAPES = 100_000
 
 
 @dataclass(frozen=True)
@@ -106,14 +111,34 @@ def _shapes_in(pattern: str) -> list[Shape]:
 
 
 def _array_shapes(path: Path) -> list[Shape]:
-    files.size_of(path)
-    try:
-        stack = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise FileError(path, "cannot be read as a NumPy array (.npy, without pickled objects)") from error
+    stack = _mapped_stack(path)
     if stack.ndim != 3 or stack.shape[2] != 3 or stack.dtype.kind != "f":
         raise FileError(path, f"expected floats of shape (poses, vertices, 3), got {stack.dtype} {stack.shape}")
+    if not stack.size:
+        raise FileError(path, "holds no shapes")
+    if len(stack) > _MOST_SHAPES:
+        raise FileError(path, f"holds {len(stack)} shapes; at most {_MOST_SHAPES} are read from one file")
     return [Shape(f"{path.name}[{k}]", path, lambda k=k: np.asarray(stack[k])) for k in range(len(stack))]  # type: ignore[misc]
+
+
+def _mapped_stack(path: Path) -> NDArray[Any]:
+    """Map the array of a .npy file, as large as it says or not at all."""
+    files.size_of(path)
+    try:
+        stack: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    # What its header holds is Python, and what is no Python is many kinds of error.
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        TypeError,
+        OverflowError,
+        SyntaxError,
+        RecursionError,
+        tokenize.TokenError,
+    ) as error:
+        raise FileError(path, "cannot be read as a NumPy array (.npy, without pickled objects)") from error
+    return stack
 
 
 def _mesh_reader(path: Path) -> Callable[[], Floats]:

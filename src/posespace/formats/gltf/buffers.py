@@ -199,7 +199,10 @@ class Document:
             return _decode(uri, fields.where)
         place = _beside(self.path, uri, fields.where)
         if place not in self._loaded:
-            self._loaded[place] = memoryview(files.read_bytes(place))
+            try:
+                self._loaded[place] = memoryview(files.read_bytes(place))
+            except FileError as error:
+                raise FileError(self.path, f"{fields.where}: its file {shown(uri)} {error.problem}") from error
             self._left += _NUMBERS_A_BYTE * len(self._loaded[place])
             self._steps += len(self._loaded[place]) // _BYTES_A_STEP
         return self._loaded[place]

@@ -111,7 +111,7 @@ def open_stage(path: Path) -> tuple[Any, list[str]]:
         layer = _open(name, name == root)
         layer.Traverse(
             Sdf.Path.absoluteRootPath,
-            lambda spec, layer=layer, most=most: _refuse_many(next(specs), most) or _refuse_clips(layer, spec),
+            lambda spec, layer=layer, most=most: _look(layer, spec, next(specs), most),
         )
         layers.append(layer)  # a layer in use is not read again for the stage
         for asset in layer.GetCompositionAssetDependencies():
@@ -163,8 +163,9 @@ def _inside(folder: Path, layer: Any, asset: str) -> str | None:
     return found if outer.is_file() else None
 
 
-def _refuse_clips(layer: Any, path: Any) -> None:
-    """Refuse value clips: the library opens their files unasked."""
+def _look(layer: Any, path: Any, number: int, most: int) -> None:
+    """Refuse too many specs, and value clips: the library opens their files unasked."""
+    _refuse_many(number, most)
     prim = layer.GetPrimAtPath(path)
     if prim and prim.HasInfo("clips"):
         raise RefusedError(f"refers to value clips at {path}, which are not read")
