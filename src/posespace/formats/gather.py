@@ -25,6 +25,11 @@ from posespace.progress import track
 from posespace.rig import Rig
 
 _MOST_SHAPES = 100_000
+_NPY_ERRORS = (
+    *(OSError, EOFError, ValueError, TypeError, OverflowError),
+    # The header of a .npy file is a Python expression, and may be any other text.
+    *(SyntaxError, RecursionError, tokenize.TokenError),
+)
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ class Found:
 def extract(path: Path) -> Found:
     """Read a file in a child process; a crash there, or the problem it reports, raises one line."""
     with files.opened(path) as (handle, size):
+        if size > files.MOST_BYTES:
+            raise FileError(path, f"is {size} bytes; at most {files.MOST_BYTES} are read")
         _refuse_marks(path, handle.read(4))
     code, output = run_child(path, _SECONDS + _SECONDS_PER_BYTE * size)
     if code:
