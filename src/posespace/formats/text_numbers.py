@@ -68,8 +68,6 @@ def first_bad(text: bytes) -> str:
     """Return the first word of a text that is not a number, short enough for a message."""
     for block in blocks(text):
         for word in block.split():
-            try:
-                float(word)
-            except ValueError:
+            if parse(word, 1, np.float64) is None:
                 return word[:40].decode("ascii", errors="replace")
     return ""
