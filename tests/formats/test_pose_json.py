@@ -197,7 +197,7 @@ TINY = [*column_major(np.diag([1e-300, 1e-300, 1e-300, 1]))[:12], 1e300, 0, 0, 1
     ("content", "problem"),
     [
         (b"", "is empty"),
-        (b"\x00\xff\xfe" * 100, "not valid JSON"),
+        (b"\x00\xff\xfe" * 100, "zero bytes"),
         (b'{"a": {"root": [0, 0, 0,', "not valid JSON"),
         (b"[" * 200_000, "not valid JSON"),
         (b'{"a":' * 200_000, "not valid JSON"),

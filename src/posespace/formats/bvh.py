@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import FileError
-from posespace.formats import files
+from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
 from posespace.motion import Motion
@@ -25,7 +24,7 @@ from posespace.skeleton import Skeleton
 _AXES = {"x": 0, "y": 1, "z": 2}
 _CHANNELS = {axis + kind: (kind, index) for axis, index in _AXES.items() for kind in ("position", "rotation")}
 _END_SITE = -1
-_MOST_JOINTS = 100_000
+_MOST_JOINTS = 30_000
 _MOST_TURNS = 1_000_000
 """Joints times frames that any file may ask for; a file that asks for more must be long enough for them."""
 
@@ -58,7 +57,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     A root's position channels replace its OFFSET. Those of other joints do so too in most files, while some exporters
     (MakeHuman's poses) write them relative to it, as zeros: `_replaces_offset` tells the two apart.
     """
-    text = files.read_text(path).replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff \t\n")
+    text = files.read_text(path).lstrip()
     if text[:9].lower() != "hierarchy":
         raise FileError(path, "is not a BVH file: it does not start with HIERARCHY")
     middle = _MOTION.search(text)
@@ -185,12 +184,10 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
     # Each number takes two characters. Where joints have no channels, only the second bound limits the frames.
     if 2 * count * channels > len(numbers) or count * len(joints) > max(_MOST_TURNS, len(numbers)):
         raise FileError(path, f"says it has {count} frames of {channels} channels, more than a file this long can hold")
-    # Line by line, so that the words of a large file are never all in memory.
-    words = chain.from_iterable(map(str.split, numbers.split("\n")))
-    try:
-        values = np.fromiter(map(float, words), dtype=np.float64)
-    except ValueError as error:
-        raise FileError(path, f"expected numbers in its frames ({str(error)[:80]})") from None
+    plain = numbers.encode()
+    values = text_numbers.parse_all(plain)
+    if values is None:
+        raise FileError(path, f"expected numbers in its frames, got {text_numbers.first_bad(plain)!r}")
     if len(values) != count * channels:
         raise FileError(
             path, f"expected {count} frames x {channels} channels = {count * channels} numbers, got {len(values)}"

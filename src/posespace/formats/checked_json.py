@@ -20,6 +20,8 @@ class Fields:
     where : what the object is called in messages: "accessor 5"
     """
 
+    __slots__ = ("values", "where")
+
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
             raise InputError(f"{where}: expected an object, got {shown(value)}")
@@ -84,6 +86,14 @@ class Fields:
     def parts(self, key: str, each: str, default: Sequence[object] | None = None) -> list[Fields]:
         """Return a list of objects, called `each` 0, `each` 1, ... in messages."""
         return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key, default))]
+
+    def part_of(self, key: str, number: int, each: str) -> Fields:
+        """Return one of a list of objects, as `parts` would."""
+        return Fields(self._list(key, None)[number], f"{each} {number}")
+
+    def length(self, key: str) -> int:
+        """Return how long the list under `key` is; 0 where it is missing."""
+        return len(self._list(key, ()))
 
     def _get(self, key: str, default: object) -> object:
         if key in self.values:

@@ -33,7 +33,7 @@ def read(path: Path) -> PoseFile:
     A quaternion is x, y, z, w. A matrix is 16 numbers, column by column, from the joint to the world. Words and single
     numbers next to poses or joints are left out.
     """
-    content = files.parse_json(path, files.read_text(path).lstrip("\ufeff"))
+    content = files.parse_json(path, files.read_text(path))
     if not isinstance(content, dict):
         raise FileError(path, "expected a JSON object with poses by name")
     if "posespace" not in content and _looks_own(content.get("poses")):

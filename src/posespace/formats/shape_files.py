@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import glob
 import re
+import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
@@ -26,6 +29,13 @@ class Shape:
     source: Path
     read: Callable[[], Mesh]
 
+
+_MOST_SHAPES = 100_000
+_NPY_ERRORS = (
+    *(OSError, EOFError, ValueError, TypeError, OverflowError),
+    # The header of a .npy file is a Python expression, and may be any other text.
+    *(SyntaxError, RecursionError, tokenize.TokenError),
+)
 
 Pairs = list[tuple[int, Shape]]
 """Numbers of poses and their shapes."""
@@ -115,14 +125,24 @@ def _once(shapes: list[Shape]) -> list[Shape]:
 
 
 def _array_shapes(path: Path) -> list[Shape]:
-    files.size_of(path)
-    try:
-        stack = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise FileError(path, "cannot be read as a NumPy array (.npy, without pickled objects)") from error
+    stack = _mapped_stack(path)
     if stack.ndim != 3 or stack.shape[2] != 3 or stack.dtype.kind != "f":
         raise FileError(path, f"expected floats of shape (poses, vertices, 3), got {stack.dtype} {stack.shape}")
+    if not stack.size:
+        raise FileError(path, "holds no shapes")
+    if len(stack) > _MOST_SHAPES:
+        raise FileError(path, f"holds {len(stack)} shapes; at most {_MOST_SHAPES} are read from one file")
     return [Shape(f"{path.name}[{k}]", path, _row_reader(path, stack, k)) for k in range(len(stack))]
+
+
+def _mapped_stack(path: Path) -> NDArray[Any]:
+    """Map the array of a .npy file, as large as it says or not at all."""
+    files.size_of(path)
+    try:
+        stack: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except _NPY_ERRORS as error:
+        raise FileError(path, "cannot be read as a NumPy array (.npy, without pickled objects)") from error
+    return stack
 
 
 def _row_reader(path: Path, stack: Floats, index: int) -> Callable[[], Mesh]:

@@ -29,6 +29,7 @@ from posespace.skeleton import Skeleton
 
 _SAME_BIND = 1e-4
 """Two skins are one rig if their inverse bind matrices agree to this fraction of their size."""
+_STEPS_A_SKIN, _STEPS_A_RIG = 2, 10
 
 _CANCELLED = 1e-5
 """Morphs add up to nothing if less than this fraction of the largest is left: they are in single precision."""
@@ -116,16 +117,21 @@ def _bind(
     document: Document, bindings: list[_Binding], skin: Fields, nodes: Nodes
 ) -> tuple[_Binding, Floats, tuple[int, ...]]:
     """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints."""
+    document.spend(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
     own = _inverse_bind(document, skin, joints)
     for binding in bindings:
+        if binding.inverse_bind.keys().isdisjoint(joints):
+            continue
         document.take(16 * len(joints), skin.where)
+        document.spend(_STEPS_A_SKIN, "skins")
         move = _common_move(binding.inverse_bind, joints, own)
         if move is not None:
             back = np.linalg.inv(move)
             for joint, matrix in zip(joints, own, strict=True):
                 binding.inverse_bind.setdefault(joint, matrix @ back)
             return binding, move, joints
+    document.spend(_STEPS_A_RIG, "rigs")
     bindings.append(_Binding(dict(zip(joints, own, strict=True))))
     return bindings[-1], np.eye(4), joints
 

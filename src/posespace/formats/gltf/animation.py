@@ -24,6 +24,7 @@ _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 _SAME_SCALE = 1e-3
 """Scales that differ by less than this fraction are one scale that an exporter wrote repeatedly."""
+_STEPS_A_CLIP, _STEPS_A_TRACK = 3, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,7 @@ def read_motions(
 
     What moves other nodes is left out with a note.
     """
+    document.spend(_STEPS_A_CLIP * document.root.length("animations"), "clips")
     animations = document.root.parts("animations", "animation", ())
     names = unique((animation.text("name", "") for animation in animations), "animation")
     clocks = _Clocks(document)
@@ -139,7 +141,7 @@ def read_motions(
     motions: dict[str, Motion] = {}
     spare = document.left // 4
     for name, animation in zip(names, animations, strict=True):
-        channels, strangers = _channels(clocks, nodes, animation, actor)
+        channels, strangers = _channels(document, clocks, nodes, animation, actor)
         if strangers:
             document.note(f"animation {name!r} moves {strangers} nodes that are not joints of the rig: left out")
         if not channels:
@@ -157,8 +159,11 @@ def read_motions(
     return clips, motions
 
 
-def _channels(clocks: _Clocks, nodes: Nodes, animation: Fields, actor: Actor) -> tuple[list[_Channel], int]:
+def _channels(
+    document: Document, clocks: _Clocks, nodes: Nodes, animation: Fields, actor: Actor
+) -> tuple[list[_Channel], int]:
     """Return the channels that move the actor, and how many other nodes the animation moves."""
+    document.spend(_STEPS_A_TRACK * animation.length("channels"), "channels")
     samplers = animation.parts("samplers", f"{animation.where} sampler", ())
     joints = set(actor.joints)
     channels: list[_Channel] = []

@@ -19,6 +19,7 @@ from posespace.formats.joining import join_influences
 from posespace.mesh import Mesh
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
+_STEPS_A_MESH = 3
 _Ints = NDArray[np.int64]
 
 
@@ -139,6 +140,7 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
         if key not in found:
+            document.spend(1, "meshes")
             others = {name: at for name, at in attributes.items() if name not in used}
             found[key], start[key] = _vertices(document, used, moves, primitive.where, others), end
             end += len(found[key].points)
@@ -158,6 +160,7 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
 def placed(document: Document, part: MeshNode) -> Mesh:
     """Return a mesh where its node puts it."""
     document.take(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
+    document.spend(_STEPS_A_MESH, "meshes")
     corners = part.mesh.triangles
     # A reflection turns the mesh inside out.
     turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
@@ -196,6 +199,7 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode]) -> 
     names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
     count = sum(part.mesh.size for part in parts)
     document.take(3 * count * len(names), "the morphs")
+    document.spend(sum(len(by_mesh[part.number]) * len(part.mesh.primitives) for part in parts), "morphs")
     total = {name: np.zeros((count, 3), np.float32) for name in names}
     defaults = dict.fromkeys(names, 0.0)
     start = 0
