@@ -35,6 +35,10 @@ class Driver:
             raise InputError(f"interpolant: expected {self.space.dimensions} numbers per sample, got {have}")
         if self.interpolant.metric != self.space.metric:
             raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
+        if not self.components:
+            raise InputError("interpolant: expected at least one component, got none")
+        if self.interpolant.flat:
+            raise InputError("interpolant: expected a column of weights or values per component, got one dimension")
 
     @property
     def components(self) -> int:
@@ -43,7 +47,9 @@ class Driver:
 
     def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
         """Return the coordinates (C,) of a pose."""
-        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+        check.ordinary(f"coordinates over {', '.join(self.space.names)[:80]!r}", values)
         return values
 
     def truncated(self, components: int) -> Driver:
@@ -105,7 +111,7 @@ class Layer:
 
 def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
     if not isinstance(basis, PackedBasis):
-        return check.floats(name, basis, shape)
+        return check.floats(name, basis, shape, check.LARGEST)
     if basis.shape != shape:
         raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
     return basis
@@ -136,5 +142,5 @@ class Detail:
     def __post_init__(self) -> None:
         if not 0 <= self.levels <= MOST_LEVELS:
             raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
-        heights = check.floats("detail heights", self.heights, (self.driver.components, "F"))
+        heights = check.floats("detail heights", self.heights, (self.driver.components, "F"), check.LARGEST)
         object.__setattr__(self, "heights", heights)

@@ -202,7 +202,7 @@ class Skin:
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
-        """Open a skin file; its arrays are mapped, not copied."""
+        """Open a skin file; it is read whole, so nothing that happens to the file later changes the skin."""
         from posespace.formats import skin_file
 
         return skin_file.read(Path(path))

@@ -104,7 +104,8 @@ class ExampleStore:
             head = records.Record(about, arrays)
             head.require("examples", VERSION)
             for group in ("rig", "motion"):
-                arrays |= {f"{group}/{array.name}": map_array(array) for array in _inside(folder / group)}
+                # Copied: a player goes by the rig's indices, and a map shows whatever happens to its file later.
+                arrays |= {f"{group}/{array.name}": np.array(map_array(array)) for array in _inside(folder / group)}
             rig = records.read_rig(head.record("rig"))
             motion = records.read_motion(head.record("motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):

@@ -92,10 +92,13 @@ class Drive:
 
     @property
     def scratch(self) -> int:
-        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant."""
+        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant.
+
+        The last one says how many of the numbers it gave are beyond `check.LARGEST`.
+        """
         heads = self.tables.heads
         terms = int((heads[:, SAMPLES] + heads[:, TAIL]).max(initial=0))
-        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms
+        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms + 1
 
     @property
     def pose_size(self) -> int:
