@@ -48,15 +48,16 @@ class Parts:
 
     def written(self) -> bytes:
         header: dict[str, Any] = {"__metadata__": {"posespace": json.dumps(self.description)}}
-        data = b""
+        chunks, length = [], 0
         for name, array in self.arrays.items():
             content = np.ascontiguousarray(array).tobytes()
-            place = [len(data), len(data) + len(content)]
+            place = [length, length + len(content)]
             header[name] = {"dtype": _code(array.dtype), "shape": list(array.shape), "data_offsets": place}
-            data += content
+            chunks.append(content)
+            length += len(content)
         text = self.header(header).encode()
         text += b" " * (-len(text) % 8)
-        return struct.pack("<Q", len(text)) + text + data
+        return b"".join([struct.pack("<Q", len(text)), text, *chunks])
 
 
 def _dtype(code: str) -> np.dtype[Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posespace.check import LARGEST, choice, floats
+from posespace.check import choice, floats
 from posespace.errors import InputError
 from posespace.interpolate.distances import (
     LEAST_RADIUS,
@@ -25,8 +25,9 @@ from posespace.interpolate.distances import (
 )
 from posespace.interpolate.kernels import KERNELS, TAILS
 
-# Weights cancel one another and may be far larger than what they give; beyond this their sums leave double precision.
-_MOST_WEIGHT = 1e100
+# Distances over the smallest radius, cubed, times such weights stay within double precision. Weights cancel one another
+# and may be far larger than what they give.
+_FARTHEST, _MOST_WEIGHT = 1e35, 1e90
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ class RBFInterpolant:
     def __post_init__(self) -> None:
         samples = _checked(self, self.centres, self.metric)
         if not self.reach >= LEAST_RADIUS:
-            raise InputError(f"interpolant reach: expected at least {LEAST_RADIUS:g}, got {self.reach}")
+            raise InputError(f"interpolant reach: expected above 0, from {LEAST_RADIUS:g}, got {self.reach}")
         choice("kernel", self.kernel, tuple(KERNELS))
         choice("tail", self.tail, TAILS)
         dimensions = self.centres.shape[1]
@@ -195,7 +196,7 @@ def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
 
 def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str) -> int:
     """Check the samples of an interpolant, which may come from a file, and return how many there are."""
-    found = floats("interpolant centres", centres, ("M", "D"), LARGEST)
+    found = floats("interpolant centres", centres, ("M", "D"), _FARTHEST)
     if not found.size:
         raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
     if choice("metric", metric, METRICS) == "rotation":
