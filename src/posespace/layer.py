@@ -45,10 +45,10 @@ class Driver:
         """How many coordinates it gives: one for each component of a layer."""
         return self.interpolant.columns
 
-    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
-        """Return the coordinates (C,) of a pose."""
+    def coordinates(self, pose: Pose, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None) -> Floats:
+        """Return the coordinates (C,) of a pose, whose `parts` may be known already: see `Parts.of`."""
         with np.errstate(over="ignore", invalid="ignore"):
-            values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+            values: Floats = self.interpolant(self.space.coordinates(pose, skeleton, parts)[None])[0]
         check.ordinary(f"coordinates over {', '.join(self.space.names)[:80]!r}", values)
         return values
 

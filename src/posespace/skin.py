@@ -112,7 +112,11 @@ class Skin:
 
     def _driven(self, pose: Pose) -> dict[int, Floats]:
         """The coordinates (C,) of each driver, by its identity: layers may share one."""
-        return {id(driver): driver.coordinates(pose, self.rig.skeleton) for driver in self.drivers}
+        skeleton = self.rig.skeleton
+        if not self.drivers:
+            return {}
+        parts = skeleton.parts.of(pose)
+        return {id(driver): driver.coordinates(pose, skeleton, parts) for driver in self.drivers}
 
     def _displaced(self, driven: dict[int, Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)

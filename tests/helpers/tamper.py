@@ -229,7 +229,7 @@ def floods(rng: random.Random, parts: Parts) -> None:
     kind = rng.randrange(5)
     skin = parts.description["skin"]
     if kind == 0 and skin["layers"]:
-        count = rng.choice([50, 500, 2000])
+        count = rng.choice([50, 300, 1000])
         source = rng.randrange(len(skin["layers"]))
         own = {name: array for name, array in parts.arrays.items() if name.startswith(f"skin/layers/{source}/")}
         for k in range(len(skin["layers"]), count):

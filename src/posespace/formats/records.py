@@ -47,8 +47,11 @@ class Record(Fields):
         return found
 
     def optional(self, name: str) -> NDArray[Any] | None:
-        """Return the array `name` of this record, or None."""
-        return self.arrays.get(self._inside(name))
+        """Return the array `name` of this record, or None; every array of a record has axes."""
+        found = self.arrays.get(self._inside(name))
+        if found is not None and not found.ndim:
+            raise InputError(f"array {self._inside(name)}: expected an array with axes, got one number")
+        return found
 
     def record(self, name: str) -> Record:
         """Return the record `name` inside this one."""

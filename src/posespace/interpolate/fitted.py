@@ -25,9 +25,9 @@ from posespace.interpolate.distances import (
 )
 from posespace.interpolate.kernels import KERNELS, TAILS
 
-# Distances over the smallest radius, cubed, times such weights stay within double precision. Weights cancel one another
-# and may be far larger than what they give.
-_FARTHEST, _MOST_WEIGHT = 1e35, 1e90
+# How far off samples may lie so that sums stay within double precision: distances over the smallest radius, cubed,
+# times weights, which cancel one another and may be far larger than what they give; and plain distances, squared.
+_FARTHEST, _MOST_WEIGHT, _FARTHEST_SHEPARD = 1e35, 1e90, 1e120
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class ShepardInterpolant:
     values: Array
 
     def __post_init__(self) -> None:
-        samples = _checked(self, self.centres, self.metric)
+        samples = _checked(self, self.centres, self.metric, _FARTHEST_SHEPARD)
         if not (0.0 < self.power < math.inf and 0.0 <= self.reach < math.inf):
             raise InputError(f"power and reach: expected above 0 and at least 0, got {self.power} and {self.reach}")
         shape = (samples, "C")[: max(1, np.ndim(self.values))]
@@ -106,7 +106,7 @@ class RBFInterpolant:
     reach: float = math.inf
 
     def __post_init__(self) -> None:
-        samples = _checked(self, self.centres, self.metric)
+        samples = _checked(self, self.centres, self.metric, _FARTHEST)
         if not self.reach >= LEAST_RADIUS:
             raise InputError(f"interpolant reach: expected above 0, from {LEAST_RADIUS:g}, got {self.reach}")
         choice("kernel", self.kernel, tuple(KERNELS))
@@ -194,9 +194,9 @@ def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
     return np.column_stack([np.ones(len(points)), points - origin])
 
 
-def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str) -> int:
+def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str, most: float) -> int:
     """Check the samples of an interpolant, which may come from a file, and return how many there are."""
-    found = floats("interpolant centres", centres, ("M", "D"), _FARTHEST)
+    found = floats("interpolant centres", centres, ("M", "D"), most)
     if not found.size:
         raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
     if choice("metric", metric, METRICS) == "rotation":
