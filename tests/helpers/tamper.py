@@ -5,6 +5,7 @@ The same seed gives the same file.
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import struct
@@ -73,7 +74,7 @@ def tampered(rng: random.Random, content: bytes) -> bytes:
     parts = Parts.of(content)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         # One way may leave nothing that the next can be done to.
-        with suppress(TypeError, KeyError, AttributeError, IndexError, ValueError):
+        with suppress(TypeError, KeyError, AttributeError, IndexError, ValueError, RecursionError):
             rng.choice(WAYS)(rng, parts)
     return parts.written()
 
@@ -198,7 +199,8 @@ def described(rng: random.Random, parts: Parts) -> None:
         holder, key = rng.choice(places)
         other, source = rng.choice(places)
         if isinstance(holder, list) or key in holder:
-            holder[key] = rng.choice([*VALUES, other[source] if isinstance(other, list) or source in other else None])
+            found = other[source] if isinstance(other, list) or source in other else None
+            holder[key] = copy.deepcopy(rng.choice([*VALUES, found]))
         if isinstance(holder, dict) and rng.random() < 0.2:
             holder.pop(key, None)
 

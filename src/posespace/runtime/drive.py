@@ -73,7 +73,7 @@ def drive(
         _place(own, joint, links[LINK * joint + PARENT], turns, shifts, world)
         _bind(after(world, place), after(own, BIND), after(out, place))
     beyond = _beyond(out, TRANSFORM * joints)
-    scratch[len(scratch) - 1] = beyond
+    world[len(scratch) - 1] = beyond
     if interpolants == 0:
         return
     oriented = after(world, TRANSFORM * joints)
@@ -95,7 +95,7 @@ def drive(
     terms, found = after(features, FEATURES * joints + controls), pointer(coordinates)
     for which in range(interpolants):
         _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
-    scratch[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
+    world[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
 
 
 @relaxed
@@ -107,9 +107,9 @@ def _beyond(numbers: Pointer, count: int) -> int:  # pragma: no cover - compiled
     return found
 
 
-def require_ordinary(scratch: Floats) -> None:
-    """Raise where `drive` gave numbers that are too large, as the reference does; `scratch` is what it worked in."""
-    if scratch.item(-1):
+def require_ordinary(beyond: float) -> None:
+    """Raise where some of the numbers that `drive` gave are too large, as the reference does."""
+    if beyond:
         raise InputError(f"pose: expected bone transforms and coordinates from {-LARGEST:g} to {LARGEST:g}, got others")
 
 

@@ -23,6 +23,8 @@ from posespace.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
 
+_FLOAT32 = np.dtype(np.float32)
+
 
 class Player(ABC):
     """Poses a skin again and again. Threads that share a player take turns; `clone` gives each its own.
@@ -55,6 +57,7 @@ class Player(ABC):
         """Make what serves one thread at a time, for a new player or a clone."""
         self._lock = Lock()
         self._pose = np.zeros(self._drive.pose_size)
+        self._views = self._drive.views(self._pose)
         self._warned: set[str] = set()
         cores.watch(self)
 
@@ -133,7 +136,7 @@ class Player(ABC):
             self._check_joints(len(pose.rotations))
             if pose.controls:
                 self._check_controls(pose.controls)
-            self._drive.write_pose(pose, self._pose)
+            self._drive.write_pose(pose, self._views)
             return
         if isinstance(pose, Motion):
             raise InputError("play: expected one Pose, got a Motion; pass one pose, e.g. motion[0], or call play.many")
@@ -167,7 +170,7 @@ class Player(ABC):
 
 
 def _check_array(name: str, array: Floats32, shape: tuple[int, ...]) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+    if not isinstance(array, np.ndarray) or array.dtype != _FLOAT32 or array.shape != shape:
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"{name}: expected a float32 array of shape {shape}, got {found}")
     if not (array.flags.c_contiguous and array.flags.writeable):

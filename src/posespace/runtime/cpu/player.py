@@ -82,6 +82,7 @@ class CPUPlayer(Player):
         if self.threads > 1:
             self._lock = cores.TURN
         self._work = self._made_frame(())
+        self._scratch = self._work.scratch
         self._skin = self._skin_function()
         self._frame = self._frame_function()
         # A clone has its own batch: this one's writes where this one works.
@@ -141,7 +142,7 @@ class CPUPlayer(Player):
 
     def _driven(self) -> tuple[Floats32, Floats]:
         drive(self._drive.tables, self._pose, self._work.scratch, self._work.palette, self._work.coordinates)
-        require_ordinary(self._work.scratch)
+        require_ordinary(self._scratch.item(-1))
         return self._work.palette, self._work.coordinates
 
     def redrive(self, times: int) -> None:
@@ -151,7 +152,7 @@ class CPUPlayer(Player):
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
         self._frame(points, normals)
-        require_ordinary(self._work.scratch)
+        require_ordinary(self._scratch.item(-1))
 
     def _skin_points(self, points: Floats32, normals: Floats32 | None) -> None:
         del normals  # None, or written later from the surface.
@@ -208,12 +209,12 @@ class CPUPlayer(Player):
     def _write_many_points(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         del normals
         self._batch_loops.many_points(self._drive.tables, poses, self._rest, self._basis, works, out)
-        require_ordinary(works.scratch[: len(poses), -1:].max(axis=0))
+        require_ordinary(works.scratch[: len(poses), -1].max())
 
     def _write_many_both(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         bases = self._basis, self._normal_basis
         self._batch_loops.many_both(self._drive.tables, poses, self._rest, *bases, works, out, normals)
-        require_ordinary(works.scratch[: len(poses), -1:].max(axis=0))
+        require_ordinary(works.scratch[: len(poses), -1].max())
 
     def _write_many_surfaces(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         assert normals is not None

@@ -169,7 +169,7 @@ class GPUPlayer(Player):
 
     def _driven(self) -> tuple[Floats32, Floats]:
         drive(self._drive.tables, self._pose, self._scratch, self._palette, self._coordinates)
-        require_ordinary(self._scratch)
+        require_ordinary(self._scratch.item(-1))
         return self._palette, self._coordinates
 
     def _submit(self, staging: Any) -> None:
@@ -188,7 +188,7 @@ class GPUPlayer(Player):
 
     def _play_pose(self, pose: Pose, points: Floats32, normals: Floats32 | None) -> None:
         with self._lock:
-            self._drive.write_pose(pose, self._pose)
+            self._drive.write_pose(pose, self._views)
             self._play(points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
@@ -211,7 +211,7 @@ class GPUPlayer(Player):
         for index in range(len(motion) + 1):
             if index < len(motion):
                 with self._lock:
-                    self._drive.write_pose(motion[index], self._pose)
+                    self._drive.write_pose(motion[index], self._views)
                     self._submit(staging[index % _IN_FLIGHT])
             if index > 0:
                 yield partial(self._open.fetch, staging[(index - 1) % _IN_FLIGHT])
