@@ -51,8 +51,12 @@ class PackedBasis:
         if values.shape != (entries, 3) or values.dtype not in tuple(np.dtype(kind) for kind in _TYPES.values()):
             raise InputError(f"basis values: expected float32, int16 or int8 of shape ({entries}, 3)")
         if values.dtype == np.float32:
-            check.floats("basis values", values, (entries, 3))
-        scales = check.floats("basis scales", self.scales, (len(starts) - 1,))
+            check.floats("basis values", values, (entries, 3), check.LARGEST)
+        scales = check.floats("basis scales", self.scales, (len(starts) - 1,), check.LARGEST)
+        size = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        largest = float(np.abs(scales).max(initial=0.0)) * size
+        if largest > check.LARGEST:
+            raise InputError(f"basis: expected displacements of at most {check.LARGEST:g}, got {largest:g}")
         for name, array in (("starts", starts), ("rows", rows), ("values", values), ("scales", scales)):
             object.__setattr__(self, name, array)
 

@@ -51,13 +51,14 @@ class Motion:
         put = object.__setattr__
         put(self, "rotations", rotations.normalize(turn, "motion rotations"))
         shift = np.zeros((count, joints, 3)) if self.translations is None else self.translations
-        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3)))
+        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3), check.LARGEST))
         times = np.arange(count) / 30.0 if self.times is None else self.times
         put(self, "times", check.floats("motion times", times, (count,)))
         put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
         put(self, "control_names", check.names("control names", self.control_names, len(self.control_names)))
         values = np.zeros((count, 0)) if self.controls is None else self.controls
-        put(self, "controls", check.floats("motion controls", values, (count, len(self.control_names))))
+        shape = (count, len(self.control_names))
+        put(self, "controls", check.floats("motion controls", values, shape, check.LARGEST))
 
     @classmethod
     def from_poses(

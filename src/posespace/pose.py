@@ -34,11 +34,13 @@ class Pose:
         turn = check.floats("pose rotations", self.rotations, ("J", 4))
         object.__setattr__(self, "rotations", rotations.normalize(turn, "pose rotations"))
         shift = np.zeros((len(turn), 3)) if self.translations is None else self.translations
-        object.__setattr__(self, "translations", check.floats("pose translations", shift, (len(turn), 3)))
+        shift = check.floats("pose translations", shift, (len(turn), 3), check.LARGEST)
+        object.__setattr__(self, "translations", shift)
         check.kind("pose controls", self.controls, Mapping)
         for name, value in self.controls.items():
-            if not np.isfinite(value):
-                raise InputError(f"pose control {name!r}: expected a finite number, got {value}")
+            if not abs(value) <= check.LARGEST:
+                wanted = f"a finite number from {-check.LARGEST:g} to {check.LARGEST:g}"
+                raise InputError(f"pose control {name!r}: expected {wanted}, got {value}")
         object.__setattr__(self, "controls", {str(k): float(v) for k, v in self.controls.items()})
 
     def __repr__(self) -> str:

@@ -117,11 +117,15 @@ class Skeleton:
 
     def index(self, name: str) -> int:
         """Return the number of the joint called `name`."""
-        try:
-            return self.names.index(name)
-        except ValueError:
+        found = self._numbers.get(name)
+        if found is None:
             close = closest_name(name, self.names)
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}") from None
+            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}")
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: joint for joint, name in enumerate(self.names)}
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

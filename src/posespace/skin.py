@@ -117,7 +117,11 @@ class Skin:
 
     def _driven(self, pose: Pose | Motion) -> dict[int, Floats]:
         """The coordinates (C,) or (P, C) of each driver, by its identity: layers may share one."""
-        return {id(driver): driver.coordinates(pose, self.rig.skeleton) for driver in self.drivers}
+        skeleton = self.rig.skeleton
+        if not self.drivers:
+            return {}
+        parts = skeleton.parts.of(pose)
+        return {id(driver): driver.coordinates(pose, skeleton, parts) for driver in self.drivers}
 
     def _displaced(self, driven: dict[int, Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
@@ -221,7 +225,7 @@ class Skin:
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
-        """Open a skin file; its arrays are mapped, not copied."""
+        """Open a skin file; it is read whole, so nothing that happens to the file later changes the skin."""
         from posespace.formats import skin_file
 
         return skin_file.read(Path(path))

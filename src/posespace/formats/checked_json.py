@@ -9,6 +9,7 @@ from posespace.errors import InputError
 _LARGEST = 3.4e38
 """Numbers beyond single precision are a sign of damage, and their squares overflow."""
 _MOST_AXES = 8
+_MOST_DEPTH = 50
 
 
 class Fields:
@@ -140,6 +141,17 @@ class Fields:
 def printable(text: str) -> str:
     """Return a string without halves of surrogate pairs: JSON can spell them, but no terminal can print them."""
     return text.encode("utf-8", "replace").decode()
+
+
+def plain(value: object, where: str, depth: int = _MOST_DEPTH) -> object:
+    """Return JSON of any kind with every string printable; raise where it is nested too deep to be written again."""
+    if not depth:
+        raise InputError(f"{where}: expected at most {_MOST_DEPTH} levels, got more")
+    if isinstance(value, dict):
+        return {printable(key): plain(entry, where, depth - 1) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry, where, depth - 1) for entry in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def shown(value: object) -> str:
