@@ -26,8 +26,8 @@ from posespace.report.compare import compare, seen_note
 from posespace.report.layers import displacement_colours, energies, reach, short_name
 from posespace.report.levels import error_by_level
 from posespace.report.plot import Line, line_plot
-from posespace.report.signals import signals
 from posespace.report.score import evaluate
+from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skin import Skin
