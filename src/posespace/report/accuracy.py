@@ -139,6 +139,7 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
         for points, (entry, score), most in zip(shapes[1:], scored, tops, strict=True):
             colors = heat(score.per_vertex[index], most)
             worst = f"{entry.name}: up to {score.per_vertex[index].max():.3g}"
+            worst += f", colours ×{round(top / most)}" if most < top else ""
             shown.append((picture(points, mesh.triangles, view, size, colors, mesh.normals(points)), worst))
         parts.append(f"<h3>{escape(examples.motion.names[index])}</h3>{pictures(shown)}")
     return "".join(parts)

@@ -56,7 +56,7 @@ def line_plot(
     names = {k: _shortened(x_names[k]) for k in range(0, len(x_names), math.ceil(len(x_names) / MOST_NAMES) or 1)}
     # Names slant down to the left, so that they may be long; numbers take one line.
     room = round(0.7 * (16 + LETTER * max((len(name) for name in names.values()), default=0))) if names else 20
-    high = HIGH - BOTTOM + room + 32
+    high = HIGH - BOTTOM + room + (38 if names else 32)
     parts = [f'<svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{escape(f"{y_label} against {x_label}")}">']
     for value, text in up.ticks():
         y = f"{up.place(value):.1f}"

@@ -48,47 +48,67 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
 
 
 @njit(error_model="numpy")
-def shade(depth: Floats, surface: Floats, spots: Any) -> Floats:
-    """The picture (H, W, 4), linear light and how much of each pixel is covered, from `rasterise`'s four per pixel."""
-    picture = np.zeros((depth.shape[0] // 2, depth.shape[1] // 2, 4), dtype=np.float32)
+def light_on(depth: Floats, normals: Floats, spots: Any) -> Floats:
+    """The light (rows, columns) that falls on what `rasterise` found at each sample."""
+    found = np.zeros(depth.shape, dtype=np.float32)
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
-            if depth[row, column] == -np.inf:
+            if depth[row, column] > -np.inf:
+                x, y, z = normals[row, column]
+                z = max(z, 0.0)  # smoothing may turn a normal away just inside an outline
+                length = math.sqrt(x * x + y * y + z * z) + 1e-30
+                normal = (x / length, y / length, z / length)
+                found[row, column] = _light(*normal) * _openness(depth, row, column, normal, spots)
+    return found
+
+
+@njit(error_model="numpy")
+def paint(light: Floats, seen: Any, shares: Floats, triangles: Any, albedo: Floats) -> Floats:
+    """The picture (H, W, 4) of four samples per pixel: linear light, and how much of each pixel is covered.
+
+    `albedo` (N, 3) are the colours of the points in linear light; the other arguments are as `rasterise` gives them.
+    """
+    picture = np.zeros((light.shape[0] // 2, light.shape[1] // 2, 4), dtype=np.float32)
+    for row in range(light.shape[0]):
+        for column in range(light.shape[1]):
+            if seen[row, column] < 0:
                 continue
-            x, y, z = surface[row, column, :3]
-            z = max(z, 0.0)  # smoothing may turn a normal away just inside an outline
-            length = math.sqrt(x * x + y * y + z * z) + 1e-30
-            normal = (x / length, y / length, z / length)
-            light = _light(*normal) * _openness(depth, row, column, normal, spots)
+            i, j, k = triangles[seen[row, column]]
+            v, w = shares[row, column]
             pixel = picture[row // 2, column // 2]
-            for k in range(3):
-                pixel[k] += min(light * surface[row, column, 3 + k], 1.0) / 4
+            for m in range(3):
+                colour = (1 - v - w) * albedo[i, m] + v * albedo[j, m] + w * albedo[k, m]
+                pixel[m] += min(light[row, column] * colour, 1.0) / 4
             pixel[3] += 0.25
     return picture
 
 
 @njit(error_model="numpy")
-def rasterise(places: Floats, bends: Floats, albedo: Floats, triangles: Any, shape: Any) -> tuple[Floats, Floats]:
+def rasterise(places: Floats, bends: Floats, triangles: Any, shape: Any) -> tuple[Floats, Floats, Any, Floats]:
     """Find what is nearest to the viewer at the centre of each sample.
 
     Parameters
     ----------
     places : (N, 3) points in samples: right, down and towards the viewer
     bends : (N, 3) unit normals: right, up and towards the viewer
-    albedo : (N, 3) colours in linear light
     triangles : (T, 3)
     shape : rows and columns
 
     Returns
     -------
     depth : (rows, columns), -inf where there is nothing
-    surface : (rows, columns, 6), normal and colour
+    normals : (rows, columns, 3)
+    seen : (rows, columns) int32, the triangle, -1 where there is none
+    shares : (rows, columns, 2) how much of the triangle's second and third point there is
     """
     rows, columns = shape
     depth = np.full((rows, columns), -np.inf)
-    surface = np.zeros((rows, columns, 6), dtype=np.float32)
-    corners = np.empty((3, 6))
-    for i, j, k in triangles:
+    normals = np.zeros((rows, columns, 3), dtype=np.float32)
+    seen = np.full((rows, columns), -1, dtype=np.int32)
+    shares = np.zeros((rows, columns, 2), dtype=np.float32)
+    corners = np.empty((3, 3))
+    for number in range(len(triangles)):
+        i, j, k = triangles[number]
         a, b, c = places[i], places[j], places[k]
         area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
         if not 1e-12 < abs(area) < np.inf:
@@ -103,25 +123,25 @@ def rasterise(places: Floats, bends: Floats, albedo: Floats, triangles: Any, sha
             y = row + 0.5 - a[1]
             for column in range(math.ceil(min(left, columns)), int(max(right, 0.0))):
                 x = column + 0.5 - a[0]
-                v = x * vx - y * vy
-                w = y * wy - x * wx
+                v, w = x * vx - y * vy, y * wy - x * wx
                 # The tolerance closes the gaps between neighbours that round a shared edge differently.
                 if v <= -1e-9 or w <= -1e-9 or 1 - v - w <= -1e-9:
                     continue
                 z = a[2] + v * (b[2] - a[2]) + w * (c[2] - a[2])
                 if z > depth[row, column]:
                     if fresh:
-                        _fill_corners(corners, (i, j, k), places, bends, albedo)
+                        _fill_corners(corners, (i, j, k), places, bends)
                         fresh = False
-                    depth[row, column] = z
-                    for m in range(6):
-                        surface[row, column, m] = (1 - v - w) * corners[0, m] + v * corners[1, m] + w * corners[2, m]
-    return depth, surface
+                    depth[row, column], seen[row, column] = z, number
+                    shares[row, column, 0], shares[row, column, 1] = v, w
+                    for m in range(3):
+                        normals[row, column, m] = (1 - v - w) * corners[0, m] + v * corners[1, m] + w * corners[2, m]
+    return depth, normals, seen, shares
 
 
 @njit(error_model="numpy")
-def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats, albedo: Floats) -> None:
-    """Write normal and colour of a triangle's points to `corners` (3, 6), normals on the side that is seen."""
+def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats) -> None:
+    """Write the normals of a triangle's points to `corners` (3, 3), on the side that is seen."""
     a, b, c = places[points[0]], places[points[1]], places[points[2]]
     # Places run down, normals up.
     px, py, pz = b[0] - a[0], a[1] - b[1], b[2] - a[2]
@@ -139,5 +159,3 @@ def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats, a
         corners[corner, 0] = side * bends[point, 0] + 1e-6 * x
         corners[corner, 1] = side * bends[point, 1] + 1e-6 * y
         corners[corner, 2] = side * bends[point, 2] + 1e-6 * z
-        for k in range(3):
-            corners[corner, 3 + k] = albedo[point, k]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.check import Floats, Floats32
+from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
 from posespace.report.camera import FAR, Camera
 from posespace.report.colours import CLAY
-from posespace.report.raster import rasterise, shade
+from posespace.report.raster import light_on, paint, rasterise
 
 Image = NDArray[np.uint8]
 GAMMA = 2.2
@@ -41,25 +42,44 @@ def render(
     background : (3,) array, sRGB in 0..1
     normals : (N, 3) array; None: the mean over the triangles around each point, weighted by area
     """
-    drawn = draw(points, triangles, camera, size, colors=colors, normals=normals)
+    drawn = lit(points, triangles, camera, size, normals).painted(colors)
     behind = _linear("background", background, 0)
     picture = drawn[..., :3] + (1 - drawn[..., 3:]) * behind.astype(np.float32)
     return np.asarray(picture ** np.float32(1 / GAMMA) * 255 + 0.5).astype(np.uint8)
 
 
-def draw(
+@dataclass(frozen=True, eq=False)
+class Lit:
+    """A mesh as a camera sees it, in the light, to be painted in one colouring or in several.
+
+    Parameters
+    ----------
+    count : N, how many points it has
+    triangles : (T, 3)
+    light, seen, shares : of each sample, two per pixel each way: see `light_on` and `rasterise`
+    """
+
+    count: int
+    triangles: Ints
+    light: NDArray[np.float32]
+    seen: NDArray[np.int32]
+    shares: NDArray[np.float32]
+
+    def painted(self, colors: ArrayLike | None) -> NDArray[np.float32]:
+        """Return the picture (height, width, 4) on nothing: linear light, and how much of each pixel is covered."""
+        albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, self.count), (self.count, 3))
+        picture: NDArray[np.float32] = paint(self.light, self.seen, self.shares, self.triangles, np.ascontiguousarray(albedo))
+        return picture
+
+
+def lit(
     points: ArrayLike,
     triangles: ArrayLike,
     camera: Camera | None = None,
     size: tuple[int, int] = (640, 480),
-    *,
-    colors: ArrayLike | None = None,
     normals: ArrayLike | None = None,
-) -> NDArray[np.float32]:
-    """Return the picture (height, width, 4) on nothing: linear light, and how much of each pixel the mesh covers.
-
-    The parameters are those of `render`.
-    """
+) -> Lit:
+    """Return what a picture shows before it has colours; the parameters are those of `render`."""
     width, height = size
     if width < 1 or height < 1:
         raise InputError(f"picture size: expected at least one pixel each way, got {size}")
@@ -69,14 +89,11 @@ def draw(
     view = (camera or Camera()).framing(points)
     axes = view.axes()
     scale = height / max(view.extent or 0, view.half_width * height / width)
-    # From here on in samples, two per pixel each way: right, down and towards the viewer.
+    # From here on in samples: right, down and towards the viewer.
     places = (mesh.points - np.asarray(view.target)) @ axes.T * (scale * np.array([1, -1, 1])) + (width, height, 0)
-    albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, count), (count, 3))
-    hits = rasterise(
-        places, _unit(bends @ axes.T), np.ascontiguousarray(albedo), mesh.triangles, (2 * height, 2 * width)
-    )
-    picture: Floats32 = shade(*hits, _spots(0.18 * height))
-    return picture
+    across = _unit(bends @ axes.T)
+    depth, found, seen, shares = rasterise(places, across, mesh.triangles, (2 * height, 2 * width))
+    return Lit(count, mesh.triangles, light_on(depth, found, _spots(0.18 * height)), seen, shares)
 
 
 def _drawable(points: ArrayLike, triangles: ArrayLike) -> Mesh:

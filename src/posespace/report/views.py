@@ -11,10 +11,10 @@ from posespace.check import Floats, Ints
 from posespace.mesh import Mesh
 from posespace.report.camera import Camera
 from posespace.report.colours import heat
-from posespace.report.render import GAMMA, draw, render
+from posespace.report.render import GAMMA, lit, render
 from posespace.rig import Rig
 
-_DIRECTIONS = 40
+_DIRECTIONS, _TRIAL = 40, (64, 56)
 
 _FINER = (1, 2, 3, 5, 10, 20, 30, 50, 100)
 """How much finer than that of plain skinning the heat scale of the skins may be; beyond, rounding would look hot."""
@@ -29,10 +29,13 @@ def picture(
     normals: Floats | None = None,
 ) -> NDArray[np.uint8]:
     """Return a render (H, W, 4) uint8 whose background is clear, so that it suits light and dark pages."""
-    drawn = draw(points, triangles, camera, size, colors=colors, normals=normals)
-    cover = drawn[..., 3:]
-    drawn[..., :3] = (drawn[..., :3] / np.maximum(cover, 1e-6)) ** np.float32(1 / GAMMA)
-    return np.asarray(drawn * 255 + 0.5).astype(np.uint8)
+    return clear(lit(points, triangles, camera, size, normals).painted(colors))
+
+
+def clear(drawn: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return what `Lit.painted` gives as a picture (H, W, 4) uint8 on a clear background."""
+    colour = (drawn[..., :3] / np.maximum(drawn[..., 3:], 1e-6)) ** np.float32(1 / GAMMA)
+    return np.asarray(np.concatenate([colour, drawn[..., 3:]], axis=2) * 255 + 0.5).astype(np.uint8)
 
 
 def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
@@ -50,7 +53,7 @@ def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
     best = sorted(zip(_seen(normals, errors).tolist(), _sphere(), strict=True), reverse=True)[: _DIRECTIONS // 4]
     diagonal = float(np.linalg.norm(np.ptp(points, axis=0)))
     cameras = [_near(region, direction, diagonal) for _, direction in best]
-    trials = [render(points, triangles, view, (64, 56), colors=colors, normals=normals) for view in cameras]
+    trials = [render(points, triangles, view, _TRIAL, colors=colors, normals=normals) for view in cameras]
     warmth = [float(np.ptp(trial, axis=2).sum()) for trial in trials]
     return Camera.fit(shapes, best[int(np.argmax(warmth))][1])
 

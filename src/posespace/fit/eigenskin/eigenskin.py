@@ -232,7 +232,10 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
-    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3)."""
+    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3).
+
+    How much large corrections are held back is what best predicts poses that are left out.
+    """
     rig = examples.rig
     coordinates = [
         layer.driver.interpolant(layer.driver.space.coordinates(examples.motion, rig.skeleton)) for layer in layers
@@ -240,7 +243,9 @@ def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits:
     masks = [np.zeros(len(rig.mesh.points), dtype=np.float32) for _ in layers]
     for mask, layer in zip(masks, layers, strict=True):
         mask[layer.support] = 1
-    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], ())
+    # Fitted to every pose as it is, the corrections would swing between poses that move much at once.
+    folds = _folds(np.arange(len(examples)))
+    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], folds)
     shared = []
     for layer, basis in zip(layers, bases, strict=True):
         # A component acts on the normals where it acts on the points, so that the budget holds for both.
