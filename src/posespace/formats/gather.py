@@ -68,7 +68,8 @@ def gather_examples(rig_file: Path, poses_file: Path, shapes: str, out: Path, re
     try:
         for index in track(_pending(store, pairs), "reading shapes"):
             points = _points(pairs[index][1], rig)
-            store.write(index, points)
+            with files.naming(pairs[index][1].source):
+                store.write(index, points)
             notes += _doubts(pairs[index][1], points, rig, motion[index])
     except InputError:
         # The user will correct the input and try again: a store left over must not be in the way.
