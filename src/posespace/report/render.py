@@ -68,7 +68,9 @@ class Lit:
     def painted(self, colors: ArrayLike | None) -> NDArray[np.float32]:
         """Return the picture (height, width, 4) on nothing: linear light, and how much of each pixel is covered."""
         albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, self.count), (self.count, 3))
-        picture: NDArray[np.float32] = paint(self.light, self.seen, self.shares, self.triangles, np.ascontiguousarray(albedo))
+        picture: NDArray[np.float32] = paint(
+            self.light, self.seen, self.shares, self.triangles, np.ascontiguousarray(albedo)
+        )
         return picture
 
 
