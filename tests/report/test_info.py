@@ -12,9 +12,6 @@ import pytest
 from posespace.datasets import bending_arm
 from posespace.formats.load import POSE_FILES, READERS
 from posespace.report.info import describe, folded
-
-
-from posespace.report.info import describe
 from posespace.skin import Skin
 
 RIGS: dict[str, dict[str, Any]] = {
