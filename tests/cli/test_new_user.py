@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.commands import run
+from helpers.commands import run_forked
 
 import posespace as ps
 
@@ -42,7 +42,7 @@ def run_all(lines: list[str], folder: Path) -> None:
         if words[0] == "python":
             subprocess.run([sys.executable, *words[1:]], cwd=folder, check=True)
         else:
-            done = run(*words[1:], folder=folder)
+            done = run_forked(words[1:], folder)
             assert done.returncode == 0, (line, done.stderr)
             assert done.stderr == "", line
 
@@ -77,7 +77,7 @@ def test_a_rig_becomes_a_skin_that_is_reported_on_and_exported_by_the_pages_comm
 
 def test_whoever_forgets_to_sculpt_is_told_and_gets_plain_skinning(arm: Path) -> None:
     run_all(["posespace pose arm.glb --poses poses.json -o left"], arm)
-    done = run("examples", "arm.glb", "--shapes", "left", "-o", "left.examples", folder=arm)
+    done = run_forked(["examples", "arm.glb", "--shapes", "left", "-o", "left.examples"], arm)
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
     assert "every shape is that of plain skinning" in done.stderr
