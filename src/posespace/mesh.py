@@ -13,7 +13,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.geometry.edges import edges_of
-from posespace.geometry.normals import vertex_normals
+from posespace.geometry.normals import sides_apart, vertex_normals
 from posespace.geometry.weld import Weld, weld_points
 from posespace.look import Look
 
@@ -106,6 +106,11 @@ class Mesh:
         """Which vertices share a position: a file that splits vertices at seams repeats them."""
         return weld_points(self.points)
 
+    @cached_property
+    def shading(self) -> Weld:
+        """Which vertices share a normal: those of one position, but not across the two sides of a sheet."""
+        return sides_apart(self.points.astype(np.float64), self.triangles, self.weld)
+
     @property
     def is_watertight(self) -> bool:
         """Whether, seams welded, each edge is shared by exactly two triangles of opposite direction."""
@@ -123,11 +128,11 @@ class Mesh:
         return replace(self, points=moved)
 
     def normals(self, points: ArrayLike | None = None) -> Floats:
-        """Return (N, 3) unit vertex normals, weighted by area and shared across seams.
+        """Return (N, 3) unit vertex normals, weighted by area and shared across seams, not by the two sides of a sheet.
 
         `points` (N, 3) is another shape of the same mesh. A vertex with no area has the normal (0, 0, 1).
         """
         shape = np.asarray(self.points if points is None else points, dtype=np.float64)
-        unit = vertex_normals(shape, self.triangles, self.weld.groups)
+        unit = vertex_normals(shape, self.triangles, self.shading.groups)
         unit[~unit.any(axis=1)] = (0.0, 0.0, 1.0)
         return unit

@@ -111,12 +111,15 @@ class Motion:
         )
 
     def with_rest(self, rest: Pose) -> Motion:
-        """Return the poses followed by `rest`, all controls at zero, under the name "rest" or one like it."""
+        """Return the poses followed by `rest`, all controls at zero, under the name "rest" or one like it.
+
+        Its time is after all others, so that the poses make a clip.
+        """
         name = "rest"
         while name in self.names:
             name += "_"
         still = Pose(rest.rotations, rest.translations, dict.fromkeys(self.control_names, 0.0))
-        times = [*self.times, self.times[-1] if len(self) else 0.0]
+        times = [*self.times, self.times.max() + 1 / 30 if len(self) else 0.0]
         return Motion.from_poses([*self, still], [*self.names, name], times)
 
     def __repr__(self) -> str:

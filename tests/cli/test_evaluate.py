@@ -87,7 +87,7 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
     assert "bytes per vertex excluding the rig" in told
     assert re.search(r"\n +forearm: sculpts \d+, radius [\d.]+\n", told)
-    assert re.search(r"\n +all, clip: poses 20, shrunk to 1\n", told)
+    assert re.search(r"\n +all \(clip\): poses 20, shrunk to 1\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
     assert about["poses fitted on"] == 8
     assert "poses" not in about["about"]

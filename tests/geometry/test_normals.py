@@ -7,9 +7,11 @@ from helpers.tube import tube
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posespace.geometry.normals import area_vectors, vertex_normals, vertex_sums
+from posespace.geometry.normals import area_vectors, sides_apart, vertex_normals, vertex_sums
 from posespace.geometry.relax import relaxed
 from posespace.geometry.weld import weld_points
+from posespace.mesh import Mesh
+from posespace.runtime.surface_normals import SurfaceNormals
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -40,6 +42,33 @@ def test_a_seam_has_one_normal(seed: int) -> None:
     normals = vertex_normals(split[apart], triangles, weld.groups)
     whole = vertex_normals(mesh.points, mesh.triangles)
     np.testing.assert_allclose(normals[triangles.ravel()], whole[mesh.triangles.ravel()], atol=1e-9)
+
+
+@given(seeds)
+def test_the_two_sides_of_a_sheet_have_normals_of_their_own(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    flat = np.array([[x, y, 0.0] for y in range(4) for x in range(3)]) + rng.normal(0, 0.1, (12, 3))
+    corners = [[k, k + 1, k + 3] for k in (0, 1, 3, 4, 6, 7)] + [[k + 1, k + 4, k + 3] for k in (0, 1, 3, 4, 6, 7)]
+    front = np.array(corners)
+    # Each triangle has vertices of its own, as at seams of a texture.
+    apart = np.concatenate([flat[front], flat[front[:, ::-1]]]).reshape(-1, 3)
+    sheet = Mesh(apart[order := rng.permutation(len(apart))], np.argsort(order).reshape(-1, 3))
+    whole = vertex_normals(flat.astype(sheet.points.dtype), front)
+    expected = np.concatenate([whole[front], -whole[front[:, ::-1]]]).reshape(-1, 3)[order]
+    np.testing.assert_allclose(sheet.normals(), expected, atol=1e-4)
+    assert len(sheet.weld.first) == 12
+    assert len(sheet.shading.first) == 24
+    assert (np.diff(sheet.shading.first) > 0).all()
+    played = np.zeros((len(apart), 3), np.float32)
+    SurfaceNormals(sheet, 1).write(sheet.points, played)
+    np.testing.assert_allclose(played, expected, atol=1e-4)
+
+
+def test_a_closed_surface_shares_its_normals_by_position() -> None:
+    mesh = tube(5, 4)
+    split = mesh.points[mesh.triangles].reshape(-1, 3)
+    weld = weld_points(split)
+    assert sides_apart(split, np.arange(len(split)).reshape(-1, 3), weld) is weld
 
 
 def test_a_tubes_normals_look_outward_and_its_area_vectors_cancel() -> None:

@@ -55,7 +55,7 @@ def _finite(value: Any) -> Any:
 def print_figures(title: str, figures: dict[str, Any]) -> None:
     """Print figures under a title, nested ones indented."""
     click.secho(one_line(title), bold=True)
-    for line in _lines(_with_short_curve(figures), 1):
+    for line in _lines(_with_short_shrinking(_with_short_curve(figures)), 1):
         click.echo(one_line(line))
 
 
@@ -108,6 +108,16 @@ def _with_short_curve(figures: dict[str, Any]) -> dict[str, Any]:
     shown = [row for k, row in enumerate(rows) if k in (0, len(rows) - 1) or row.get("signals") in fitted]
     curve = ", ".join(f"{_short(row.get('rms'))} with {_short(row.get('signals'))}" for row in shown)
     return figures | {"about": about | {"left out": curve}}
+
+
+def _with_short_shrinking(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a skin with the factors of its joints in one line: a character has many."""
+    about = figures.get("about")
+    if not isinstance(about, dict) or not isinstance(factors := about.get("shrunk to"), dict):
+        return figures
+    return figures | {
+        "about": about | {"shrunk to": [f"{joint} {_short(factor)}" for joint, factor in factors.items()]}
+    }
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from posespace.formats.causes import Cause, Causes
 from posespace.progress import track
 from posespace.rig import Rig
 
+_SAME = 5e-6
+"""No vertex of a shape as plain skinning gives it is farther off, in diagonals: rounding in a file of six digits."""
 _NOTABLE = 1e-3
 """An example nearer to plain skinning than this fraction of the box needs no explanation."""
 
@@ -82,6 +84,8 @@ def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[
 def doubts(findings: Sequence[Finding]) -> list[str]:
     """Return one line per doubt, with the option that mends it; examples with the same cause share a line."""
     lines = []
+    if findings and max(finding.largest for finding in findings) < _SAME:
+        lines.append("every shape is that of plain skinning, so there is nothing to learn: were the sculpts saved?")
     groups: dict[Cause, list[str]] = {}
     for finding in findings:
         if finding.cause is not None:

@@ -6,7 +6,6 @@ import importlib
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from posespace import check
@@ -49,9 +48,6 @@ def export(
         raise InputError(f"rate: expected frames per second, above 0, got {rate}")
     metres = None if unit is None else UNITS[check.choice("unit", unit, tuple(UNITS))]
     check.choice("up", up, ("y", "z"))
-    if motion is not None and len(motion) and motion.times[0] != 0:
-        # A clip plays from its first pose on, whatever else its file held before.
-        motion = replace(motion, times=motion.times - motion.times[0])
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:

@@ -97,11 +97,13 @@ def pose_file_of(shapes: str, paths: Sequence[Path]) -> Path:
 
 
 def meshes_in(folder: Path) -> list[Path]:
-    """Return the meshes of a folder that has a pose file."""
+    """Return the meshes of a folder that has a pose file, in the order of its poses; then any others."""
     if not (folder / POSES).is_file():
         remedy = f"give a pattern, such as '{folder}/*.obj'"
         raise FileError(folder, f"is a folder without the {POSES} that `posespace pose` writes; {remedy}")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in _MESHES)
+    order = {stem: k for k, stem in enumerate(_poses_by_stem(folder / POSES))}
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in _MESHES]
+    found.sort(key=lambda path: order.get(path.stem, len(order)))
     if not found:
         raise FileError(folder, f"holds no mesh; known endings are {' '.join(_MESHES)}")
     return found

@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
+from posespace.geometry.weld import Weld
+
+_CANCELLED = 1e-3
+"""Areas around a position cancel where their sum is below this share of them: two sides of a sheet, not an edge."""
 
 
 def area_vectors(points: Floats, triangles: NDArray[np.integer[Any]]) -> Floats:
@@ -38,3 +42,29 @@ def vertex_normals(points: Floats, triangles: NDArray[np.integer[Any]], groups: 
     length = np.linalg.norm(total, axis=1, keepdims=True)
     unit: Floats = total / np.where(length > 0, length, 1.0)
     return unit if groups is None else unit[groups]
+
+
+def sides_apart(points: Floats, triangles: NDArray[np.integer[Any]], weld: Weld) -> Weld:
+    """Return which vertices share a normal: those of one position, except on the two sides of a sheet.
+
+    Hair, leaves and cloth are often sheets with a second side in the same place, turned over. Together the two sides
+    have no normal but rounding's.
+
+    Parameters
+    ----------
+    points : (N, 3)
+    triangles : (T, 3)
+    weld : which vertices share a position
+    """
+    areas = area_vectors(points, triangles)
+    own = vertex_sums(areas, triangles, len(points))
+    around = vertex_sums(areas, weld.groups[triangles], len(weld.first))
+    size = vertex_sums(np.linalg.norm(areas, axis=1)[:, None], weld.groups[triangles], len(weld.first))[:, 0]
+    cancelled = np.linalg.norm(around, axis=1) < _CANCELLED * size
+    facing = (own * own[weld.first][weld.groups]).sum(axis=1)
+    other = cancelled[weld.groups] & (facing < 0)
+    if not other.any():
+        return weld
+    _, first, groups = np.unique(2 * weld.groups.astype(np.int64) + other, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return Weld(np.argsort(order)[groups].astype(np.int32), first[order].astype(np.int32))

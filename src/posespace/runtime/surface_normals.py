@@ -21,13 +21,13 @@ from posespace.runtime.entries import owned
 
 
 class Fans(NamedTuple):
-    """Which triangles meet at each position.
+    """Which triangles share in each normal.
 
     Parameters
     ----------
     triangles : (T, 3) int32
-    groups : (N,) int32, the position of each vertex
-    starts : (G + 1,) int32, where the triangles of a position begin in `around`
+    groups : (N,) int32, the normal of each vertex: one per position and side
+    starts : (G + 1,) int32, where the triangles of a normal begin in `around`
     around : (3 T,) int32
     areas : (T, 3) float32, to work in
     """
@@ -40,10 +40,10 @@ class Fans(NamedTuple):
 
 
 def fans_of(mesh: Mesh) -> Fans:
-    """Find the triangles around each position of a mesh."""
+    """Find the triangles whose areas make each normal of a mesh."""
     triangles = owned("mesh triangles", mesh.triangles, len(mesh.points))
-    groups = mesh.weld.groups.astype(np.int32)
-    starts, around = triangles_around(groups[triangles], len(mesh.weld.first))
+    groups = mesh.shading.groups.astype(np.int32)
+    starts, around = triangles_around(groups[triangles], len(mesh.shading.first))
     areas = np.zeros((len(triangles), 3), np.float32)
     return Fans(triangles, groups, starts, around, areas)
 

@@ -41,14 +41,14 @@ def test_the_few_poses_left_beside_a_clip_belong_to_it() -> None:
 def test_a_short_clip_is_met_in_one_layer(frames: int) -> None:
     examples = bulging(RIG, bending(frames))
     skin = ps.PSD().fit(examples)
-    assert [layer.name for layer in skin.layers] == ["all, clip"]
+    assert [layer.name for layer in skin.layers] == ["all (clip)"]
     assert evaluate(skin, examples).max_error < 1e-5 * RIG.mesh.diagonal
 
 
 def test_a_long_clip_is_brought_near_region_by_region_and_foretold() -> None:
     train, unseen = parted(bulging(RIG, bending(60)))
     skin = ps.PSD().fit(train)
-    assert [layer.name for layer in skin.layers] == ["body, clip", "middle, clip", "tip, clip"]
+    assert [layer.name for layer in skin.layers] == ["body (clip)", "middle (clip)", "tip (clip)"]
     assert evaluate(skin, unseen).rel_err < 0.1
     said = skin.about["layers"]
     assert [layer["name"] for layer in said] == [layer.name for layer in skin.layers]

@@ -36,7 +36,7 @@ def test_a_few_poses_that_move_much_at_once_are_passed_through_beside_those_that
     assert evaluate(skin, TRAIN).max_error < 1e-5 * TRAIN.rig.mesh.diagonal
     assert evaluate(skin, UNSEEN).rel_err < 0.05
     # Of the 30 poses 20 turn both joints: fewer than a clip that is only brought near.
-    assert [layer.name for layer in skin.layers] == ["hand", "forearm", "all, clip"]
+    assert [layer.name for layer in skin.layers] == ["hand", "forearm", "all (clip)"]
 
 
 def split_at_seams(examples: Examples) -> Examples:

@@ -54,7 +54,7 @@ def test_unseen_poses_are_shaded_better_where_normals_are_carried() -> None:
 def test_frames_of_clips_are_shaded_better_too() -> None:
     kept, left_out = parted(bulging(tube_rig(), bending(60)))
     plain, shaded = (ps.PSD(normals=kind).fit(kept) for kind in ("none", "shared"))
-    assert any(layer.name.endswith(", clip") for layer in shaded.layers)
+    assert any(layer.name.endswith(" (clip)") for layer in shaded.layers)
     np.testing.assert_allclose(shaded.pose(left_out.motion[0])[0], plain.pose(left_out.motion[0])[0], atol=1e-12)
     assert carried_degrees(shaded, left_out).mean() < 0.5 * carried_degrees(plain, left_out).mean()
 

@@ -46,6 +46,18 @@ def test_per_vertex_meets_each_sculpt_at_the_vertices_it_moved(seed: int) -> Non
         assert off.max(initial=0) < 1e-6 * examples.rig.mesh.diagonal
 
 
+@pytest.mark.parametrize("options", [{}, {"normals": "shared"}, {"per_vertex": True}, {"kernel": "gaussian"}])
+def test_sculpts_that_plain_skinning_gives_add_no_layer(options: dict[str, str]) -> None:
+    examples = sculpted({"a": posed(tip=0.5), "b": posed(base=0.7)})
+    shapes = [examples.shapes[0], examples.rig.skin(examples.motion[1])]
+    skin = ps.PSD(**options).fit(ps.Examples.from_shapes(examples.rig, examples.motion, shapes))  # type: ignore[arg-type]
+    assert len(skin.layers) == len(skin.about["layers"]) == 1
+    plain = ps.Examples.from_shapes(
+        examples.rig, examples.motion, [examples.rig.skin(pose) for pose in examples.motion]
+    )
+    assert ps.PSD(**options).fit(plain).layers == ()  # type: ignore[arg-type]
+
+
 def test_per_vertex_interpolates_over_just_the_sculpts_that_moved_a_vertex() -> None:
     examples = sculpted({"a": posed(tip=0.5), "b": posed(tip=1.0)})
     where = posed(tip=0.8)

@@ -81,7 +81,7 @@ def clip_layers(
         figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
         if choice.shrink > 0:
             driver = _driver(trial.regression(choice, len(motion)), choice.shrink, loud)
-            layer = Layer(f"{region.name}, clip", driver, support.astype(np.int32), own[loud])
+            layer = Layer(f"{region.name} (clip)", driver, support.astype(np.int32), own[loud])
             layers.append(layer if normals is None else with_normals(layer, normals[loud] * region.mask[:, None]))
     return layers, figures
 
@@ -93,7 +93,7 @@ def _driver(regression: Regression, shrink: float, loud: NDArray[np.intp]) -> Dr
 
 def _figures(region: Region, choice: LeftOut, axes: tuple[str, ...], poses: int) -> dict[str, Any]:
     return {
-        "name": f"{region.name}, clip",
+        "name": f"{region.name} (clip)",
         "poses": poses,
         "axes": len(axes),
         "left out, fraction of plain skinning's error": round(choice.ratio, 4),

@@ -60,11 +60,11 @@ class Sculpt:
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """A layer with what it was solved from, to see whether that has changed."""
+    """A layer with what it was solved from, to see whether that has changed; None where nothing is left to add."""
 
     deltas: Deltas
     deltas_from: tuple[object, ...]
-    layer: Layer
+    layer: Layer | None
     layer_from: tuple[object, ...]
     radius: tuple[float, ...]
 
@@ -151,8 +151,8 @@ class Sculpts:
         for plan in plans:
             solved.append((plan, self._solve(plan, solved, motion)))
         self._solved = {plan.controls: found for plan, found in solved}
-        used = [(plan, found) for plan, found in solved if len(found.layer.support)]
-        layers, figures = [found.layer for _, found in used], [_figures(plan, found, motion) for plan, found in used]
+        layers = [found.layer for _, found in solved if found.layer]
+        figures = [_figures(plan, found, motion) for plan, found in solved if found.layer]
         if clip.any():
             every, corrected = range(len(motion)), settings.normals == "shared"
             normals = self._left(every, layers, motion, normals=True) if corrected else None
@@ -167,12 +167,15 @@ class Sculpts:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())
         # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
-        below = [found.layer for before, found in earlier if before.rest is None or before.reach & plan.moves]
+        reaching = [found.layer for before, found in earlier if before.rest is None or before.reach & plan.moves]
+        below = [layer for layer in reaching if layer]
         deltas_from = (*(sculpts[number] for number in plan.own), *below)
         if known is not None and known.deltas_from == deltas_from:
             deltas = known.deltas
         else:
             deltas = self._deltas(plan, below, motion)
+        if not len(deltas.support):
+            return _Solved(deltas, deltas_from, None, (), ())
         given = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
         layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given)
@@ -189,7 +192,7 @@ class Sculpts:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
             layer = cardinal_layer(plan, deltas, rbf, names)
-        if settings.normals == "shared" and len(layer.support):
+        if settings.normals == "shared":
             layer = with_normals(layer, self._turns(plan, deltas, below, motion, rbf))
         return _Solved(deltas, deltas_from, layer, layer_from, radius)
 

@@ -17,15 +17,18 @@ _MOST_FRAMES = 1_000_000
 
 
 def in_order(motion: Motion, rig: Rig) -> Motion:
-    """Return the motion sorted by time, from 0 or later, as an animation must be."""
+    """Return the motion sorted by time, from 0 on: a clip plays from its first pose, whatever its file held before."""
     have, want = motion.rotations.shape[1], len(rig.skeleton)
     if have != want or not len(motion):
         raise InputError(f"motion: expected poses of {want} joints as in the rig, got {len(motion)} poses of {have}")
     sorted_by_time = motion[np.argsort(motion.times, kind="stable")]
     times = np.asarray(sorted_by_time.times, dtype=np.float64)
-    times = (times - min(times[0], 0.0)).astype(np.float32)
-    if (np.diff(times) <= 0).any():
-        raise InputError("motion times: expected each time once, got two poses at the same time")
+    times = (times - times[0]).astype(np.float32)
+    twice = np.flatnonzero(np.diff(times) <= 0)
+    if len(twice):
+        first, second = sorted_by_time.names[twice[0] : twice[0] + 2]
+        got = f"poses {first!r} and {second!r} at the same time"
+        raise InputError(f"motion times: expected each time once, got {got}; leave one of them out")
     return Motion(
         sorted_by_time.rotations,
         sorted_by_time.translations,
