@@ -115,8 +115,8 @@ def main() -> None:
             make(path, count, copies)
     rows = [{"fit": name, **limited(path, name, given.memory, 1)} for name in METHODS for path in (small, large)]
     show(f"within {given.memory} GB", rows, given.json)
-    rows = [{"workers": count, **limited(small, "EigenSkin", given.memory, count)} for count in (1, 2)]
-    rows.append({"workers": 2, **killed(small, "EigenSkin")})
+    rows = [{"workers": count, **limited(large, "EigenSkin", given.memory, count)} for count in (1, 2)]
+    rows.append({"workers": 2, **killed(large, "EigenSkin")})
     show("processes", rows, given.json)
 
 

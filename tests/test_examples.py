@@ -63,7 +63,7 @@ def test_clip_to_muscles(tmp_path: Path) -> None:
 
 def test_export_for_engines(tmp_path: Path) -> None:
     text = printed("export_for_engines", tmp_path)
-    assert "722 vertices, 29 morph targets, 25 key frames" in text
+    assert "722 vertices, 30 morph targets, 25 key frames" in text
     assert figure(text, "as a fraction of the box diagonal:") < 1e-6
     assert (tmp_path / "arm.glb").is_file()
 

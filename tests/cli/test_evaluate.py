@@ -158,13 +158,13 @@ def test_evaluate_fits_the_rivals_and_writes_the_report(folder: Path) -> None:
 
 def test_rivals_are_not_fitted_to_poses_chosen_for_evaluation(folder: Path) -> None:
     words = ("evaluate", "unseen.examples", "--rivals", "unseen.examples", "--json")
-    done = run(*words, "--poses", "*1", folder=folder)
+    done = run(*words, "--only", "*1", folder=folder)
     assert done.returncode == 0, done.stderr
     found = {row["name"]: row for row in json.loads(done.stdout)}
     chosen = found["plain PSD"]["poses"]
     assert f"unseen.examples: {chosen} of its 25 poses are evaluated on; no rival is fitted to them" in done.stderr
     assert found["plain PSD"]["rel_err"] > 1e-3
-    assert_one_line(run(*words, "--poses", "*", folder=folder), "unseen.examples: all its poses are evaluated on")
+    assert_one_line(run(*words, "--only", "*", folder=folder), "unseen.examples: all its poses are evaluated on")
 
 
 def test_a_rival_that_fails_is_shown_failing(folder: Path, tmp_path: Path) -> None:

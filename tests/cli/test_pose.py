@@ -105,7 +105,7 @@ def test_export_and_retarget_choose_poses_of_their_motion(arm: Path) -> None:
     succeeds(arm, *words, "--motion", "poses.json", "--only", "bent*")
     assert len(ps.load_motion(arm / "clip.glb")) == 2
     words = ("retarget", "plain.skin", "plain.skin", "plain.skin", "-o", "x.skin", "--partial")
-    assert_one_line(run(*words, folder=arm), "--only: expected --motion FILE with it")
+    assert_one_line(run(*words, folder=arm), "--partial: expected --motion FILE with it")
 
 
 def test_wrong_words_get_one_line(arm: Path) -> None:

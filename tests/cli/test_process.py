@@ -131,6 +131,8 @@ def test_a_disk_that_is_full_is_said_with_the_file(folder: Path, words: str) -> 
 def test_control_c_during_the_first_imports_is_one_line() -> None:
     code = (
         "import builtins, signal, sys\nreal = builtins.__import__\n"
+        # A process that was started in the background ignores the signal from the start.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def hit(name, *rest):\n"
         "    if name == 'click': builtins.__import__ = real; signal.raise_signal(signal.SIGINT)\n"
         "    return real(name, *rest)\n"

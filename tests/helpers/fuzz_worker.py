@@ -19,7 +19,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from posespace.cli import app
+from posespace.cli.app import app
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.formats import load, pose_json

@@ -172,7 +172,7 @@ def test_degenerate_triangles_are_left_out() -> None:
     assert np.array_equal(render(points, np.concatenate([extra, SQUARE])), render(square(0.0), SQUARE))
 
 
-@pytest.mark.parametrize("shift", [(5, 0, 0), (0, -5, 0), (1e6, 1e6, 0), (-1e40, 0, 1e40)])
+@pytest.mark.parametrize("shift", [(5, 0, 0), (0, -5, 0), (1e6, 1e6, 0), (-1e9, 0, 1e9)])
 def test_triangles_outside_the_view_are_not_drawn(shift: tuple[float, ...]) -> None:
     camera = Camera("front", target=(0, 0, 0), extent=1.0)
     assert not covered(render(square(0.0) + shift, SQUARE, camera, (64, 64))).any()

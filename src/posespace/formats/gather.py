@@ -82,6 +82,8 @@ def gather_examples(
     chosen = settings or Gathering()
     if out.exists() and not chosen.resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
+    if shapes is None and (poses_file is not None or not chosen.morphs):
+        raise InputError("examples: expected --shapes, or --morphs for the morph targets of the rig's file")
     rig, morphs = _rig(rig_file)
     notes: list[str] = []
     motion, pairs, way = _sculpts(rig, poses_file, shapes, chosen, notes)
@@ -101,8 +103,6 @@ def _sculpts(
 ) -> tuple[Motion, Pairs, str]:
     """The poses that have a shape, those shapes in their order, and how they were matched; what to note is added."""
     if shapes is None:
-        if poses_file is not None or not settings.morphs:
-            raise InputError("examples: expected --shapes, or --morphs for the morph targets of the rig's file")
         return Motion.from_poses([rig.rest])[:0], [], ""
     found = shapes_in(shapes)
     file = poses_file or posed_meshes.pose_file_of(shapes, [shape.source for shape in found])

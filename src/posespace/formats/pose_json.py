@@ -87,7 +87,7 @@ def _own(content: Fields) -> dict[str, FilePose]:
             if key not in _PARTS:
                 raise InputError(f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
         turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
-        listed = [joint for joint in turn if not isinstance(turn.values[joint], dict)]
+        listed = {joint: None for joint in turn if not isinstance(turn.values[joint], dict)}
         described = {joint: _turn(turn, joint) for joint in turn if joint not in listed}
         found[name] = FilePose(
             rotations={joint: _quaternion(turn, joint) for joint in listed},
