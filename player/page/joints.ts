@@ -22,7 +22,7 @@ export class JointSliders {
     private readonly skin: PoseSkin,
     private readonly moved: () => void,
   ) {
-    const { joints } = skin.shared.description;
+    const { joints } = skin.description;
     this.angles = new Float64Array(3 * joints.length);
     for (const name of Object.keys(skin.controls)) this.addControl(name);
     joints.forEach((_, joint) => this.addJoint(joint));
@@ -38,7 +38,7 @@ export class JointSliders {
   }
 
   private addJoint(joint: number): void {
-    const { limits } = this.skin.shared.description.joints[joint];
+    const { limits } = this.skin.description.joints[joint];
     const group = element("details");
     group.append(element("summary", "", this.skin.bones[joint].name || `joint ${joint}`));
     AXES.forEach((axis, a) => {
@@ -57,7 +57,7 @@ export class JointSliders {
 
   /** Turn a joint from rest by its angles: together they are a rotation vector along the joint's axes. */
   private turn(joint: number): void {
-    const { axes } = this.skin.shared.description.joints[joint];
+    const { axes } = this.skin.description.joints[joint];
     const vector = new Vector3();
     for (let a = 0; a < 3; a++) {
       const along = new Vector3(axes[3 * a], axes[3 * a + 1], axes[3 * a + 2]);

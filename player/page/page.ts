@@ -49,7 +49,7 @@ class Page {
     }
     if (data.poses.length) this.panel.append(this.poses);
     if (skin) {
-      const most = Math.max(0, ...skin.shared.description.componentOf) + 1;
+      const most = Math.max(0, ...skin.description.componentOf) + 1;
       const components = slider("components", 0, most, 1, most, (count) => (skin.components = count));
       this.panel.append(components.row);
     }

@@ -15,11 +15,7 @@ export function clone(scene: Object3D): { scene: Object3D; skins: PoseSkin[] } {
     const skin = skinOf(original);
     if (skin) copies.set(skin, [...(copies.get(skin) ?? []), own as Mesh]);
   }
-  const skins = [...copies].map(([skin, meshes]) => {
-    // A copied mesh wears the displacing material of its original: it begins with the one that was given.
-    meshes.forEach((mesh, k) => (mesh.material = skin.given(skin.meshes[k])));
-    return new PoseSkin(skin.shared, meshes, skin.bones.map((bone) => twin.get(bone) ?? bone));
-  });
+  const skins = [...copies].map(([skin, meshes]) => skin.on(meshes, skin.bones.map((bone) => twin.get(bone) ?? bone)));
   return { scene: copy, skins };
 }
 

@@ -56,56 +56,114 @@ export interface Driver {
   columns: number;
 }
 
-/** A morph target as part of a layer: displacements of a weight of 1, which stands for a coordinate of `scale`. */
-export interface Target {
-  /** The number of its coordinate, counted over all drivers; -1 for a blend shape of the rig's own file. */
-  coordinate: number;
-  scale: number;
-  /** 32, 16 or 8 bits of its numbers, and the length of a step of points and of normals where they are whole. */
-  bits: number;
-  step: number;
-  normalStep: number;
+/** Components that share a driver, as a fit made them. */
+export interface Layer {
+  name: string;
+  driver: number;
+  /** The driver of its normals where they have their own, or -1. */
+  normals: number;
+  /** 32, 16 or 8 bits per number, and per component the length of a step where numbers are whole. */
+  bits: 32 | 16 | 8;
+  steps: Float64Array;
+  normalSteps: Float64Array;
 }
 
-/** All of it. */
+/** What drives the meshes of a file. */
 export interface Description {
   joints: Joint[];
   controls: string[];
   drivers: Driver[];
-  targets: Target[];
-  layers: string[];
-  /** The node above the skeleton that only places it, or -1. */
-  above: number;
-  /** How many coordinates there are in all, and for each its layer and its place among the layer's components. */
+  layers: Layer[];
+  /** Metres per unit of length that the drivers know. */
+  unit: number;
+  /** Where each driver's coordinates begin among all, and how many there are in all. */
+  starts: Int32Array;
   coordinates: number;
-  layerOf: Int32Array;
+  /** Of each coordinate, its place among the components of its layer. */
   componentOf: Int32Array;
 }
 
-/** How many of each thing the file has that the description may refer to. */
-export interface Counts {
-  nodes: number;
-  targets: number;
+/** A morph target of a mesh: a weight of 1 adds `scale` to its coordinate, which is `low` at a weight of 0. */
+export interface Target {
+  kind: "component" | "offset" | "blend";
+  /** The number of its coordinate, counted over all drivers; -1 where it is no component. */
+  coordinate: number;
+  low: number;
+  scale: number;
+  bits: 32 | 16 | 8;
+  step: number;
+  normalStep: number;
 }
 
-/** Read the extension of a mesh; `numbers` is what its buffer view holds. Throws an Error of one line. */
-export function readDescription(json: unknown, numbers: ArrayBuffer, counts: Counts): Description {
+/** The buffer view that holds the numbers of a file's extension. */
+export function numbersView(json: unknown, views: number): number {
+  return new Fields(json, EXTENSION).whole("numbers", 0, views - 1);
+}
+
+/** Read the extension of a file of so many nodes; `numbers` is what its buffer view holds. Throws an Error of one line. */
+export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: number): Description {
   const fields = new Fields(json, EXTENSION);
   if (fields.whole("version", 1, 1e9) !== VERSION) throw new Error(`${EXTENSION}: expected version ${VERSION}`);
   if (numbers.byteLength % 8) throw new Error(`${EXTENSION}: numbers: expected 8 bytes each`);
   const pool = new Float64Array(numbers.slice(0));
   if (!pool.every(Number.isFinite)) throw new Error(`${EXTENSION}: numbers: expected finite ones`);
   const every = fields.parts("joints");
-  const joints = every.map((joint) => readJoint(joint, counts.nodes, every.length));
+  const joints = every.map((joint) => readJoint(joint, nodes, every.length));
   const controls = fields.texts("controls");
   const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
-  const above = fields.has("above") ? fields.whole("above", 0, counts.nodes - 1) : -1;
-  return { joints, controls, drivers, above, ...readLayers(fields, drivers, counts.targets) };
+  const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
+  const unit = fields.number("unit");
+  if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
+  const starts = new Int32Array(drivers.length);
+  const componentOf: number[] = [];
+  drivers.forEach(({ columns }, k) => {
+    starts[k] = componentOf.length;
+    for (let c = 0; c < columns; c++) componentOf.push(c);
+  });
+  const coordinates = componentOf.length;
+  return { joints, controls, drivers, layers, unit, starts, coordinates, componentOf: Int32Array.from(componentOf) };
 }
 
-/** The buffer view that holds the numbers of an extension. */
-export function numbersView(json: unknown, views: number): number {
-  return new Fields(json, EXTENSION).whole("numbers", 0, views - 1);
+/** Read the extension of a mesh of so many targets: which component each of them is. */
+export function readTargetList(json: unknown, description: Description, count: number): Target[] {
+  const fields = new Fields(json, `${EXTENSION} of a mesh`);
+  const rows = fields.parts("targets");
+  if (rows.length !== count) throw new Error(`${fields.where}: targets: expected the ${count} of the mesh`);
+  return rows.map((row) => readTarget(row, description));
+}
+
+function readTarget(fields: Fields, { layers, drivers, starts }: Description): Target {
+  if (!fields.has("layer")) {
+    const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
+    return { kind, coordinate: -1, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
+  }
+  const layer = layers[fields.whole("layer", 0, layers.length - 1)];
+  const driver = fields.has("normals") && fields.flag("normals") ? layer.normals : layer.driver;
+  if (driver < 0) throw new Error(`${fields.where}: normals: expected a layer whose normals have a driver`);
+  const component = fields.whole("component", 0, drivers[driver].columns - 1);
+  const [low, scale] = [fields.number("low"), fields.number("scale")];
+  if (scale === 0) throw new Error(`${fields.where}: scale: expected another number than 0`);
+  const whole = layer.bits < 32;
+  const step = whole ? (layer.steps[component] ?? 1) : 1;
+  const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
+  const coordinate = starts[driver] + component;
+  return { kind: "component", coordinate, low, scale, bits: layer.bits, step, normalStep };
+}
+
+function readLayer(fields: Fields, drivers: Driver[]): Layer {
+  const steps = (name: string) => {
+    const found = fields.has(name) ? fields.numbers(name) : new Float64Array(0);
+    if (!found.every((each) => each > 0)) throw new Error(`${fields.where}: ${name}: expected above 0`);
+    return found;
+  };
+  return {
+    name: fields.text("name"),
+    driver: fields.whole("driver", 0, drivers.length - 1),
+    normals: fields.has("normals") ? fields.whole("normals", 0, drivers.length - 1) : -1,
+    bits: fields.choice("bits", [32, 16, 8] as const),
+    steps: steps("steps"),
+    normalSteps: steps("normalSteps"),
+  };
 }
 
 function readJoint(fields: Fields, nodes: number, joints: number): Joint {
@@ -169,46 +227,4 @@ function checkInputs(
 function slice(fields: Fields, pool: Float64Array, start: number, count: number): Float64Array {
   if (start + count > pool.length) throw new Error(`${fields.where}: expected numbers within the buffer`);
   return pool.subarray(start, start + count);
-}
-
-/** The layers, and which target belongs to which of their coordinates. */
-function readLayers(fields: Fields, drivers: Driver[], count: number) {
-  const starts = drivers.map((_, k) => drivers.slice(0, k).reduce((sum, driver) => sum + driver.columns, 0));
-  const total = drivers.reduce((sum, driver) => sum + driver.columns, 0);
-  const layers = fields.parts("layers").map((layer) => ({
-    name: layer.text("name"),
-    driver: layer.whole("driver", 0, drivers.length - 1),
-    normals: layer.has("normals") ? layer.whole("normals", 0, drivers.length - 1) : -1,
-    bits: layer.choice("bits", [32, 16, 8] as const),
-    steps: layer.has("steps") ? layer.numbers("steps") : new Float64Array(0),
-    normalSteps: layer.has("normalSteps") ? layer.numbers("normalSteps") : new Float64Array(0),
-  }));
-  const layerOf = new Int32Array(total).fill(-1);
-  const componentOf = new Int32Array(total);
-  layers.forEach((layer, k) =>
-    [layer.driver, layer.normals].filter((each) => each >= 0).forEach((driver) => {
-      for (let c = 0; c < drivers[driver].columns; c++) {
-        layerOf[starts[driver] + c] = k;
-        componentOf[starts[driver] + c] = c;
-      }
-    }),
-  );
-  const rows = fields.list("targets");
-  if (rows.length !== count) throw new Error(`${fields.where}: targets: expected the ${count} of the mesh`);
-  const targets = rows.map((row, k): Target => {
-    const own = new Fields({ row }, `${fields.where}: target ${k}`).numbers("row", 4);
-    const [layer, component, kind, scale] = own;
-    if (layer === -1) return { coordinate: -1, scale: 1, bits: 32, step: 1, normalStep: 1 };
-    const { driver, normals, bits, steps, normalSteps } = layers[layer] ?? {};
-    const mover = kind === 1 ? normals : driver;
-    const valid = mover !== undefined && mover >= 0 && drivers[mover].columns > component && component >= 0;
-    if (!valid || !Number.isInteger(component) || scale === 0) {
-      throw new Error(`${fields.where}: target ${k}: expected a component of a layer`);
-    }
-    const step = bits === 32 ? 1 : (steps[component] ?? 1);
-    const normalStep = bits === 32 ? 1 : (normalSteps[component] ?? 1);
-    if (!(step > 0 && normalStep > 0)) throw new Error(`${fields.where}: target ${k}: expected steps above 0`);
-    return { coordinate: starts[mover] + component, scale, bits, step, normalStep };
-  });
-  return { layers: layers.map((layer) => layer.name), targets, coordinates: total, layerOf, componentOf };
 }

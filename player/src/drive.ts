@@ -13,25 +13,19 @@ export interface Features {
 export class Drive {
   /** The coordinates of all drivers, one after the other. */
   readonly coordinates: Float64Array;
-  /** Where the coordinates of each driver begin. */
-  readonly starts: Int32Array;
   private readonly place: Float64Array;
   private readonly terms: Float64Array;
   private readonly angles: Float64Array;
 
   constructor(private readonly description: Description) {
     const { drivers, joints } = description;
-    this.starts = new Int32Array(drivers.length);
-    let columns = 0;
     let most = 0;
     let widest = 0;
-    drivers.forEach((driver, k) => {
-      this.starts[k] = columns;
-      columns += driver.columns;
+    drivers.forEach((driver) => {
       most = Math.max(most, driver.weights.length / Math.max(1, driver.columns));
       widest = Math.max(widest, driver.dimensions);
     });
-    this.coordinates = new Float64Array(columns);
+    this.coordinates = new Float64Array(description.coordinates);
     this.place = new Float64Array(widest);
     this.terms = new Float64Array(most);
     this.angles = new Float64Array(3 * joints.length);
@@ -39,13 +33,13 @@ export class Drive {
 
   /** Write the coordinates of a pose. */
   update(features: Features): void {
-    const { joints, drivers } = this.description;
+    const { joints, drivers, starts } = this.description;
     joints.forEach((joint, k) => angles(joint.rest, joint.axes, features.turns, k, this.angles));
     drivers.forEach((driver, k) => {
       this.locate(driver, features);
       if (driver.kernel === "shepard") this.share(driver);
       else this.radiate(driver);
-      this.weigh(driver, this.starts[k]);
+      this.weigh(driver, starts[k]);
     });
   }
 

@@ -6,7 +6,7 @@
  * -1). A slot is a coordinate, or after these a blend shape of the rig's own file.
  */
 
-import type { Description } from "./description.js";
+import type { Description, Target } from "./description.js";
 
 /** What a morph target holds of one primitive: some vertices, and 3 numbers for each. */
 export interface TargetData {
@@ -23,7 +23,7 @@ export interface Entries {
   spans: Uint32Array;
   points: Values;
   normals: Values | null;
-  bits: number;
+  bits: 32 | 16 | 8;
 }
 
 /** Per slot, what one unit of its coordinate is in steps of the packed numbers. */
@@ -37,30 +37,27 @@ export interface Slots {
 
 const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
 
-/** The slots of a description, of which each has one target: of two signs the first will do. */
-export function slotsOf(description: Description): Slots {
-  const { coordinates, targets } = description;
-  const own = targets.filter((target) => target.coordinate < 0).length;
-  const count = coordinates + own;
-  const chosen = new Int32Array(count).fill(-1);
-  let blend = coordinates;
-  targets.forEach(({ coordinate }, k) => {
-    if (coordinate < 0) chosen[blend++] = k;
-    else if (chosen[coordinate] < 0) chosen[coordinate] = k;
+/** The slots of a mesh: its coordinates, then the blend shapes of the rig's own file. */
+export function slotsOf(description: Description, targets: Target[]): Slots {
+  const { coordinates } = description;
+  const chosen = [...new Array<number>(coordinates).fill(-1)];
+  targets.forEach(({ kind, coordinate }, k) => {
+    if (kind === "component") chosen[coordinate] = k;
+    else if (kind === "blend") chosen.push(k);
   });
-  const pointSteps = new Float64Array(count);
-  const normalSteps = new Float64Array(count);
-  chosen.forEach((target, slot) => {
-    pointSteps[slot] = target < 0 ? 0 : targets[target].step;
-    normalSteps[slot] = target < 0 ? 0 : targets[target].normalStep;
-  });
-  return { count, pointSteps, normalSteps, targets: chosen };
+  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => (k < 0 ? 0 : targets[k][name]));
+  return {
+    count: chosen.length,
+    pointSteps: step("step"),
+    normalSteps: step("normalStep"),
+    targets: Int32Array.from(chosen),
+  };
 }
 
 /** Pack the targets of a primitive of so many vertices. */
-export function pack(description: Description, slots: Slots, data: TargetData[], vertices: number): Entries {
+export function pack(targets: Target[], slots: Slots, data: TargetData[], vertices: number): Entries {
   const used = [...slots.targets].filter((target) => target >= 0);
-  const bits = used.reduce((most, target) => Math.max(most, description.targets[target].bits), 8) as 8 | 16 | 32;
+  const bits = used.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
   const walk = (visit: (vertex: number, skipped: number, target: TargetData, row: number, slot: number) => void) => {
     const last = new Int32Array(vertices).fill(-1);
     slots.targets.forEach((number, slot) => {
@@ -89,11 +86,10 @@ export function pack(description: Description, slots: Slots, data: TargetData[],
     // A step too long for one entry is made by entries that move nothing.
     for (; skipped > largest; skipped -= largest) points[4 * next[vertex]++ + 3] = largest;
     const at = 4 * next[vertex]++;
-    const { scale, bits: own, coordinate } = description.targets[slots.targets[slot]];
-    const unit = coordinate < 0 ? 1 : scale;
-    write(points, at, target.points, row, unit * slots.pointSteps[slot], own < 32);
+    const { scale, bits: own } = targets[slots.targets[slot]];
+    write(points, at, target.points, row, scale * slots.pointSteps[slot], own < 32);
     points[at + 3] = skipped;
-    if (normals) write(normals, at, target.normals, row, unit * slots.normalSteps[slot], own < 32);
+    if (normals) write(normals, at, target.normals, row, scale * slots.normalSteps[slot], own < 32);
   });
   return { spans, points, normals, bits };
 }

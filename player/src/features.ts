@@ -35,6 +35,7 @@ export class Skeleton {
   /** Write the features of the bones as they are now. */
   update(): void {
     const { turns, shifts } = this.features;
+    const { unit } = this.description;
     this.description.joints.forEach(({ link, own, origin }, k) => {
       if (link < 0) return;
       const bone = this.bones[k];
@@ -45,7 +46,7 @@ export class Skeleton {
         seenFrom(this.chains[k], this.chains[link]);
       }
       turns.set([turn.x, turn.y, turn.z, turn.w], 4 * k);
-      shifts.set([place.x - origin[0], place.y - origin[1], place.z - origin[2]], 3 * k);
+      place.toArray().forEach((value, i) => (shifts[3 * k + i] = (value - origin[i]) / unit));
     });
   }
 }

@@ -1,30 +1,29 @@
 /** PoseSkin: what makes loaded meshes drive themselves from their bones. */
 
-import { Uint32BufferAttribute, Vector3 } from "three";
-import type { BufferGeometry, DataTexture, Material, Mesh, Object3D, SkinnedMesh } from "three";
+import type { DataTexture, Material, Mesh, Object3D, SkinnedMesh, Vector3 } from "three";
 
 import type { Description } from "./description.js";
 import { Drive } from "./drive.js";
-import { displace, pack, slotsOf } from "./entries.js";
-import type { Slots, TargetData } from "./entries.js";
+import { displace } from "./entries.js";
 import { Skeleton } from "./features.js";
-import { PackedTextures, weightTexture } from "./textures.js";
+import type { SharedMesh } from "./shared_mesh.js";
+import { weightTexture } from "./textures.js";
 import type { Textures } from "./textures.js";
 
-/** How a renderer draws displaced materials: `webgl` or `webgpu`. */
+/** How a renderer draws displaced materials: by WebGL's shaders, or by nodes. */
 export interface Painter {
   material(material: Material, textures: Textures): Material;
   shadows(textures: Textures): { depth: Material; distance: Material } | null;
 }
 
-/** A mesh (a primitive of the file), with what is shared by its copies. */
+/** A mesh that a skin drives. */
 interface Part {
   mesh: Mesh;
-  packed: PackedTextures;
-  textures: Textures;
+  shared: SharedMesh;
+  weights: DataTexture;
   /** The material as it was given, and the copies that the mesh wears. */
   given: Material | Material[];
-  own: Material[];
+  worn: Material[];
 }
 
 const skins = new WeakMap<Object3D, PoseSkin>();
@@ -34,77 +33,42 @@ export function skinOf(mesh: Object3D): PoseSkin | undefined {
   return skins.get(mesh);
 }
 
-/** What several copies of one skin share: all that does not change. */
-export class SharedSkin {
-  readonly slots: Slots;
-  private readonly packed = new Map<BufferGeometry, PackedTextures>();
-
-  constructor(
-    readonly description: Description,
-    readonly painter: Painter,
-    /** Names and weights of the morph targets in the file, for clips that play them. */
-    readonly names: string[],
-    readonly shown: number[],
-  ) {
-    this.slots = slotsOf(description);
-  }
-
-  /** Put the packed targets of a primitive beside its geometry. */
-  add(geometry: BufferGeometry, data: TargetData[]): void {
-    const entries = pack(this.description, this.slots, data, geometry.getAttribute("position").count);
-    const spans = new Uint32BufferAttribute(entries.spans, 2);
-    spans.gpuType = 1013; // IntType: the shader reads whole numbers.
-    geometry.setAttribute("poseSpan", spans);
-    this.packed.set(geometry, new PackedTextures(entries));
-  }
-
-  /** The packed targets of a geometry. */
-  of(geometry: BufferGeometry): PackedTextures {
-    const found = this.packed.get(geometry);
-    if (!found) throw new Error("posespace: this mesh does not belong to the skin");
-    return found;
-  }
-}
-
-/** Drives meshes from their bones: one skin of a file, or a copy of it. */
+/** Drives meshes from their bones: the skin of a file, or a copy of it. */
 export class PoseSkin {
-  /** Values of the controls by name; those that a rig's bones do not show, such as a smile. */
+  /** Values of the controls by name: what no bone shows, such as a smile. */
   readonly controls: Record<string, number>;
   /** Whether corrections are shown; without them the meshes are plainly skinned. */
   enabled = true;
-  /** Show at most this many components per layer. */
+  /** At most this many components per layer are shown. */
   components = Infinity;
   /** Whether bones drive it, or the weights of the morph targets as a clip or a caller sets them. */
   source: "bones" | "weights" = "bones";
-  readonly parts: Part[] = [];
+  private readonly parts: Part[];
   private readonly drive: Drive;
   private readonly skeleton: Skeleton;
-  private readonly weights: DataTexture;
   private disposed = false;
 
   constructor(
-    readonly shared: SharedSkin,
-    readonly meshes: Mesh[],
+    readonly description: Description,
+    private readonly painter: Painter,
+    meshes: [Mesh, SharedMesh][],
     readonly bones: Object3D[],
   ) {
-    const { description, slots } = shared;
     this.controls = Object.fromEntries(description.controls.map((name) => [name, 0]));
     this.drive = new Drive(description);
     this.skeleton = new Skeleton(description, bones);
-    this.weights = weightTexture(slots.count);
-    for (const mesh of meshes) this.attach(mesh);
+    this.parts = meshes.map(([mesh, shared]) => this.attach(mesh, shared));
     this.update();
   }
 
-  /** The names of its layers. */
-  get layers(): readonly string[] {
-    return this.shared.description.layers;
+  /** The meshes it drives. */
+  get meshes(): Mesh[] {
+    return this.parts.map((part) => part.mesh);
   }
 
-  /** Bytes of its textures on the graphics card. */
-  get textureBytes(): number {
-    const own = (this.weights.image.data as Float32Array).byteLength;
-    return this.parts.reduce((sum, part) => sum + part.packed.bytes, own);
+  /** The names of its layers. */
+  get layers(): string[] {
+    return this.description.layers.map((layer) => layer.name);
   }
 
   /** The coordinates of all drivers, as last updated. */
@@ -112,108 +76,110 @@ export class PoseSkin {
     return this.drive.coordinates;
   }
 
+  /** Bytes of its textures on the graphics card. */
+  get textureBytes(): number {
+    return this.parts.reduce((sum, { shared, weights }) => sum + shared.textures.bytes + numbers(weights).byteLength, 0);
+  }
+
   /** Bring the displacements up to date with the bones; rendering does so by itself. */
   update(): void {
-    const { description, slots } = this.shared;
-    if (this.source === "bones") {
-      this.skeleton.update();
-      description.controls.forEach((name, k) => {
-        const value = Number(this.controls[name]);
-        this.skeleton.features.controls[k] = Number.isFinite(value) ? value : 0;
-      });
-      this.drive.update(this.skeleton.features);
-      this.showWeights();
-    } else {
-      this.readWeights();
-    }
-    const steps = this.weights.image.data as Float32Array;
-    for (let slot = 0; slot < slots.count; slot++) {
-      const value = this.enabled ? this.amount(slot) : 0;
-      steps[2 * slot] = value * slots.pointSteps[slot];
-      steps[2 * slot + 1] = value * slots.normalSteps[slot];
-    }
-    this.weights.needsUpdate = true;
+    if (this.source === "bones") this.readBones();
+    else this.readWeights();
+    for (const part of this.parts) this.weigh(part);
   }
 
-  /** The coordinate of a slot; of a blend shape of the rig's own file, its weight. */
-  private amount(slot: number): number {
-    const { coordinates, componentOf } = this.shared.description;
-    if (slot >= coordinates) return this.meshes[0]?.morphTargetInfluences?.[this.shared.slots.targets[slot]] ?? 0;
-    return componentOf[slot] < this.components ? this.drive.coordinates[slot] : 0;
-  }
-
-  /** Show the coordinates as weights of the morph targets, as other viewers have them. */
-  private showWeights(): void {
-    const { targets } = this.shared.description;
-    for (const mesh of this.meshes) {
-      const influences = mesh.morphTargetInfluences;
-      if (!influences) continue;
-      targets.forEach(({ coordinate, scale }, k) => {
-        if (coordinate >= 0) influences[k] = Math.max(0, this.drive.coordinates[coordinate] / scale);
+  private readBones(): void {
+    this.skeleton.update();
+    this.description.controls.forEach((name, k) => {
+      const value = Number(this.controls[name]);
+      this.skeleton.features.controls[k] = Number.isFinite(value) ? value : 0;
+    });
+    this.drive.update(this.skeleton.features);
+    for (const { mesh, shared } of this.parts) {
+      const influences = mesh.morphTargetInfluences ?? [];
+      shared.targets.forEach(({ kind, coordinate, low, scale }, k) => {
+        // As other viewers have them, so that a caller sees what is played.
+        if (kind === "component") influences[k] = (this.drive.coordinates[coordinate] - low) / scale;
       });
     }
   }
 
   private readWeights(): void {
-    const { targets } = this.shared.description;
-    const influences = this.meshes[0]?.morphTargetInfluences ?? [];
-    this.drive.coordinates.fill(0);
-    targets.forEach(({ coordinate, scale }, k) => {
-      if (coordinate >= 0) this.drive.coordinates[coordinate] += scale * (influences[k] ?? 0);
-    });
+    for (const { mesh, shared } of this.parts) {
+      shared.targets.forEach(({ kind, coordinate, low, scale }, k) => {
+        const weight = mesh.morphTargetInfluences?.[k] ?? 0;
+        if (kind === "component") this.drive.coordinates[coordinate] = low + scale * weight;
+      });
+    }
   }
 
-  /** The material that one of its meshes was given, before it was made to displace. */
-  given(mesh: Mesh): Material | Material[] {
-    return this.parts.find((part) => part.mesh === mesh)?.given ?? mesh.material;
+  /** Write what a step of each slot's packed numbers weighs. */
+  private weigh({ mesh, shared, weights }: Part): void {
+    const { coordinates, componentOf } = this.description;
+    const { count, pointSteps, normalSteps, targets } = shared.slots;
+    const steps = numbers(weights);
+    for (let slot = 0; slot < count; slot++) {
+      let value = 0;
+      if (slot >= coordinates) value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
+      else if (this.enabled && componentOf[slot] < this.components) value = this.drive.coordinates[slot];
+      steps[2 * slot] = value * pointSteps[slot];
+      steps[2 * slot + 1] = value * normalSteps[slot];
+    }
+    weights.needsUpdate = true;
   }
 
-  /** Free what is on the graphics card; geometries and the materials of the file stay the caller's. */
+  /** Return a skin that drives other meshes by other bones, in the order of its own. */
+  on(meshes: Mesh[], bones: Object3D[]): PoseSkin {
+    this.parts.forEach(({ given }, k) => (meshes[k].material = given));
+    const pairs = this.parts.map(({ shared }, k): [Mesh, SharedMesh] => [meshes[k], shared]);
+    return new PoseSkin(this.description, this.painter, pairs, bones);
+  }
+
+  /** Free what it has on the graphics card; geometries and the materials that meshes were given stay the caller's. */
   dispose(): void {
     if (this.disposed) return;
     this.disposed = true;
-    for (const { mesh, own, packed } of this.parts) {
-      own.forEach((material) => material.dispose());
+    for (const { mesh, worn, shared, weights } of this.parts) {
+      for (const material of worn) material.dispose();
       mesh.customDepthMaterial?.dispose();
       mesh.customDistanceMaterial?.dispose();
-      packed.release();
+      shared.textures.release();
+      weights.dispose();
       skins.delete(mesh);
     }
-    this.weights.dispose();
   }
 
-  private attach(mesh: Mesh): void {
-    const { painter, names, shown } = this.shared;
-    const packed = this.shared.of(mesh.geometry).take();
-    const textures = { kind: packed.kind, points: packed.points, normals: packed.normals, weights: this.weights };
-    const part: Part = { mesh, packed, textures, given: mesh.material, own: [] };
-    this.parts.push(part);
+  private attach(mesh: Mesh, shared: SharedMesh): Part {
+    const weights = weightTexture(shared.slots.count);
+    const { kind, points, normals } = shared.textures.take();
+    const textures = { kind, points, normals, weights };
+    const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
     skins.set(mesh, this);
-    mesh.morphTargetInfluences = [...shown];
-    mesh.morphTargetDictionary = Object.fromEntries(names.map((name, k) => [name, k]));
-    wearMaterials(part, painter);
-    const shadows = painter.shadows(textures);
+    mesh.morphTargetInfluences = [...shared.shown];
+    mesh.morphTargetDictionary = Object.fromEntries(shared.names.map((name, k) => [name, k]));
+    wearMaterials(part, (material) => this.painter.material(material, textures));
+    const shadows = this.painter.shadows(textures);
     if (shadows) {
       mesh.customDepthMaterial = shadows.depth;
       mesh.customDistanceMaterial = shadows.distance;
     }
+    readVertices(part);
     const updateMatrixWorld = mesh.updateMatrixWorld;
     mesh.updateMatrixWorld = (force?: boolean) => {
-      if (mesh === this.meshes[0] && !this.disposed) this.update();
+      if (mesh === this.parts[0].mesh && !this.disposed) this.update();
       updateMatrixWorld.call(mesh, force);
     };
-    readVertices(part, this.weights);
+    return part;
   }
 }
 
 /** Whatever material a mesh is given, it wears a copy that displaces. */
-function wearMaterials(part: Part, painter: Painter): void {
+function wearMaterials(part: Part, displacing: (material: Material) => Material): void {
   const wear = (given: Material | Material[]): Material | Material[] => {
-    part.own.forEach((material) => material.dispose());
+    for (const material of part.worn) material.dispose();
     part.given = given;
-    const each = (material: Material) => painter.material(material, part.textures);
-    const made = Array.isArray(given) ? given.map(each) : each(given);
-    part.own = [made].flat();
+    const made = Array.isArray(given) ? given.map(displacing) : displacing(given);
+    part.worn = [made].flat();
     return made;
   };
   let worn = wear(part.mesh.material);
@@ -230,14 +196,18 @@ function wearMaterials(part: Part, painter: Painter): void {
 const offset = new Float64Array(3);
 
 /** Raycasting and bounds read vertices one by one: they see them displaced too. */
-function readVertices({ mesh, packed }: Part, weights: DataTexture): void {
+function readVertices({ mesh, shared, weights }: Part): void {
   const skinned = mesh as SkinnedMesh;
   mesh.getVertexPosition = (index: number, target: Vector3) => {
     target.fromBufferAttribute(mesh.geometry.getAttribute("position"), index);
     offset.fill(0);
-    displace(packed.entries, index, weights.image.data as Float32Array, 2, offset);
+    displace(shared.textures.entries, index, numbers(weights), 2, offset);
     target.set(target.x + offset[0], target.y + offset[1], target.z + offset[2]);
     if (skinned.isSkinnedMesh) skinned.applyBoneTransform(index, target);
     return target;
   };
+}
+
+function numbers(weights: DataTexture): Float32Array {
+  return weights.image.data as Float32Array;
 }

@@ -35,7 +35,7 @@ export class PackedTextures {
   }
 
   get kind(): Textures["kind"] {
-    return this.entries.bits === 32 ? "float" : this.entries.bits === 16 ? "short" : "byte";
+    return ({ 32: "float", 16: "short", 8: "byte" } as const)[this.entries.bits];
   }
 
   /** Bytes of both textures. */
