@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,6 +15,10 @@ from posespace.errors import InputError
 from posespace.geometry.edges import edges_of
 from posespace.geometry.normals import vertex_normals
 from posespace.geometry.weld import Weld, weld_points
+from posespace.look import Look
+
+UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254, "ft": 0.3048}
+"""Metres per unit of length, by what the unit is called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +31,15 @@ class Mesh:
     triangles : (T, 3) int32, counter-clockwise seen from outside
     face_sizes : (F,) int32 or None, corners of each polygon of the source file. A polygon of k corners is a fan
         of k - 2 successive triangles, so the polygons can be recovered; None means all faces are triangles
+    look : its materials and the like, or None
+    unit : metres per unit of length
     """
 
     points: Floats
     triangles: Ints
     face_sizes: Ints | None = None
+    look: Look | None = None
+    unit: float = 1.0
 
     def __post_init__(self) -> None:
         points = check.floats("mesh points", self.points, ("N", 3))
@@ -42,6 +51,12 @@ class Mesh:
             if int((sizes - 2).sum(dtype=np.int64)) != len(triangles):
                 raise InputError(f"mesh face_sizes: they make {(sizes - 2).sum()} triangles, got {len(triangles)}")
             object.__setattr__(self, "face_sizes", sizes)
+        look = self.look
+        if look is not None and (look.vertex_count, look.triangle_count) != (len(points), len(triangles)):
+            made_for = f"one of {look.vertex_count} vertices and {look.triangle_count} triangles"
+            raise InputError(f"mesh look: expected that of {len(points)} and {len(triangles)}, got {made_for}")
+        if not 0 < check.number("mesh unit", self.unit) < math.inf:
+            raise InputError(f"mesh unit: expected metres per unit, above 0, got {self.unit}")
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"

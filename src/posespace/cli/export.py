@@ -15,11 +15,15 @@ from posespace.cli.printing import print_one, warn
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
+@click.option("--rate", type=float, default=30.0, show_default=True, help="Frames per second between distant poses.")
+@click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
+@click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, as_json: bool) -> None:
+def export(skin: Path, out: Path, motion: Path | None, rate: float, unit: str | None, up: str, as_json: bool) -> None:
     """Write a skin as glTF, for other programs.
 
-    The file holds the rig, the displacements as morph targets, and the motion as an animation.
+    The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
+    metres and with y up.
     """
     from posespace.formats.export import export
     from posespace.formats.load import load_motion
@@ -29,5 +33,5 @@ def export(skin: Path, out: Path, motion: Path | None, as_json: bool) -> None:
     require_folder(out)
     loaded = Skin.load(skin)
     clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
-    export(loaded, out, clip, warn=warn)
+    export(loaded, out, clip, warn, rate, unit, up)
     print_one(describe(out), as_json)

@@ -50,7 +50,9 @@ def refined(coarse: Examples, rest: Path) -> Examples:
     with np.load(rest, allow_pickle=False) as found:
         points[len(rig.mesh.points) :] += found["step"] * found["offsets"]
     weights = pack_weights(level.refine(rig.dense_weights()), rig.weights.shape[1])
-    fine = Rig(Mesh(points, level.triangles), rig.skeleton, *weights, rig.inverse_bind, rig.blending)
+    fine = Rig(
+        Mesh(points, level.triangles, unit=rig.mesh.unit), rig.skeleton, *weights, rig.inverse_bind, rig.blending
+    )
     return Examples(fine, coarse.motion, FinerShapes(coarse, fine, level))
 
 

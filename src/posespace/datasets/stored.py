@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.examples import Examples
 from posespace.formats import files, records
+from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.rig import Rig
 
@@ -80,6 +81,7 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
         head = records.Record(description, arrays)
         head.require("stored examples", VERSION)
         rig, motion = records.read_rig(head.record("rig")), records.read_motion(head.record("motion"))
+        rig = replace(rig, mesh=replace(rig.mesh, unit=UNITS["mm"]))  # as all that is stored
         shapes = records.Record({}, arrays, "shapes")
         stored = StoredShapes(rig, motion, shapes.array("differences"), shapes.array("steps"))
         return Examples(rig, motion, stored), head.part("about").values

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from posespace import check
 from posespace.errors import FileError, InputError
+from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin import Skin
 
@@ -15,7 +18,13 @@ WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write"}
 
 
 def export(
-    skin: Skin, path: str | Path, motion: Motion | None = None, warn: Callable[[str], None] | None = None
+    skin: Skin,
+    path: str | Path,
+    motion: Motion | None = None,
+    warn: Callable[[str], None] | None = None,
+    rate: float = 30.0,
+    unit: str | None = None,
+    up: str = "y",
 ) -> None:
     """Write a skin, and a motion of it, to a file that other programs play.
 
@@ -25,6 +34,9 @@ def export(
     path : `.glb` or `.gltf`
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
+    rate : at least so many frames per second are written between poses that are farther apart
+    unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
+    up : the axis that points up in the skin, "y" or "z"
     """
     if not isinstance(skin, Skin):
         raise InputError(f"export: expected a Skin, got {type(skin).__name__}")
@@ -32,11 +44,15 @@ def export(
         take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
         kind = type(motion).__name__
         raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    if not 0 < check.number("rate", rate) < math.inf:
+        raise InputError(f"rate: expected frames per second, above 0, got {rate}")
+    metres = None if unit is None else UNITS[check.choice("unit", unit, tuple(UNITS))]
+    check.choice("up", up, ("y", "z"))
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    for note in importlib.import_module(f"posespace.formats.{writer}").write(file, skin, motion):
+    for note in importlib.import_module(f"posespace.formats.{writer}").write(file, skin, motion, rate, metres, up):
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from posespace.basis import PackedBasis
 from posespace.errors import InputError
+from posespace.formats import look_record
 from posespace.formats.checked_json import Fields
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
@@ -89,12 +91,19 @@ def write_rig(rig: Rig, writer: Writer, where: str) -> Json:
     writer.put(where, influences=rig.influences, weights=rig.weights, inverse_bind=rig.inverse_bind)
     writer.put(where, parents=bones.parents, frames=bones.frames, rest_rotations=bones.rest_rotations)
     writer.put(where, stretches=bones.stretches, axes=bones.axes, limits=bones.limits, links=bones.links)
-    return {"joints": list(bones.names), "blending": rig.blending}
+    json: Json = {"joints": list(bones.names), "blending": rig.blending}
+    if mesh.unit != 1:
+        json["unit"] = mesh.unit
+    if mesh.look is not None:
+        json["look"] = look_record.write(mesh.look, partial(writer.put, where))
+    return json
 
 
 def read_rig(record: Record) -> Rig:
     """Return the rig of a record."""
-    mesh = Mesh(record.array("points"), record.array("triangles"), record.optional("face_sizes"))
+    unit = record.number("unit") if "unit" in record else 1.0
+    look = look_record.read(record.part("look"), record.array) if "look" in record else None
+    mesh = Mesh(record.array("points"), record.array("triangles"), record.optional("face_sizes"), look, unit)
     skeleton = Skeleton(
         tuple(record.texts("joints")),
         record.array("parents"),

@@ -20,6 +20,7 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "float32": np.dtype("<f4"),
     "int32": np.dtype("<i4"),
     "uint64": np.dtype("<u8"),
+    "uint8": np.dtype("u1"),
 }
 _MOST_DESCRIPTION = 100_000_000
 

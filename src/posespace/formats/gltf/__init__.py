@@ -1,12 +1,12 @@
 """glTF 2.0 (.gltf and .glb): read rigs, meshes, morphs and animation.
 
-All nodes of the file are read, whichever scene they are in. Materials, textures, cameras and lights are left out.
+All nodes of the file are read, whichever scene they are in. Cameras and lights are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +18,19 @@ from posespace.formats.checked_json import Fields
 from posespace.formats.contents import Contents, unique
 from posespace.formats.gltf.animation import Actor, read_motions
 from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.looks import Looks
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
 from posespace.formats.joining import join_meshes
+from posespace.look import Look
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
 _SAME_BIND = 1e-4
 """Two skins are one rig if their inverse bind matrices agree to this fraction of their size."""
+
+_CANCELLED = 1e-5
+"""Morphs add up to nothing if less than this fraction of the largest is left: they are in single precision."""
 
 
 @dataclass(eq=False)
@@ -54,10 +59,15 @@ def read(path: Path) -> Contents:
         document = Document(path)
         nodes = read_nodes(document)
         bindings, loose = _parts(document, nodes)
-        rigs = [_rig(document, nodes, binding) for binding in bindings]
-        meshes = [placed(document, part) for part in loose]
         owners = bindings[0].parts if bindings else loose[:1]
         morphs = read_morphs(document, nodes, owners)
+        looks = Looks(document)
+
+        def look(parts: list[MeshNode]) -> Look | None:
+            return looks.look(parts, [_name(nodes, part) for part in parts], morphs if parts == owners else None)
+
+        rigs = [_rig(document, nodes, binding, look(binding.parts)) for binding in bindings]
+        meshes = [replace(placed(document, part), look=look([part])) for part in loose]
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
         return Contents(
@@ -155,9 +165,9 @@ def _common_move(bound: dict[int, Floats], joints: Sequence[int], own: Floats) -
     return move if turned and shifted and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
 
 
-def _rig(document: Document, nodes: Nodes, binding: _Binding) -> Rig:
+def _rig(document: Document, nodes: Nodes, binding: _Binding, look: Look | None) -> Rig:
     joints = list(binding.inverse_bind)
-    mesh = join_meshes([placed(document, part) for part in binding.parts])
+    mesh = replace(join_meshes([placed(document, part) for part in binding.parts]), look=look)
     bound, weights = influences(document, binding.parts, joints)
     skeleton = nodes.skeleton(document, joints)
     return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))
@@ -183,7 +193,10 @@ def _note_morphs(document: Document, parts: Sequence[MeshNode], owners: Sequence
     if others:
         document.note(f"the morphs of {others} more meshes are left out")
     shown = [name for name, weight in morphs.defaults.items() if weight]
-    if shown:
+    total = sum((morphs.defaults[name] * morphs.displacements[name].astype(np.float64) for name in shown), np.zeros(3))
+    largest = max((np.abs(morphs.displacements[name]).max(initial=0.0) for name in shown), default=0.0)
+    # Weights may cancel out, as those of a file that counts from its lowest weights do.
+    if np.abs(total).max() > _CANCELLED * largest:
         document.note(f"the file shows {len(shown)} morphs from the start; the mesh is read without them")
 
 

@@ -24,7 +24,7 @@ from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 """Components per element, of the types that are used here."""
 
 _COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
@@ -79,6 +79,19 @@ class Document:
     def count(self, index: int) -> int:
         """Return how many elements an accessor has, without reading it."""
         return self._accessors[index].integer("count")
+
+    def kind(self, index: int) -> str:
+        """Return the type that an accessor says it has: "VEC3", ..."""
+        return self._accessors[index].text("type", "")
+
+    def bytes_of(self, fields: Fields) -> memoryview:
+        """Return the bytes that an object of the file names, by its buffer view or its URI; they are not copied."""
+        if "bufferView" in fields:
+            data = self._view(fields.integer("bufferView", below=len(self._views)))
+        else:
+            data = self._from_uri(fields)
+        self.take(len(data) // 4, fields.where)
+        return data
 
     def floats(self, index: int, kind: str, what: str, count: int | None = None) -> Floats:
         """Return an accessor as (count, components) float32; normalised integers are brought to [-1, 1].
@@ -187,6 +200,9 @@ class Document:
             if index or self._binary is None:
                 raise InputError(f"{fields.where}: has no uri, and the file no binary part for it")
             return self._binary
+        return self._from_uri(fields)
+
+    def _from_uri(self, fields: Fields) -> memoryview:
         uri = fields.text("uri")
         if uri.startswith("data:"):
             return _decode(uri, fields.where)

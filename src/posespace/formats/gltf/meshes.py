@@ -33,6 +33,7 @@ class Primitive:
     joints : (N, K) numbers in the skin's list of joints; K is 0 where the primitive is not skinned
     weights : (N, K) float32
     targets : the accessor of each morph's displacements, None for none
+    others : the accessors of its other attributes, by name
     """
 
     where: str
@@ -40,6 +41,7 @@ class Primitive:
     joints: _Ints
     weights: Floats
     targets: tuple[int | None, ...]
+    others: dict[str, int]
 
     def bound(self, joint_count: int) -> _Ints:
         """Return the joints (N, K), all below `joint_count`: a slot of no weight may hold any number in the file."""
@@ -61,6 +63,7 @@ class GltfMesh:
     name : as in the file, may be empty
     primitives : their vertices, one after the other, are the mesh's
     triangles : (T, 3)
+    groups : which of `primitives`, which material (-1: none) and how many successive triangles, of each in the file
     target_names : one per morph, empty where the file gives none
     default_weights : of the morphs; may be shorter
     """
@@ -68,6 +71,7 @@ class GltfMesh:
     name: str
     primitives: tuple[Primitive, ...]
     triangles: _Ints
+    groups: tuple[tuple[int, int, int], ...]
     target_names: tuple[str, ...]
     default_weights: tuple[float, ...]
 
@@ -117,8 +121,11 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     """Read the triangles of a mesh's primitives; None where it has none."""
     found: dict[tuple[Any, ...], Primitive] = {}
     start: dict[tuple[Any, ...], int] = {}
+    number: dict[tuple[Any, ...], int] = {}
     triangles: list[_Ints] = []
+    groups: list[tuple[int, int, int]] = []
     end = 0
+    materials = document.root.parts("materials", "material", ())
     for primitive in mesh.parts("primitives", f"{mesh.where} primitive", ()):
         named = primitive.part("attributes", {})
         attributes = {name: named.integer(name, below=document.accessor_count) for name in named}
@@ -133,16 +140,20 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
         if key not in found:
-            found[key], start[key] = _vertices(document, used, moves, primitive.where), end
+            others = {name: at for name, at in attributes.items() if name not in used}
+            found[key], start[key] = _vertices(document, used, moves, primitive.where, others), end
             end += len(found[key].points)
         triangles.append(_corners(document, primitive, mode, len(found[key].points)) + start[key])
+        material = primitive.reference("material", len(materials))
+        groups.append((number.setdefault(key, len(number)), -1 if material is None else material, len(triangles[-1])))
     if not found:
         return None
     primitives = tuple(found.values())
     morphs = max(len(primitive.targets) for primitive in primitives)
     names = (_target_names(mesh) + [""] * morphs)[:morphs]
     defaults = tuple(mesh.numbers("weights", default=()))
-    return GltfMesh(mesh.text("name", ""), primitives, np.concatenate(triangles), tuple(names), defaults)
+    corners = np.concatenate(triangles)
+    return GltfMesh(mesh.text("name", ""), primitives, corners, tuple(groups), tuple(names), defaults)
 
 
 def placed(document: Document, part: MeshNode) -> Mesh:
@@ -209,7 +220,9 @@ def _target_names(mesh: Fields) -> list[str]:
     return [printable(entry) if isinstance(entry, str) else "" for entry in entries]
 
 
-def _vertices(document: Document, used: dict[str, int], moves: tuple[int | None, ...], where: str) -> Primitive:
+def _vertices(
+    document: Document, used: dict[str, int], moves: tuple[int | None, ...], where: str, others: dict[str, int]
+) -> Primitive:
     points = document.floats(used["POSITION"], "VEC3", f"{where} POSITION")
     joints: list[_Ints] = [np.zeros((len(points), 0), np.int64)]
     weights: list[Floats] = [np.zeros((len(points), 0), np.float32)]
@@ -221,7 +234,8 @@ def _vertices(document: Document, used: dict[str, int], moves: tuple[int | None,
             raise InputError(f"{where}: expected both JOINTS_{k} and WEIGHTS_{k}, got one of them")
         joints.append(document.integers(pair[0], "VEC4", f"{where} JOINTS_{k}", len(points)))
         weights.append(document.floats(pair[1], "VEC4", f"{where} WEIGHTS_{k}", len(points)))
-    return Primitive(where, points, np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), moves)
+    bound = np.concatenate(joints, axis=1)
+    return Primitive(where, points, bound, np.concatenate(weights, axis=1), moves, others)
 
 
 def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _Ints:

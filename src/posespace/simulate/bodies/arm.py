@@ -15,7 +15,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats import pose_json
 from posespace.geometry.smoothstep import step_across
-from posespace.mesh import Mesh
+from posespace.mesh import UNITS, Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.bodies.body import Body, Bone, Cut
@@ -51,7 +51,7 @@ def arm(vertices: int = 3234) -> Body:
     # Euler: a closed surface without handles has two triangles per vertex, less four.
     points, triangles = triangulate(_flesh(), _BOX, 2 * vertices - 4, _GRID, _sizing)
     influences, weights = _weights(points)
-    return Body(Rig(Mesh(points, triangles), _skeleton(), influences, weights), _bones(), _cuts())
+    return Body(Rig(Mesh(points, triangles, unit=UNITS["mm"]), _skeleton(), influences, weights), _bones(), _cuts())
 
 
 def clip(frames: int = 100) -> Motion:

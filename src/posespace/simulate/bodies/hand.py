@@ -13,7 +13,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.geometry.smoothstep import step_across
 from posespace.geometry.subdivision import subdivide
-from posespace.mesh import Mesh
+from posespace.mesh import UNITS, Mesh
 from posespace.rig import Rig, pack_weights
 from posespace.simulate.bodies import hand_bones
 from posespace.simulate.bodies.body import Body, Bone, Cut
@@ -66,7 +66,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
         right = _mirrored(*right)
         solids = tuple(_scaled_bone(bone, np.array([-1.0, 1.0, 1.0])) for bone in solids)
     cut = Cut(size * np.array([0.0, STUMP + _TURN, 0.0]), np.array([0.0, -1.0, 0.0]))
-    return Body(Rig(Mesh(right[0], right[1]), right[2], influences, weights), solids, (cut,), level)
+    return Body(Rig(Mesh(right[0], right[1], unit=UNITS["mm"]), right[2], influences, weights), solids, (cut,), level)
 
 
 def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Floats]:

@@ -42,19 +42,26 @@ def hand(normals: str) -> tuple[Skin, Motion]:
 
 
 def assert_plays(path: Path, skin: Skin, motion: Motion) -> gltf.Contents:
-    """Our reader's rig, morphs times weights and skinning give the skin's points to 1e-5 of the box."""
+    """Our reader's rig, morphs times weights and skinning give the skin's points to 1e-5 of the box, at every key."""
     contents = gltf.read(path)
-    rig, (played,) = only(contents), contents.motions.values()
+    rig, (frames,) = only(contents), contents.motions.values()
+    played = frames[[int(np.abs(frames.times - time).argmin()) for time in motion.times]]
     np.testing.assert_allclose(played.times, motion.times, atol=1e-6)
-    size = skin.rig.mesh.diagonal
+    assert frames.controls.min(initial=0) >= 0
+    assert frames.controls.max(initial=0) <= 1
+    metres = skin.rig.mesh.unit
     for wanted, pose in zip(motion, played, strict=True):
-        moved = sum(
-            (pose.controls[name] * morph.astype(np.float64) for name, morph in contents.morphs.items()),
-            np.zeros(rig.mesh.points.shape),
-        )
-        assert np.abs(rig.skin(pose, moved) - skin.pose(wanted)[0]).max() < 1e-5 * size
-        assert max((abs(value) for value in pose.controls.values()), default=0.0) <= 1 + 1e-6
+        points = rig.skin(pose, morphed(contents, pose)) / metres
+        assert np.abs(points - skin.pose(wanted)[0]).max() < 1e-5 * skin.rig.mesh.diagonal
     return contents
+
+
+def morphed(contents: gltf.Contents, pose: Pose) -> Array:
+    moved: Array = sum(
+        (pose.controls[name] * morph.astype(np.float64) for name, morph in contents.morphs.items()),
+        np.zeros(only(contents).mesh.points.shape),
+    )
+    return moved
 
 
 @pytest.mark.parametrize("ending", [".glb", ".gltf"])
@@ -65,7 +72,8 @@ def test_a_psd_arm_plays_as_the_skin_does(tmp_path: Path, ending: str) -> None:
     contents = assert_plays(path, skin, motion)
     rig = only(contents)
     assert contents.notes == ()
-    assert len(contents.morphs) == sum(layer.driver.components for layer in skin.layers)
+    # One target per component, and the offset.
+    assert len(contents.morphs) == 1 + sum(layer.driver.components for layer in skin.layers)
     assert rig.skeleton.same_as(skin.rig.skeleton)
     np.testing.assert_array_equal(rig.mesh.triangles, skin.rig.mesh.triangles)
     assert list(tmp_path.iterdir()) == [path]
@@ -84,7 +92,8 @@ def test_an_eigenskin_hand_plays_with_its_normals(tmp_path: Path, normals: str) 
     assert all(set(target) == ({"POSITION"} if normals == "none" else {"POSITION", "NORMAL"}) for target in targets)
     if normals == "none":
         return
-    rig, (played,) = only(contents), contents.motions.values()
+    rig, (frames,) = only(contents), contents.motions.values()
+    played = frames[[int(np.abs(frames.times - time).argmin()) for time in motion.times]]
     for wanted, pose in zip(motion, played, strict=True):
         added = sum(
             weight * document.floats(int(target["NORMAL"]), "VEC3", "normals")  # type: ignore[call-overload]
@@ -101,8 +110,10 @@ def test_small_supports_are_stored_sparsely(tmp_path: Path) -> None:
     targets = file.meshes[0].primitives[0].targets
     sparse = [file.accessors[target["POSITION"]].sparse for target in targets]
     assert sum(entry is not None for entry in sparse) > len(targets) / 2
+    morphs = list(gltf.read(tmp_path / "hand.glb").morphs.values())
     assert file.animations == []
-    assert file.meshes[0].weights == [0.0] * len(targets)
+    shown = sum(weight * morph for weight, morph in zip(file.meshes[0].weights, morphs, strict=True))
+    assert np.abs(shown).max() < 1e-6 * skin.rig.mesh.diagonal * skin.rig.mesh.unit
     for target in targets:
         accessor = file.accessors[target["POSITION"]]
         assert accessor.count == len(skin.rig.mesh.points)

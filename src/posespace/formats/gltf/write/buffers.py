@@ -17,7 +17,7 @@ from posespace.formats import files
 
 VERTICES, INDICES = 34962, 34963
 _CODES = {"uint8": 5121, "uint16": 5123, "uint32": 5125, "float32": 5126}
-_KINDS = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
+_KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4", 16: "MAT4"}
 _MOST_BYTES = 2**32 - 1
 """A GLB file stores its length in 32 bits."""
 
@@ -30,6 +30,7 @@ class Output:
         self._views: list[dict[str, int]] = []
         self._accessors: list[dict[str, Any]] = []
         self._nothing: dict[int, int] = {}
+        self._places: dict[bytes, int] = {}
 
     def add(self, values: NDArray[Any], target: int | None = None, bounds: bool = False) -> int:
         """Add an array (n,) or (n, components) in its own type; returns the accessor.
@@ -59,11 +60,15 @@ class Output:
         low, high = entries.min(axis=0), entries.max(axis=0)
         sparse = {
             "count": len(rows),
-            "indices": {"bufferView": self._view(rows), "componentType": _CODES[rows.dtype.name]},
+            "indices": {"bufferView": self._places_view(rows), "componentType": _CODES[rows.dtype.name]},
             "values": {"bufferView": self._view(entries)},
         }
         bounds = {"min": np.minimum(low, 0).tolist(), "max": np.maximum(high, 0).tolist()}
         return self._accessor(entries, count, {**bounds, "sparse": sparse})
+
+    def add_bytes(self, content: bytes) -> int:
+        """Add bytes as they are, an image file say; returns the buffer view."""
+        return self._view(np.frombuffer(content, np.uint8))
 
     def save(self, path: Path, parts: dict[str, Any]) -> None:
         """Write the file at once or not at all: `.glb`, or `.gltf` with its data inside."""
@@ -88,6 +93,13 @@ class Output:
             still = {"min": [0.0] * 3, "max": [0.0] * 3}
             self._nothing[count] = self._accessor(np.zeros((1, 3), np.float32), count, still)
         return self._nothing[count]
+
+    def _places_view(self, rows: NDArray[Any]) -> int:
+        """The view of a sparse accessor's indices; targets that move the same vertices share one."""
+        key = rows.tobytes()
+        if key not in self._places:
+            self._places[key] = self._view(rows)
+        return self._places[key]
 
     def _accessor(self, like: NDArray[Any], count: int, entry: dict[str, Any]) -> int:
         kind = _KINDS[1 if like.ndim == 1 else like.shape[1]]

@@ -1,105 +1,189 @@
-"""A skin's layers as morph targets: one per component, scaled so that its weight stays within -1 and 1."""
+"""A skin's layers as morph targets whose weights stay within 0 and 1, because many programs clamp them.
+
+A weight counts from the lowest coordinate that occurs; what all those lowest coordinates would add, one more target,
+the offset, adds once and for all. So there is one target per component, and with all weights at zero, or in a program
+that knows no morph targets, the file shows the rest shape.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posespace.check import Floats, Ints
-from posespace.formats.contents import unique
-from posespace.formats.gltf.write.buffers import Output
+from posespace.formats.gltf.write.names import short_names, with_ending
 from posespace.layer import Basis, Driver
 from posespace.motion import Motion
 from posespace.skin import Skin
 
-
-@dataclass(frozen=True, eq=False)
-class _Displacements:
-    """A layer's displacements (C, S, 3) of points, of normals, or of both, that share a driver."""
-
-    name: str
-    driver: Driver
-    support: Ints
-    points: Basis | None
-    normals: Basis | None
+_STILL = 1e-7
+"""Coordinates that move nothing farther than this fraction of the box are as good as zero."""
 
 
 @dataclass(frozen=True, eq=False)
-class Targets:
-    """Morph targets, one per component of all layers.
+class Component:
+    """One component of a layer, or a blend shape of the rig's own file.
 
     Parameters
     ----------
-    names : C
-    accessors : C objects of the file
-    scales : (C,) the coordinate that a weight of 1 stands for
-    shown : (C,) weights of the pose that the file shows
-    weights : (P, C) of the motion's poses
+    name : of the target
+    support : (S,) vertices, ascending
+    points, normals : (S, 3) displacements per unit of the coordinate, or None
+    range : the coordinates that are known to occur, besides those of the motion
+    shown : the coordinate of the pose that the file shows
+    played : (P,) the coordinates of the motion's poses
+    learned : whether it is one of the skin's coordinates
     """
 
-    names: list[str]
-    accessors: list[dict[str, Any]]
-    scales: Floats
-    shown: Floats
+    name: str
+    support: Ints
+    points: Floats | None
+    normals: Floats | None
+    range: Floats
+    shown: float
+    played: Floats
+    learned: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A morph target: weight = (coordinate - low) / scale.
+
+    Parameters
+    ----------
+    name : at most 63 bytes
+    coordinate : number of the coordinate, counted over all drivers; -1 for the offset and for the blend shapes of the
+        rig's own file
+    low, scale : of its coordinate
+    support : (S,) vertices, ascending
+    points, normals : (S, 3) or None, displacements of a weight of 1
+    shown : the weight of the pose that the file shows
+    weights : (P,) of the motion's poses
+    """
+
+    name: str
+    coordinate: int
+    low: float
+    scale: float
+    support: Ints
+    points: Floats | None
+    normals: Floats | None
+    shown: float
     weights: Floats
 
 
-def make_targets(output: Output, skin: Skin, rest: Motion, motion: Motion | None) -> Targets:
-    """Add the targets to the file; `rest` is the one pose that it shows.
+def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target]:
+    """Return the targets of a skin, the offset last if there is one.
 
-    A coordinate's scale is its largest value over the samples of its driver and the motion, since engines clamp weights
-    far outside 0 to 1.
+    Parameters
+    ----------
+    skin : whose components become targets
+    rest : the one pose that the file shows
+    motion : what it plays, or None
     """
-    parts = _parts(skin)
-    with_normals = any(part.normals is not None for part in parts)
-    names, accessors, scales, shown = list[str](), list[dict[str, Any]](), list[Floats](), list[Floats]()
-    weights: list[Floats] = [np.zeros((0 if motion is None else len(motion), 0))]
-    for part in parts:
-        still = _coordinates(part.driver, rest, skin)
-        played = still[:0] if motion is None else _coordinates(part.driver, motion, skin)
-        centres = part.driver.interpolant(part.driver.interpolant.centres)
-        largest = np.abs(np.concatenate([centres.reshape(len(centres), -1), still, played])).max(axis=0)
-        scale = np.where(largest > 0, largest, 1.0)
-        names += [f"{part.name} {k + 1}" for k in range(len(scale))]
-        accessors += _accessors(output, part, scale, len(skin.rig.mesh.points), with_normals)
-        scales.append(scale)
-        # Rounding in the interpolant must not make the file show a morph.
-        shown.append(np.where(np.abs(still[0]) > 1e-6 * scale, still[0] / scale, 0.0))
-        weights.append(played / scale)
-    none = [np.zeros(0)]
-    joined = np.concatenate(weights, axis=1)
-    return Targets(
-        unique(names, "target"), accessors, np.concatenate(none + scales), np.concatenate(none + shown), joined
-    )
+    still = _STILL * skin.rig.mesh.diagonal
+    found: list[Target] = []
+    offset = _Offset(len(skin.rig.mesh.points))
+    coordinate = 0
+    for each in (*_learned(skin, rest, motion), *_own(skin, motion)):
+        low, scale = _range(each, still)
+        offset.add(each, low)
+        found.append(_target(each, coordinate if each.learned else -1, low, scale))
+        coordinate += each.learned
+    found += offset.target(0 if motion is None else len(motion))
+    names = short_names(target.name for target in found)
+    return [replace(target, name=name) for name, target in zip(names, found, strict=True)]
 
 
-def _parts(skin: Skin) -> list[_Displacements]:
-    parts = []
+def _range(each: Component, still: float) -> tuple[float, float]:
+    """Return the coordinate of weight 0, and how far from it that of weight 1 is, towards either side."""
+    values = np.concatenate([each.range, [each.shown], each.played])
+    # Where only normals move, a length is one of a normal's.
+    moved, least = (each.points, still) if each.points is not None else (each.normals, _STILL)
+    farthest = 0.0 if moved is None else float(np.abs(moved).max(initial=0.0))
+    low, high = (float(end) if abs(end) * farthest > least else 0.0 for end in (values.min(), values.max()))
+    low, high = min(low, 0.0), max(high, 0.0)
+    if not each.learned:
+        high = max(high, 1.0)  # an artist's blend shape stays as it is, unless a clip goes beyond it
+    if high == 0:
+        return 0.0, low or 1.0
+    return low, high - low
+
+
+def _target(each: Component, coordinate: int, low: float, scale: float) -> Target:
+    points, normals = (None if part is None else scale * part for part in (each.points, each.normals))
+    # Rounding in the interpolant must not make the file show a morph.
+    shown = 0.0 if abs(each.shown) < 1e-6 * abs(scale) else each.shown
+    at_rest, weights = (np.clip((value - low) / scale, 0, 1) for value in (np.array(shown), each.played))
+    return Target(each.name, coordinate, low, scale, each.support, points, normals, float(at_rest), weights)
+
+
+class _Offset:
+    """Sums what the lowest coordinates of all components add to N vertices."""
+
+    def __init__(self, count: int) -> None:
+        self._sums = {kind: np.zeros((count, 3)) for kind in ("points", "normals")}
+
+    def add(self, each: Component, low: float) -> None:
+        """Take account of one component."""
+        for kind, part in (("points", each.points), ("normals", each.normals)):
+            if part is not None and low:
+                self._sums[kind][each.support] += low * part
+
+    def target(self, poses: int) -> list[Target]:
+        """Return the target, whose weight is always 1; none where all coordinates are at least 0."""
+        points, normals = self._sums.values()
+        rows = np.flatnonzero((points != 0).any(axis=1) | (normals != 0).any(axis=1)).astype(np.int32)
+        if not len(rows):
+            return []
+        turned = normals[rows] if normals.any() else None
+        return [Target("offset", -1, 0.0, 1.0, rows, points[rows], turned, 1.0, np.ones(poses))]
+
+
+def _learned(skin: Skin, rest: Motion, motion: Motion | None) -> Iterator[Component]:
+    """Return the components of all layers, in the order of their coordinates."""
     for layer in skin.layers:
         shared = layer.normal_basis if layer.normal_driver is None else None
-        parts.append(_Displacements(layer.name, layer.driver, layer.support, layer.basis, shared))
+        yield from _driven(skin, layer.name, layer.driver, layer.support, (layer.basis, shared), rest, motion)
         if layer.normal_driver is not None:
-            name = f"{layer.name} normals"
-            parts.append(_Displacements(name, layer.normal_driver, layer.support, None, layer.normal_basis))
-    return parts
+            bases = (None, layer.normal_basis)
+            yield from _driven(skin, f"{layer.name} normals", layer.normal_driver, layer.support, bases, rest, motion)
+
+
+def _driven(
+    skin: Skin,
+    name: str,
+    driver: Driver,
+    support: Ints,
+    bases: tuple[Basis | None, Basis | None],
+    rest: Motion,
+    motion: Motion | None,
+) -> Iterator[Component]:
+    """Return the components of bases of points and of normals that share a driver."""
+    count = driver.components
+    centres = driver.interpolant(driver.interpolant.centres).reshape(-1, count)
+    still = _coordinates(driver, rest, skin)[0]
+    played = still[None][:0] if motion is None else _coordinates(driver, motion, skin)
+    points, normals = (None if basis is None else np.asarray(basis, dtype=np.float64) for basis in bases)
+    for k in range(count):
+        own = name if count == 1 else with_ending(name, f" {k + 1}")
+        moved, turned = None if points is None else points[k], None if normals is None else normals[k]
+        yield Component(own, support, moved, turned, centres[:, k], float(still[k]), played[:, k])
+
+
+def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:
+    """Return the blend shapes of the rig's file that the skin has not learned; controls of their names move them."""
+    look = skin.rig.mesh.look
+    for name, (rows, values) in ({} if look is None else look.morphs).items():
+        if name not in skin.control_names:
+            frames: Floats = np.zeros(0 if motion is None else len(motion))
+            if motion is not None and name in motion.control_names:
+                frames = motion.controls[:, motion.control_names.index(name)]
+            yield Component(name, rows, values.astype(np.float64), None, np.ones(1), 0.0, frames, learned=False)
 
 
 def _coordinates(driver: Driver, motion: Motion, skin: Skin) -> Floats:
     values: Floats = driver.interpolant(driver.space.coordinates(motion, skin.rig.skeleton))
     return values.reshape(len(motion), -1)
-
-
-def _accessors(
-    output: Output, part: _Displacements, scale: Floats, count: int, with_normals: bool
-) -> list[dict[str, Any]]:
-    """One object per component. All have the same attributes: some loaders take a missing one for the rest shape."""
-    found: list[dict[str, Any]] = [{} for _ in scale]
-    kinds = {"POSITION": part.points} | ({"NORMAL": part.normals} if with_normals else {})
-    for kind, basis in kinds.items():
-        dense = np.zeros((len(scale), 0, 3)) if basis is None else np.asarray(basis, dtype=np.float64)
-        support = part.support[: dense.shape[1]]
-        for target, values, unit in zip(found, dense, scale, strict=True):
-            target[kind] = output.add_sparse(support, (unit * values).astype(np.float32), count)
-    return found

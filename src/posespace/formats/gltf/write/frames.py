@@ -1,0 +1,67 @@
+"""A motion as the keys of an animation: in the order of time, and with frames in between.
+
+Between two keys a player turns the joints evenly, but what a pose drives does not change evenly; and some players turn
+them another way. Frames in between leave neither room to be wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace import rotations
+from posespace.errors import InputError
+from posespace.motion import Motion
+from posespace.rig import Rig
+
+_MOST_FRAMES = 1_000_000
+_ABOUT = 0.01
+"""Keys that are farther apart than a frame by this fraction only need none in between: times are rounded in files."""
+
+
+def in_order(motion: Motion, rig: Rig) -> Motion:
+    """Return the motion sorted by time, from 0 or later, as an animation must be."""
+    have, want = motion.rotations.shape[1], len(rig.skeleton)
+    if have != want or not len(motion):
+        raise InputError(f"motion: expected poses of {want} joints as in the rig, got {len(motion)} poses of {have}")
+    sorted_by_time = motion[np.argsort(motion.times, kind="stable")]
+    times = np.asarray(sorted_by_time.times, dtype=np.float64)
+    times = (times - min(times[0], 0.0)).astype(np.float32)
+    if (np.diff(times) <= 0).any():
+        raise InputError("motion times: expected each time once, got two poses at the same time")
+    return Motion(
+        sorted_by_time.rotations,
+        sorted_by_time.translations,
+        times,
+        sorted_by_time.names,
+        sorted_by_time.controls,
+        sorted_by_time.control_names,
+    )
+
+
+def with_frames(keys: Motion, rate: float) -> Motion:
+    """Return the keys, and between those farther apart than 1 / `rate` seconds, evenly spaced poses.
+
+    Joints turn along the shortest arc; shifts and controls change evenly, as glTF says of linear keys.
+    """
+    times = np.asarray(keys.times, dtype=np.float64)
+    gaps = np.diff(times)
+    steps = np.maximum(np.ceil(gaps * rate - _ABOUT), 1)
+    if steps.sum() > _MOST_FRAMES:
+        raise InputError(f"motion: {times[-1]:g} s at {rate:g} frames per second are too many frames; lower the rate")
+    counts = steps.astype(np.int64)
+    key = np.repeat(np.arange(len(gaps)), counts)
+    along = (np.arange(len(key)) - np.repeat(np.cumsum(counts) - counts, counts)) / steps[key]
+    # Far from zero, single precision cannot tell all frames apart; a key is the first of its frames, and is kept.
+    when, first = np.unique((times[key] + along * gaps[key]).astype(np.float32), return_index=True)
+    key, along = np.append(key[first], len(times) - 1), np.append(along[first], 0.0)
+    after = np.minimum(key + 1, len(times) - 1)
+    mix = along[:, None]
+    turn = rotations.slerp(
+        keys.rotations[key], keys.rotations[after], np.broadcast_to(mix, keys.rotations[key].shape[:2])
+    )
+    # Of the two quaternions of a rotation, the one closer to the pose before: not all players take the shortest way.
+    flips = np.where((turn[1:] * turn[:-1]).sum(axis=2) < 0, -1.0, 1.0)
+    turn[1:] *= np.cumprod(flips, axis=0)[..., None]
+    shift = keys.translations[key] + mix[..., None] * (keys.translations[after] - keys.translations[key])
+    dials = keys.controls[key] + mix * (keys.controls[after] - keys.controls[key])
+    return Motion(turn, shift, np.append(when, keys.times[-1]), None, dials, keys.control_names)  # type: ignore[arg-type]

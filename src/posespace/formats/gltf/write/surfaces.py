@@ -1,0 +1,167 @@
+"""A rig's mesh as meshes of a glTF file: one per part, one primitive per material, with the targets that move them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
+from posespace.formats.gltf.write.looks import look_attributes, unit
+from posespace.formats.gltf.write.morph_targets import Target
+from posespace.formats.gltf.write.placement import Placement
+from posespace.look import Look, Piece
+from posespace.rig import Rig
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A mesh of the file.
+
+    Parameters
+    ----------
+    mesh : its object
+    targets : those that move it, in its order
+    """
+
+    mesh: Json
+    targets: list[Target]
+
+
+def make_surfaces(
+    output: Output, name: str, rig: Rig, look: Look | None, targets: Sequence[Target], place: Placement
+) -> list[Surface]:
+    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no parts."""
+    whole = Piece(0, 0, slice(0, len(rig.mesh.points)), slice(0, len(rig.mesh.triangles)))
+    pieces = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
+    names = (name,) if look is None else look.parts
+    vertices = _Vertices(output, rig, look, place, any(target.normals is not None for target in targets))
+    found = []
+    for part in dict.fromkeys(piece.part for piece in pieces):
+        own = [piece for piece in pieces if piece.part == part]
+        moved = [target for target in targets if any(_moves(target, piece.vertices) for piece in own)]
+        moved = list(targets) if len(names) == 1 else moved
+        found.append(Surface(_mesh(vertices, names[part] or name, own, moved), moved))
+    return found
+
+
+class _Vertices:
+    """Adds the vertices of a file once, however many primitives share them."""
+
+    def __init__(self, output: Output, rig: Rig, look: Look | None, place: Placement, with_normals: bool) -> None:
+        self.output, self.rig, self.look, self.place = output, rig, look, place
+        self.with_normals = with_normals
+        self._influences = _influences(rig)
+        self._normals = unit(_normals(rig, look, place, with_normals))
+        self._found: dict[tuple[int, int], Json] = {}
+
+    def attributes(self, rows: slice) -> Json:
+        """Return the accessors of the vertices in some rows."""
+        key = (rows.start, rows.stop)
+        if key not in self._found:
+            output = self.output
+            found = {
+                "POSITION": output.add(self.rig.mesh.points[rows].astype(np.float32), VERTICES, bounds=True),
+                "NORMAL": output.add(self._normals[rows], VERTICES),
+            }
+            joints, weights = (table[rows] for table in self._influences)
+            for k in range(joints.shape[1] // 4):
+                four = slice(4 * k, 4 * k + 4)
+                found[f"JOINTS_{k}"] = output.add(joints[:, four], VERTICES)
+                found[f"WEIGHTS_{k}"] = output.add(weights[:, four], VERTICES)
+            if self.look is not None:
+                found |= look_attributes(output, self.look, rows, self.place)
+            self._found[key] = found
+        return self._found[key]
+
+    def targets(self, targets: Sequence[Target], rows: slice) -> list[Json]:
+        """Return the accessors of targets. All have the same kinds: some loaders take a missing one for the rest."""
+        return [
+            {"POSITION": self._target(target, target.points, rows, self.place.scale)}
+            | ({"NORMAL": self._target(target, target.normals, rows, 1.0)} if self.with_normals else {})
+            for target in targets
+        ]
+
+    def _target(self, target: Target, values: Floats | None, rows: slice, scale: float) -> int:
+        first, last = np.searchsorted(target.support, (rows.start, rows.stop))
+        own = np.zeros((0, 3)) if values is None else self.place.directions(scale * values[first:last])
+        return self.output.add_sparse(target.support[first : first + len(own)] - rows.start, own, _size(rows))
+
+
+def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list[Target]) -> Json:
+    corners = vertices.rig.mesh.triangles
+    look = vertices.look
+    made: dict[tuple[int, int], list[Json]] = {}
+    primitives = []
+    for piece in pieces:
+        rows = piece.vertices
+        own = corners[piece.triangles] - rows.start
+        if own.min() < 0 or own.max() >= _size(rows):
+            raise InputError(f"look: expected triangles of the part {name!r} on its own vertices, got others")
+        listed = own.astype(smallest_type(_size(rows))).reshape(-1)
+        primitive = {"attributes": vertices.attributes(rows), "indices": vertices.output.add(listed, INDICES)}
+        if look is None or not look.materials:
+            primitive["material"] = 0
+        elif piece.material >= 0:
+            primitive["material"] = piece.material
+        if targets:
+            key = (rows.start, rows.stop)
+            made.setdefault(key, [])
+            made[key] = made[key] or vertices.targets(targets, rows)
+            primitive["targets"] = made[key]
+        primitives.append(primitive)
+    if not targets:
+        return {"name": name, "primitives": primitives}
+    extras = {
+        "targetNames": [target.name for target in targets],
+        "coordinates": [target.coordinate for target in targets],
+        "coordinateLows": [target.low for target in targets],
+        "coordinateScales": [target.scale for target in targets],
+    }
+    return {"name": name, "primitives": primitives, "weights": [target.shown for target in targets], "extras": extras}
+
+
+def _size(rows: slice) -> int:
+    return int(rows.stop - rows.start)
+
+
+def _moves(target: Target, rows: slice) -> bool:
+    first, last = np.searchsorted(target.support, (rows.start, rows.stop))
+    return any(part is not None and part[first:last].any() for part in (target.points, target.normals))
+
+
+def _normals(rig: Rig, look: Look | None, place: Placement, computed: bool) -> Floats:
+    """Rest normals: those of the rig's file, where it has any and no target corrects the computed ones."""
+    own = None if look is None or computed else look.attributes.get("NORMAL")
+    if own is None:
+        return rig.normals
+    return np.where(own.any(axis=1, keepdims=True), place.directions(own), rig.normals)
+
+
+def _influences(rig: Rig) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Joints and weights (N, 4 k), strongest first, no joint twice, each row summing to one in single precision."""
+    joints, weights = rig.influences.copy(), rig.weights.astype(np.float64)
+    slots = weights.shape[1]
+    for first in range(slots):
+        for second in range(first + 1, slots):
+            same = joints[:, first] == joints[:, second]
+            weights[same, first] += weights[same, second]
+            weights[same, second] = 0
+    order = np.argsort(-weights, axis=1, kind="stable")
+    joints, weights = np.take_along_axis(joints, order, axis=1), np.take_along_axis(weights, order, axis=1)
+    used = int((weights > 0).any(axis=0).sum())
+    wide = -(-used // 4) * 4
+    single = np.zeros((len(weights), wide), np.float32)
+    single[:, :used] = weights[:, :used]
+    single[:, 0] = 1 - single[:, 1:].sum(axis=1, dtype=np.float64)
+    small = np.uint8 if len(rig.skeleton) <= 2**8 else np.uint16
+    where = np.zeros(single.shape, small)
+    where[:, :used] = joints[:, :used]
+    return np.where(single > 0, where, 0).astype(small), single
