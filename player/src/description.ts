@@ -132,7 +132,7 @@ export function readTargetList(json: unknown, description: Description, count: n
   return rows.map((row) => readTarget(row, description));
 }
 
-function readTarget(fields: Fields, { layers, drivers, starts }: Description): Target {
+function readTarget(fields: Fields, { layers, drivers, starts, unit }: Description): Target {
   if (!fields.has("layer")) {
     const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
     return { kind, coordinate: -1, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
@@ -144,7 +144,7 @@ function readTarget(fields: Fields, { layers, drivers, starts }: Description): T
   const [low, scale] = [fields.number("low"), fields.number("scale")];
   if (scale === 0) throw new Error(`${fields.where}: scale: expected another number than 0`);
   const whole = layer.bits < 32;
-  const step = whole ? (layer.steps[component] ?? 1) : 1;
+  const step = whole ? unit * (layer.steps[component] ?? 1) : 1;
   const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
   const coordinate = starts[driver] + component;
   return { kind: "component", coordinate, low, scale, bits: layer.bits, step, normalStep };
@@ -169,7 +169,7 @@ function readLayer(fields: Fields, drivers: Driver[]): Layer {
 function readJoint(fields: Fields, nodes: number, joints: number): Joint {
   const found = {
     node: fields.whole("node", 0, nodes - 1),
-    link: fields.whole("link", -1, joints - 1),
+    link: fields.has("link") ? fields.whole("link", 0, joints - 1) : -1,
     own: fields.flag("own"),
     rest: fields.numbers("rest", 4),
     origin: fields.numbers("origin", 3),

@@ -202,10 +202,15 @@ class Skin:
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
-        """Open a skin file; its arrays are mapped, not copied."""
+        """Open a skin file, or a glTF file that a skin was exported to; the arrays of a skin file are mapped."""
+        file = Path(path)
+        if file.suffix.lower() in (".glb", ".gltf"):
+            from posespace.formats.gltf import skin
+
+            return skin.read(file)
         from posespace.formats import skin_file
 
-        return skin_file.read(Path(path))
+        return skin_file.read(file)
 
 
 class Posable(Protocol):
