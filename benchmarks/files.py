@@ -38,7 +38,7 @@ def main() -> None:
         title = f"examples: {len(opened)} shapes of {opened.rig.mesh.points.shape[0]} vertices, {megabytes:.0f} MB"
         report(title, take_turns(reading), "memory copy of the shapes", as_json)
         opening = {
-            "posespace, mapped and checked": lambda: Skin.load(skin),
+            "posespace, read and checked": lambda: Skin.load(skin),
             "safetensors library, copied": lambda: load_file(skin),
             "plain read of the bytes": skin.read_bytes,
         }

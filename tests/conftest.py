@@ -1,4 +1,4 @@
-"""What every test may ask for: the real assets, a browser, a Vulkan driver.
+"""What every test may ask for: the real assets, a browser, a Vulkan driver, Node, Blender.
 
 A test whose component is missing skips with a reason, unless POSESPACE_REQUIRE names the component: then it fails.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from hypothesis import settings
@@ -17,6 +19,12 @@ settings.load_profile("steady")
 
 ROOT = Path(__file__).parents[1]
 REQUIRED = set(os.environ.get("POSESPACE_REQUIRE", "").split())
+
+
+class Runner(Protocol):
+    """Runs a script with arguments."""
+
+    def __call__(self, script: str, *arguments: str | Path) -> str: ...
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,3 +56,39 @@ def browser() -> str:
             return found
     absent("browser", "no Chromium on the path")
     raise AssertionError
+
+
+@pytest.fixture(scope="session")
+def node() -> Runner:
+    """Runs a script of `player/tests`; returns what it prints."""
+    player = ROOT / "player"
+    if not shutil.which("node") or not (player / "node_modules" / "three").is_dir():
+        absent("node", "no Node, or no packages for it; run npm ci in the folder player")
+
+    def run(script: str, *arguments: str | Path) -> str:
+        command = ["node", player / "tests" / script, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def blender() -> Runner:
+    """Runs a script of `tests/helpers` in Blender; returns what it prints.
+
+    Blender wants a Python of its own and 300 MB, so it is only downloaded where it is required.
+    """
+    if not shutil.which("uv"):
+        absent("blender", "no uv on the path to run it with")
+    offline = [] if "blender" in REQUIRED else ["--offline"]
+    start = ["uv", "run", "--no-project", *offline, "--python", "3.11", "--with", "bpy==4.2.*", "python"]
+
+    def run(script: str, *arguments: str | Path) -> str:
+        command = [*start, ROOT / "tests" / "helpers" / script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode and offline and "bpy" in done.stderr and "Traceback" not in done.stderr:
+            absent("blender", "no Blender in uv's cache; set POSESPACE_REQUIRE=blender to download it")
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    return run

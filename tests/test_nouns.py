@@ -11,14 +11,19 @@ from hypothesis import strategies as st
 from posespace import check, rotations
 from posespace.datasets import bending_arm
 from posespace.errors import InputError
+from posespace.fit.eigenskin.eigenskin import EigenSkin
+from posespace.fit.muscles.muscles import Muscles
+from posespace.fit.psd.psd import PSD
+from posespace.fit.psd.sculpts import Sculpts
 from posespace.geometry.subdivision import fine_vertex_count, levels_of
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.other_side import mirror
+from posespace.other_side import mirror, mirror_examples
 from posespace.other_skeleton import onto
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
+from posespace.skin import Skin
 from posespace.spaces import PoseSpace
 
 TETRAHEDRON = (
@@ -302,3 +307,48 @@ def test_examples_of_one_rig_join_and_others_do_not() -> None:
     np.testing.assert_array_equal(both.motion.rotations[len(first) :], second.motion.rotations)
     with pytest.raises(InputError, match="joined: expected examples of one rig"):
         first.joined(bending_arm(rings=10, sides=8)[0])
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "arm", [1, 2], np.zeros(3), Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]]))])
+def test_a_wrong_kind_is_said_in_one_line(wrong: object) -> None:
+    train, _ = bending_arm(rings=6, sides=6)
+    skeleton, given = train.rig.skeleton, "got (a )?(NoneType|int|str|list|ndarray|Mesh)"
+    calls = [
+        lambda: Motion.from_world(wrong, np.zeros((1, 3, 4, 4))),  # type: ignore[arg-type]
+        lambda: Motion.from_poses([wrong]),  # type: ignore[list-item]
+        lambda: Pose.from_joints(wrong, {}),  # type: ignore[arg-type]
+        lambda: Pose.from_joints(skeleton, wrong),  # type: ignore[arg-type]
+        lambda: mirror(wrong, skeleton),  # type: ignore[arg-type]
+        lambda: mirror(train.motion, wrong),  # type: ignore[arg-type]
+        lambda: mirror_examples(wrong),  # type: ignore[arg-type]
+        lambda: onto(wrong, skeleton, skeleton),  # type: ignore[arg-type]
+        lambda: onto(train.motion, wrong, skeleton),  # type: ignore[arg-type]
+        lambda: Sculpts(wrong),  # type: ignore[arg-type]
+        lambda: Sculpts(train.rig).add("bent", wrong, train.rig.mesh.points),  # type: ignore[arg-type]
+        lambda: Skin(wrong),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=given):
+            call()
+
+
+def test_what_holds_the_right_kind_is_named() -> None:
+    train, _ = bending_arm(rings=6, sides=6)
+    with pytest.raises(InputError, match=r"skeleton: expected a Skeleton, got Rig; pass its \.skeleton"):
+        Pose.from_joints(train.rig, {})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"motion: expected a Motion, got Examples; pass its \.motion"):
+        mirror(train, train.rig.skeleton)  # type: ignore[arg-type]
+
+
+def test_a_rig_without_joints_is_refused() -> None:
+    points, triangles = TETRAHEDRON
+    for empty in ((np.zeros((4, 0)), np.zeros(0, int), np.zeros((0, 4, 4))), ([], [], [])):
+        with pytest.raises(InputError, match="expected at least one joint, got none; without joints, take Rig"):
+            Rig.from_arrays(points, triangles, *empty)
+
+
+@pytest.mark.parametrize("method", [PSD(), EigenSkin(), Muscles()], ids=lambda method: type(method).__name__)
+def test_a_fit_to_no_poses_is_refused(method: PSD | EigenSkin | Muscles) -> None:
+    train, _ = bending_arm(rings=6, sides=6)
+    with pytest.raises(InputError, match="examples: expected at least one pose, got none"):
+        method.fit(train.subset([]))

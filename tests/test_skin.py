@@ -12,7 +12,7 @@ from helpers.strategies import random_rig
 
 import posespace as ps
 from posespace.basis import PackedBasis
-from posespace.errors import InputError
+from posespace.errors import FileError, InputError
 from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
 from posespace.report.stored import stored_bytes
@@ -94,3 +94,10 @@ def test_a_motion_in_place_of_a_pose_and_swapped_arguments_are_named(tmp_path: P
         ps.Examples.from_shapes(rig, shapes, motion)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"skeleton: expected a Skeleton, got Rig; pass rig\.skeleton"):
         ps.load_motion(tmp_path / "clip.bvh", rig)  # type: ignore[arg-type]
+
+
+def test_a_skin_is_not_saved_over_a_file_of_another_kind(tmp_path: Path) -> None:
+    (tmp_path / "arm.glb").write_bytes(b"someone's work")
+    with pytest.raises(FileError, match=r"arm\.glb: a skin is saved with the ending \.skin; for other programs"):
+        ps.Skin(ps.datasets.bending_arm(rings=6, sides=6)[0].rig).save(tmp_path / "arm.glb")
+    assert (tmp_path / "arm.glb").read_bytes() == b"someone's work"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import posespace as ps
+from posespace.formats.frames import Wanted
 from posespace.formats.load import read
 from sets.alike import alike
 from sets.bulge import bulging
@@ -35,7 +36,8 @@ def offers(data: Path) -> Iterator[Offer]:
     """A data set for each clip of the files in the folder `data`; of several in a file, each by its own name."""
     for title, file in FILES.items():
         if (data / file).is_file():
-            contents = read(data / file)
+            # The file's own keys: frames between them would bring no pose that they do not already bring.
+            contents = read(data / file, Wanted(rate="keys"))
             rig = next(iter(contents.rigs.values()))
             if not contents.motions:
                 yield title, _no_clip

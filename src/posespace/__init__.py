@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from posespace.fit.stream import Resources as Resources
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
+    from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
+    from posespace.formats.load import clips as clips
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.save import save_mesh as save_mesh
+    from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
     from posespace.interpolate.shepard import Shepard as Shepard
     from posespace.layer import Detail as Detail
@@ -60,8 +64,10 @@ _HOMES = {
     "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
+    "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
-    "posespace.formats.load": ("load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.load": ("clips", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
     "posespace.layer": ("Detail", "Driver", "Layer"),

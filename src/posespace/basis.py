@@ -51,8 +51,12 @@ class PackedBasis:
         if values.shape != (entries, 3) or values.dtype not in tuple(np.dtype(kind) for kind in _TYPES.values()):
             raise InputError(f"basis values: expected float32, int16 or int8 of shape ({entries}, 3)")
         if values.dtype == np.float32:
-            check.floats("basis values", values, (entries, 3))
-        scales = check.floats("basis scales", self.scales, (len(starts) - 1,))
+            check.floats("basis values", values, (entries, 3), check.LARGEST)
+        scales = check.floats("basis scales", self.scales, (len(starts) - 1,), check.LARGEST)
+        size = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        largest = float(np.abs(scales).max(initial=0.0)) * size
+        if largest > check.LARGEST:
+            raise InputError(f"basis: expected displacements of at most {check.LARGEST:g}, got {largest:g}")
         for name, array in (("starts", starts), ("rows", rows), ("values", values), ("scales", scales)):
             object.__setattr__(self, name, array)
 
@@ -102,11 +106,9 @@ class PackedBasis:
 
     def combine(self, coordinates: Floats) -> Floats:
         """Return the displacements (S, 3) of coordinates (C,)."""
-        total = np.zeros((self.vertices, 3))
-        for component, (start, end) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
-            weight = float(coordinates[component]) * float(self.scales[component])
-            total[self.rows[start:end]] += weight * self.values[start:end]
-        return total
+        weights = np.repeat(coordinates * self.scales, np.diff(self.starts))
+        sums = [np.bincount(self.rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
+        return np.stack(sums, axis=1)
 
     def __getitem__(self, columns: slice) -> PackedBasis:
         """Return some components that follow one another, e.g. `basis[:3]`."""

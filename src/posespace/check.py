@@ -12,16 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace.errors import InputError
+from posespace.errors import InputError, closest_name
 
 Floats = NDArray[np.floating[Any]]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
+LARGEST = 1e10
+"""What a shape, a pose and what moves it may hold: products of a few such numbers still fit single precision."""
+
 _INT32_MAX = np.iinfo(np.int32).max
+_FINITE = float(np.finfo(np.float64).max)
 
 
-def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
+def floats(name: str, value: ArrayLike, shape: Sequence[int | str], most: float = _FINITE) -> Floats:
     """Return `value` as a read-only float32 or float64 array; other types become float64.
 
     Parameters
@@ -29,6 +33,7 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
     name : what the array is, for the message
     value : anything NumPy takes; float32 and float64 arrays are not copied
     shape : one entry per axis; a number must match, a letter may be anything
+    most : how far from zero its numbers may be; all must be finite
     """
     array = _array(name, value)
     if array.dtype not in (np.float32, np.float64):
@@ -36,13 +41,19 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str]) -> Floats:
             raise InputError(f"{name}: expected numbers, got dtype {array.dtype}")
         array = array.astype(np.float64)
     _check_shape(name, array, shape)
-    with np.errstate(over="ignore", invalid="ignore"):
-        # One fast pass in the usual case: a sum is finite unless an entry is not, or it overflows.
-        suspect = not np.isfinite(array.sum())
-    if suspect and not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(array))[0]
-        raise InputError(f"{name}: expected finite numbers, got {array[tuple(where)]} at {where.tolist()}")
+    # Written so that NaN, which either of the two gives where there is one, fails too.
+    if not (float(array.min(initial=0.0)) >= -most and float(array.max(initial=0.0)) <= most):
+        where = np.argwhere(~(np.abs(array) <= most))[0]
+        wanted = f"numbers from {-most:g} to {most:g}" if np.isfinite(array[tuple(where)]) else "finite numbers"
+        raise InputError(f"{name}: expected {wanted}, got {array[tuple(where)]:g} at {where.tolist()}")
     return _read_only(array)
+
+
+def ordinary(name: str, computed: Floats) -> None:
+    """Raise where numbers that a pose gives are too large to move points by: beyond `LARGEST`, or not numbers."""
+    size = float(np.abs(computed).max(initial=0.0))
+    if not size <= LARGEST:
+        raise InputError(f"{name}: expected numbers from {-LARGEST:g} to {LARGEST:g} in this pose, got {size:g}")
 
 
 def indices(name: str, value: ArrayLike, shape: Sequence[int | str], below: int, least: int = 0) -> Ints:
@@ -103,8 +114,17 @@ def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
-        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}")
+        close = closest_name(str(value), allowed)
+        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}; the closest is {close}")
     return value
+
+
+def kind(name: str, value: object, wanted: type) -> None:
+    """Raise unless `value` is of the kind `wanted`, saying where what was given instead has one."""
+    if not isinstance(value, wanted):
+        part = wanted.__name__.lower()
+        remedy = f"; pass its .{part}" if hasattr(value, part) else ""
+        raise InputError(f"{name}: expected a {wanted.__name__}, got {type(value).__name__}{remedy}")
 
 
 def whole(name: str, value: Any) -> int:

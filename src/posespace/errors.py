@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
+import heapq
 import importlib
-from collections.abc import Sequence
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
 
 class InputError(ValueError):
     """Something the user gave is wrong: an array, a setting or a name."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class FileError(InputError):
@@ -34,10 +40,72 @@ class MissingExtraError(InputError):
         )
 
 
+def one_line(text: str) -> str:
+    """Return a text with its line ends and other characters that no terminal should get written as escapes.
+
+    Names come from files, and may hold anything: a line end would make two lines of one message.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
+
+
+_LIKELY = 24
+"""Names whose edits are counted, those with the most letters in common."""
+
+_LONGEST = 80
+"""Letters of a name that are compared: counting edits takes the square of the length."""
+
+
 def closest_name(name: str, known: Sequence[str]) -> str:
-    """Return the known name that a wrong one is most like, quoted for a message; "" where none is known."""
-    found = difflib.get_close_matches(name[:80], known, n=1, cutoff=0.0)
-    return repr(found[0]) if found else ""
+    """Return the known name that takes the fewest edits, quoted for a message; "" where none is known.
+
+    What all known names begin with, and a namespace such as ``mixamorig:``, may be missing from the wrong name: the
+    part that differs decides. Upper and lower case are alike.
+    """
+    if not known:
+        return ""
+    shared = len(os.path.commonprefix(known)) if len(known) > 1 else 0  # noqa: RUF071 - letters, not folders
+    given = _forms(name, 0)
+
+    def apart(entry: str, distance: Callable[[str, str], int]) -> tuple[float, int]:
+        """How far the forms are apart that are most alike, as a fraction of their length; then the whole names."""
+        forms = _forms(entry, shared)
+        least = min(distance(a, b) / max(len(a), len(b), 1) for a in given for b in forms)
+        return least, distance(given[0], forms[0])
+
+    # A file may have thousands of names, and counting letters is quick.
+    likely = heapq.nsmallest(_LIKELY, known, key=lambda entry: apart(entry, _letters_apart))
+    return repr(min(likely, key=lambda entry: apart(entry, _edits)))
+
+
+def _forms(name: str, shared: int) -> list[str]:
+    """A name as it may be meant: whole, without the first letters that all names share, without its namespace."""
+    found = (name, name[shared:], re.split(r"[:|/]", name)[-1])
+    return [form[:_LONGEST].casefold() for form in dict.fromkeys(found) if form or not name]
+
+
+def _letters_apart(a: str, b: str) -> int:
+    """How many letters must be added or changed to have the letters of the other name, in any order."""
+    more, less = Counter(a), Counter(b)
+    return max((more - less).total(), (less - more).total())
+
+
+def _edits(a: str, b: str) -> int:
+    """How many letters must be added, left out, changed or swapped with the next to turn one name into the other."""
+    before: list[int] = []
+    above: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        before, above, row = above, row, [i]
+        for j, other in enumerate(b, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and other == a[i - 2]:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.motion import Motion
+from posespace.motion import Motion, matching
 from posespace.pose import Pose
 from posespace.rig import Rig
 
@@ -103,21 +102,7 @@ class Examples:
 
     def named(self, *patterns: str) -> Examples:
         """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
-        names = self.motion.names
-        wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
-        unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-        chosen = [
-            k
-            for k, name in enumerate(names)
-            if any(fnmatchcase(name, entry) for entry in wanted)
-            and not any(fnmatchcase(name, entry) for entry in unwanted)
-        ]
-        if not chosen:
-            some = ", ".join(repr(name) for name in names[:3])
-            raise InputError(
-                f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ..."
-            )
-        return self.subset(chosen)
+        return self.subset(matching(self.motion.names, patterns))
 
     def joined(self, *others: Examples) -> Examples:
         """These examples and others of the same rig as one set."""
@@ -143,10 +128,12 @@ class Examples:
 
 
 def require_examples(given: object) -> None:
-    """Raise unless given Examples, saying how to open a store whose path was given instead."""
+    """Raise unless given Examples of at least one pose, saying how to open a store whose path was given instead."""
     if not isinstance(given, Examples):
         remedy = "; open it with ps.Examples.open" if isinstance(given, str | Path) else ""
         raise InputError(f"examples: expected Examples, got a {type(given).__name__}{remedy}")
+    if not len(given):
+        raise InputError("examples: expected at least one pose, got none")
 
 
 class _StoredShapes:

@@ -9,9 +9,10 @@ import numpy as np
 
 from posespace import check
 from posespace.basis import PackedBasis
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 from posespace.spaces import PoseSpace
@@ -35,15 +36,24 @@ class Driver:
             raise InputError(f"interpolant: expected {self.space.dimensions} numbers per sample, got {have}")
         if self.interpolant.metric != self.space.metric:
             raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
+        if not self.components:
+            raise InputError("interpolant: expected at least one component, got none")
+        if self.interpolant.flat:
+            raise InputError("interpolant: expected a column of weights or values per component, got one dimension")
 
     @property
     def components(self) -> int:
         """How many coordinates it gives: one for each component of a layer."""
         return self.interpolant.columns
 
-    def coordinates(self, pose: Pose, skeleton: Skeleton) -> Floats:
-        """Return the coordinates (C,) of a pose."""
-        values: Floats = self.interpolant(self.space.coordinates(pose, skeleton)[None])[0]
+    def coordinates(
+        self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None
+    ) -> Floats:
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion; its `parts` may be known: see `Parts.of`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            where = self.space.coordinates(pose, skeleton, parts)
+            values: Floats = self.interpolant(where[None])[0] if isinstance(pose, Pose) else self.interpolant(where)
+        check.ordinary(f"coordinates over {', '.join(self.space.names)[:80]!r}", values)
         return values
 
     def truncated(self, components: int) -> Driver:
@@ -105,10 +115,17 @@ class Layer:
 
 def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
     if not isinstance(basis, PackedBasis):
-        return check.floats(name, basis, shape)
+        return check.floats(name, basis, shape, check.LARGEST)
     if basis.shape != shape:
         raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
     return basis
+
+
+def widened(basis: Basis, support: Ints, wider: Ints) -> Floats32:
+    """Return a basis (C, S, 3) on a support that holds its own, zero elsewhere; both supports are ascending."""
+    wide = np.zeros((basis.shape[0], len(wider), 3), dtype=np.float32)
+    wide[:, np.searchsorted(wider, support)] = np.asarray(basis)
+    return wide
 
 
 def combined(basis: Basis, coordinates: Floats) -> Floats:
@@ -136,5 +153,5 @@ class Detail:
     def __post_init__(self) -> None:
         if not 0 <= self.levels <= MOST_LEVELS:
             raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
-        heights = check.floats("detail heights", self.heights, (self.driver.components, "F"))
+        heights = check.floats("detail heights", self.heights, (self.driver.components, "F"), check.LARGEST)
         object.__setattr__(self, "heights", heights)

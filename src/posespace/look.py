@@ -1,4 +1,4 @@
-"""Look: what a mesh's file says besides its shape: parts, materials, images, numbers per vertex, blend shapes.
+"""Look: what a mesh's file says besides its shape: single meshes, materials, images, numbers per vertex, blend shapes.
 
 Nothing here moves with a pose. It is kept so that a skin leaves the library as its rig came in. Materials and textures
 are JSON objects in glTF's words, without anything that points outside.
@@ -26,16 +26,16 @@ WIDTHS = {"NORMAL": 3, "TANGENT": 4, "TEXCOORD": 2, "COLOR": 4}
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Triangles of one part that are drawn with one material.
+    """Triangles of one of the joined meshes that are drawn with one material.
 
     Parameters
     ----------
-    part : number of the part
+    mesh : number of the joined mesh
     material : number of the material, -1 for none
-    vertices, triangles : which rows of the mesh's arrays; pieces of one part may share their vertices
+    vertices, triangles : which rows of the mesh's arrays; pieces of one mesh may share their vertices
     """
 
-    part: int
+    mesh: int
     material: int
     vertices: slice
     triangles: slice
@@ -47,8 +47,8 @@ class Look:
 
     Parameters
     ----------
-    parts : names of the meshes it was joined from
-    blocks : (B, 2) int32, the part and the number of vertices of each block; blocks follow one another
+    meshes : names of the meshes of the file that it was joined from
+    blocks : (B, 2) int32, the mesh and the number of vertices of each block; blocks follow one another
     groups : (G, 3) int32, the block, the material (-1: none) and the number of triangles of each group, likewise
     attributes : (N, width) float32 by glTF's name: NORMAL, TANGENT, TEXCOORD_0, COLOR_0, ...; zero where there is none
     materials : in glTF's words; the index of a texture is one of `textures`
@@ -57,7 +57,7 @@ class Look:
     morphs : blend shapes by name: vertices (S,), ascending, and their displacements (S, 3)
     """
 
-    parts: tuple[str, ...]
+    meshes: tuple[str, ...]
     blocks: Ints
     groups: Ints
     attributes: Mapping[str, Floats] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Look:
     def __post_init__(self) -> None:
         blocks = check.indices("look blocks", self.blocks, ("B", 2), below=2**31)
         groups = check.indices("look groups", self.groups, ("G", 3), below=2**31, least=-1)
-        below = (("parts", blocks[:, 0], self.parts), ("blocks", groups[:, 0], blocks))
+        below = (("meshes", blocks[:, 0], self.meshes), ("blocks", groups[:, 0], blocks))
         for what, numbers, found in (*below, ("materials", groups[:, 1], self.materials)):
             if len(numbers) and numbers.max() >= len(found):
                 raise InputError(f"look {what}: expected numbers below {len(found)}, got {numbers.max()}")

@@ -42,7 +42,7 @@ class Mesh:
     unit: float = 1.0
 
     def __post_init__(self) -> None:
-        points = check.floats("mesh points", self.points, ("N", 3))
+        points = check.floats("mesh points", self.points, ("N", 3), check.LARGEST)
         triangles = check.indices("mesh triangles", self.triangles, ("T", 3), below=len(points))
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "triangles", triangles)
@@ -119,7 +119,7 @@ class Mesh:
 
     def with_points(self, points: ArrayLike) -> Mesh:
         """Return the same surface in another shape, `points` (N, 3)."""
-        moved = check.floats("mesh points", points, (len(self.points), 3))
+        moved = check.floats("mesh points", points, (len(self.points), 3), check.LARGEST)
         return replace(self, points=moved)
 
     def normals(self, points: ArrayLike | None = None) -> Floats:

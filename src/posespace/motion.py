@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import overload
 
 import numpy as np
@@ -50,21 +51,26 @@ class Motion:
         put = object.__setattr__
         put(self, "rotations", rotations.normalize(turn, "motion rotations"))
         shift = np.zeros((count, joints, 3)) if self.translations is None else self.translations
-        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3)))
+        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3), check.LARGEST))
         times = np.arange(count) / 30.0 if self.times is None else self.times
         put(self, "times", check.floats("motion times", times, (count,)))
         put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
         put(self, "control_names", check.names("control names", self.control_names, len(self.control_names)))
         values = np.zeros((count, 0)) if self.controls is None else self.controls
-        put(self, "controls", check.floats("motion controls", values, (count, len(self.control_names))))
+        shape = (count, len(self.control_names))
+        put(self, "controls", check.floats("motion controls", values, shape, check.LARGEST))
 
     @classmethod
     def from_poses(
         cls, poses: Sequence[Pose], names: Sequence[str] | None = None, times: ArrayLike | None = None
     ) -> Motion:
         """Stack poses of one skeleton; a control that a pose does not name is zero there."""
-        if not poses:
+        if not isinstance(poses, Sequence | Motion):
+            raise InputError(f"motion: expected a list of poses, got {type(poses).__name__}")
+        if not len(poses):
             raise InputError("motion: expected at least one pose, got none")
+        for pose in poses:
+            check.kind("motion", pose, Pose)
         joints = {len(pose.rotations) for pose in poses}
         if len(joints) > 1:
             raise InputError(f"motion: expected poses of one skeleton, got {sorted(joints)} joints")
@@ -90,6 +96,7 @@ class Motion:
 
         A joint whose scale changes over time has no such pose: raises, naming the joint.
         """
+        check.kind("skeleton", skeleton, Skeleton)
         given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
         turn, shift, misfit = skeleton.local(given)
         off = misfit.max(axis=0, initial=0.0)
@@ -147,6 +154,28 @@ class Motion:
             close = closest_name(name, self.names)
             raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
         return self.names.index(name)
+
+    def named(self, *patterns: str) -> Motion:
+        """Those whose name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
+        return self[matching(self.names, patterns)]
+
+
+def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
+    """Return the numbers of the poses whose names match one of the patterns and none that stands after "!".
+
+    With no patterns, or only such, every other name matches. Raises where no pose is left.
+    """
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    chosen = [
+        k
+        for k, name in enumerate(names)
+        if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
+    ]
+    if names and not chosen:
+        some = ", ".join(repr(name[:80]) for name in names[:3])
+        raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ...")
+    return chosen
 
 
 def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:

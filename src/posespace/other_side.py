@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.examples import Examples
+from posespace.examples import Examples, require_examples
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton, other_side
@@ -22,6 +22,8 @@ def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike = (1.0, 0.0, 0.
     how its counterpart turned. Controls named for a side change sides too. The skeleton's rest pose should itself be
     symmetric.
     """
+    check.kind("motion", motion, Motion)
+    check.kind("skeleton", skeleton, Skeleton)
     reflect = _reflection(normal)
     turn, shift, names = *world_turns(motion, skeleton), motion.control_names
     other = skeleton.counterparts
@@ -49,6 +51,7 @@ def mirror_examples(examples: Examples, normal: ArrayLike = (1.0, 0.0, 0.0), tol
     normal : (3,) of the mirror plane
     tolerance : how far from its mirror image a vertex may rest, as a fraction of the box diagonal
     """
+    require_examples(examples)
     rig, reflect = examples.rig, _reflection(normal)
     partner = _partners(rig.mesh, reflect, tolerance)
     turned = mirror(examples.motion, rig.skeleton, normal)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
@@ -19,6 +20,9 @@ def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
     The two may have other axes (y up, z up), units and rest rotations: axes and unit are found from where the common
     joints rest. Joints of `target` that `source` lacks keep their rest rotation.
     """
+    check.kind("motion", motion, Motion)
+    for what, skeleton in (("source", source), ("target", target)):
+        check.kind(what, skeleton, Skeleton)
     common = [name for name in target.names if name in set(source.names)]
     if not common:
         raise InputError(

@@ -34,10 +34,13 @@ class Pose:
         turn = check.floats("pose rotations", self.rotations, ("J", 4))
         object.__setattr__(self, "rotations", rotations.normalize(turn, "pose rotations"))
         shift = np.zeros((len(turn), 3)) if self.translations is None else self.translations
-        object.__setattr__(self, "translations", check.floats("pose translations", shift, (len(turn), 3)))
+        shift = check.floats("pose translations", shift, (len(turn), 3), check.LARGEST)
+        object.__setattr__(self, "translations", shift)
+        check.kind("pose controls", self.controls, Mapping)
         for name, value in self.controls.items():
-            if not np.isfinite(value):
-                raise InputError(f"pose control {name!r}: expected a finite number, got {value}")
+            if not abs(value) <= check.LARGEST:
+                wanted = f"a finite number from {-check.LARGEST:g} to {check.LARGEST:g}"
+                raise InputError(f"pose control {name!r}: expected {wanted}, got {value}")
         object.__setattr__(self, "controls", {str(k): float(v) for k, v in self.controls.items()})
 
     def __repr__(self) -> str:
@@ -53,10 +56,12 @@ class Pose:
         cls, skeleton: Skeleton, joints: Mapping[str, ArrayLike], controls: Mapping[str, float] | None = None
     ) -> Pose:
         """A pose that gives some joints, by name, a rotation (4,); the others rest."""
+        check.kind("skeleton", skeleton, Skeleton)
+        check.kind("rotations by joint", joints, Mapping)
         turn = skeleton.rest_rotations.astype(np.float64)
         for name, quaternion in joints.items():
             turn[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
-        return cls(turn, controls=controls or {})
+        return cls(turn, controls={} if controls is None else controls)
 
 
 def require_pose(what: str, given: object) -> None:

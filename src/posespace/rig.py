@@ -43,7 +43,7 @@ class Rig:
 
     def __post_init__(self) -> None:
         count, joints = len(self.mesh.points), len(self.skeleton)
-        weights = check.floats("rig weights", self.weights, (count, "K"))
+        weights = check.floats("rig weights", self.weights, (count, "K"), check.LARGEST)
         influences = check.indices("rig influences", self.influences, weights.shape, below=joints)
         weights, influences = _normalized(weights, influences, self.skeleton)
         bind = invert_affine(self.skeleton.rest_world) if self.inverse_bind is None else self.inverse_bind
@@ -52,8 +52,7 @@ class Rig:
         put(self, "influences", influences)
         put(self, "inverse_bind", check.transforms("rig inverse_bind", bind, (joints, 4, 4), self.skeleton.names))
         check.choice("rig blending", self.blending, tuple(BLENDINGS))
-        if not np.isfinite(self.transforms(self.rest)).all():
-            raise InputError("rig: expected transforms of ordinary size, got some that overflow in the rest pose")
+        self.transforms(self.rest)
 
     def __repr__(self) -> str:
         return f"Rig({self.mesh}, {self.skeleton}, up to {self.weights.shape[1]} influences, {self.blending})"
@@ -116,8 +115,10 @@ class Rig:
         have, want = pose.rotations.shape[-2], len(self.skeleton)
         if have != want:
             raise InputError(f"pose: expected {want} joints as in the rig, got {have}")
-        world = self.skeleton.world(pose.rotations.astype(np.float64), pose.translations)
-        moved: Floats = (world @ self.inverse_bind)[..., :3, :]
+        with np.errstate(over="ignore", invalid="ignore"):
+            world = self.skeleton.world(pose.rotations.astype(np.float64), pose.translations)
+            moved: Floats = (world @ self.inverse_bind)[..., :3, :]
+        check.ordinary("bone transforms", moved)
         return moved
 
     def blend(self, pose: Pose) -> Floats:

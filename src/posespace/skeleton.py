@@ -85,6 +85,8 @@ class Skeleton:
     ) -> Skeleton:
         """Make a skeleton from each joint's rest transform to the world, `rest_world` (J, 4, 4)."""
         links = np.asarray(parents)
+        if not links.size:
+            raise InputError("skeleton: expected at least one joint, got none; without joints, take Rig.from_mesh")
         world = check.transforms("rest_world", rest_world, (len(links), 4, 4), names).astype(np.float64)
         links = check.indices("skeleton parents", links, ("J",), len(links), least=-1)
         for name, determinant in zip(names, np.linalg.det(world[:, :3, :3]), strict=False):
@@ -115,11 +117,15 @@ class Skeleton:
 
     def index(self, name: str) -> int:
         """Return the number of the joint called `name`."""
-        try:
-            return self.names.index(name)
-        except ValueError:
+        found = self._numbers.get(name)
+        if found is None:
             close = closest_name(name, self.names)
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}") from None
+            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}")
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: joint for joint, name in enumerate(self.names)}
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:

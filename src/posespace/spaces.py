@@ -87,25 +87,30 @@ class PoseSpace:
             return None
         return skeleton.index(joint), (AXES + SHIFTS).index(axis)
 
-    def coordinates(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
-        """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion."""
+    def coordinates(
+        self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None
+    ) -> Floats:
+        """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion.
+
+        `parts` are those of the poses, where they are known already: see `Parts.of`.
+        """
         if self.kind in ("controls", "points"):
             return self._controls(pose)
         if self.kind == "freedoms":
-            return self._freedoms(pose, skeleton)
+            return self._freedoms(pose, skeleton, parts)
         joints = [skeleton.index(name) for name in self.names]
-        turn = skeleton.parts.of(pose)[0][..., joints, :]
+        turn = (parts or skeleton.parts.of(pose))[0][..., joints, :]
         if self.kind == "quaternions":
             # A rotation has two quaternions: take the one on the side of the rest pose.
             side = (turn * skeleton.parts.rest[joints]).sum(axis=-1, keepdims=True)
             turn = np.where(side < 0, -turn, turn)
         return turn.reshape(*turn.shape[:-2], -1)
 
-    def _freedoms(self, pose: Pose | Motion, skeleton: Skeleton) -> Floats:
+    def _freedoms(self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None) -> Floats:
         degrees = [self.degree_of(name, skeleton) for name in self.names]
         values = self._controls(pose)
         if any(degree is not None for degree in degrees):
-            turns, shifts = skeleton.parts.of(pose)
+            turns, shifts = parts or skeleton.parts.of(pose)
             found = np.concatenate([skeleton.parts.angles(turns), shifts], axis=-1)
             for column, degree in enumerate(degrees):
                 if degree is not None:

@@ -22,6 +22,9 @@ EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
 def test_version_and_help_with_an_example_for_every_command() -> None:
     assert run("--version").stdout.startswith("posespace 0.")
     overview = run("--help").stdout
+    listed = [line.split()[0] for line in overview.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()]
+    work = ["demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"]
+    assert [command for command in listed if command in work] == work
     for command in ("demo", "info", "examples", "simulate", "fit", "evaluate", "edit", "retarget", "export", "bench"):
         assert command in overview
         assert f"Example: posespace {command}" in run(command, "--help").stdout
@@ -69,8 +72,9 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
     assert_one_line(run("info"), "FILE...")
-    assert_one_line(run("nonsense"), "nonsense")
-    assert_one_line(run("examples", "x.glb"), "--poses")
+    assert_one_line(run("evalute"), "command 'evalute': expected one of demo, info,", "the closest is 'evaluate'")
+    assert_one_line(run("evaluate", "--reprot"), "option --reprot: posespace evaluate has none", "'--report'")
+    assert_one_line(run("examples", "x.glb"), "--shapes")
 
 
 @pytest.fixture
@@ -110,6 +114,31 @@ def test_examples_match_sculpts_to_poses_by_name_and_add_the_rest(sculpts: Path)
     points = EXAMPLES.rig.mesh.points
     for k, offset in enumerate((0.01, 0.02, 0.03, 0.0)):
         np.testing.assert_allclose(opened.shapes[k], points + offset, atol=1e-6)
+
+
+def test_examples_print_how_far_each_shape_is_and_an_option_mends_one(sculpts: Path) -> None:
+    mesh = EXAMPLES.rig.mesh
+    obj.write(sculpts / "sculpts" / "frown.obj", mesh, 100 * (mesh.points + 0.01))
+    done = gather(sculpts)
+    assert done.returncode == 0, done.stderr
+    assert "shapes matched: by name" in done.stdout
+    assert "| pose | file | RMS | largest | at vertex | near | in doubt |" in done.stdout
+    assert "| smile | smile.obj | 0." in done.stdout
+    said = "posespace: warning: 'frown': another unit: it is 100 times too large; give --unit 'frown=0.01'\n"
+    assert done.stderr == said
+    mended = gather(sculpts, "--unit", "frown=0.01", "--json", "-o", "mended.examples")
+    assert mended.stderr == ""
+    found = json.loads(mended.stdout)
+    assert "notes" not in found
+    assert [row["pose"] for row in found["shapes"]] == ["smile", "frown", "smile10", "rest"]
+    assert found["shapes"][1].keys() >= {"rms", "largest", "vertex", "near", "stands out", "cause", "mended by", "file"}
+    assert found["shapes"][1]["rms"] < 0.01
+
+
+def test_examples_check_the_options_of_shapes(sculpts: Path) -> None:
+    assert_one_line(gather(sculpts, "--unit", "inch"), "--unit", "0.01")
+    assert_one_line(gather(sculpts, "--up", "north"), "x,z,-y")
+    assert_one_line(gather(sculpts, "--unit", "grin=2"), "grin", "no pose")
 
 
 def test_examples_resume_and_refuse(sculpts: Path) -> None:
@@ -177,7 +206,7 @@ def test_a_refused_run_leaves_nothing_in_the_way_and_a_newer_sculpt_is_read_agai
     mesh = EXAMPLES.rig.mesh
     obj.write(sculpts / "sculpts" / "smile.obj", mesh, 100 * mesh.points)
     done = gather(sculpts, "--resume", "--json")
-    assert "smile.obj lies" in json.loads(done.stdout)["notes"][0]
+    assert "'smile': another unit: it is 100 times too large" in json.loads(done.stdout)["notes"][0]
     from posespace.examples import Examples
 
     np.testing.assert_allclose(Examples.open(sculpts / "face.examples").shapes[0], 100 * mesh.points, rtol=1e-6)

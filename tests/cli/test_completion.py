@@ -45,3 +45,10 @@ def test_commands_and_methods_are_completed() -> None:
 
 def test_an_unknown_shell_is_named() -> None:
     assert_one_line(run("--install-completion", SHELL="/bin/tcsh"), "bash, zsh or fish", "tcsh")
+
+
+def test_values_of_settings_are_completed() -> None:
+    line = {"_POSESPACE_COMPLETE": "bash_complete", "COMP_WORDS": "posespace fit psd --kernel ", "COMP_CWORD": "4"}
+    proposed = run(**line).stdout
+    for kernel in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "cubic"):
+        assert kernel in proposed

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.commands import assert_one_line, run
 
+import posespace as ps
 from posespace import datasets
 from posespace.cli.fit import METHODS, described
 from posespace.examples import Examples
@@ -46,6 +47,13 @@ def test_help_shows_every_setting_of_a_method_and_an_example() -> None:
     flat = " ".join(text.split())
     assert "gaussian, exponential, multiquadric, thin_plate, linear or cubic" in flat
     assert "by leave-one-out" in flat
+    assert "--kernel [gaussian|exponential|multiquadric|thin_plate|linear|cubic]" in flat
+    for name, method in METHODS.items():
+        shown = " ".join(run("fit", name, "--help").stdout.split())
+        for setting in fields(getattr(ps, method)):
+            flag = setting.name.replace("_", "-")
+            if isinstance(setting.default, bool):
+                assert f"--{flag} / --no-{flag}" in shown
     assert "In Python" not in flat
 
 
@@ -68,8 +76,8 @@ def test_help_comes_from_the_docstring() -> None:
 
 
 def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> None:
-    words = ("fit", "psd", "arm.examples", "-o", "some.skin", "--poses", "bend 0*", "--poses", "bend 48*")
-    done = run(*words, "--poses", "!* twist 45 *", "--radius", "0.7", "--no-anchor", "--json", folder=folder)
+    words = ("fit", "psd", "arm.examples", "-o", "some.skin", "--only", "bend 0*", "--only", "bend 48*")
+    done = run(*words, "--only", "!* twist 45 *", "--radius", "0.7", "--no-anchor", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["poses fitted on"] == 8
@@ -89,9 +97,10 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     base = ("fit", "psd", "arm.examples", "-o", str(tmp_path / "x.skin"))
     assert_one_line(run(*base, "--radius", "-1", folder=folder), "radius: expected")
     assert_one_line(run(*base, "--radius", "wide", folder=folder), "--radius")
-    assert_one_line(run(*base, "--kernel", "gauss", folder=folder), "kernel: expected one of gaussian")
-    assert_one_line(run(*base, "--colour", "red", folder=folder), "--colour")
-    assert_one_line(run(*base, "--poses", "wrist*", folder=folder), "arm.examples", "none of the 30 matches")
+    kernels = "gaussian, exponential, multiquadric, thin_plate, linear, cubic, got 'gauss'; the closest is 'gaussian'"
+    assert_one_line(run(*base, "--kernel", "gauss", folder=folder), f"kernel: expected one of {kernels}")
+    assert_one_line(run(*base, "--kernal", "red", folder=folder), "--kernal", "the closest is '--kernel'")
+    assert_one_line(run(*base, "--only", "wrist*", folder=folder), "arm.examples", "none of the 30 matches")
     assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")
@@ -133,13 +142,13 @@ def test_evaluate_sets_skins_side_by_side(folder: Path) -> None:
     assert found[0]["rel_err"] == 1
     assert found[1]["rel_err"] < 0.1
     assert (found[1]["seen"], len(found[1]["per_pose"])) == (0, 25)
-    seen = json.loads(run("evaluate", "arm.skin", "arm.examples", "--poses", "bend 0*", "--json", folder=folder).stdout)
+    seen = json.loads(run("evaluate", "arm.skin", "arm.examples", "--only", "bend 0*", "--json", folder=folder).stdout)
     assert (seen[1]["seen"], seen[1]["poses"]) == (5, 5)
 
 
 def test_evaluate_fits_the_rivals_and_writes_the_report(folder: Path) -> None:
     words = ("evaluate", "arm.skin", "unseen.examples", "--rivals", "arm.examples", "--report", "report.html", "--json")
-    done = run(*words, "--poses", "*1", folder=folder)
+    done = run(*words, "--only", "*1", folder=folder)
     assert done.returncode == 0, done.stderr
     found = {row["name"]: row for row in json.loads(done.stdout)}
     assert {"plain skinning", "arm", "dual quaternions", "weighted PSD", "linear in R - I"} <= set(found)
@@ -147,10 +156,21 @@ def test_evaluate_fits_the_rivals_and_writes_the_report(folder: Path) -> None:
     assert "</html>" in (folder / "report.html").read_text()
 
 
+def test_rivals_are_not_fitted_to_poses_chosen_for_evaluation(folder: Path) -> None:
+    words = ("evaluate", "unseen.examples", "--rivals", "unseen.examples", "--json")
+    done = run(*words, "--poses", "*1", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = {row["name"]: row for row in json.loads(done.stdout)}
+    chosen = found["plain PSD"]["poses"]
+    assert f"unseen.examples: {chosen} of its 25 poses are evaluated on; no rival is fitted to them" in done.stderr
+    assert found["plain PSD"]["rel_err"] > 1e-3
+    assert_one_line(run(*words, "--poses", "*", folder=folder), "unseen.examples: all its poses are evaluated on")
+
+
 def test_a_rival_that_fails_is_shown_failing(folder: Path, tmp_path: Path) -> None:
     rest = Examples.from_shapes(TRAIN.rig, TRAIN.named("bend 0 twist 0 *").motion, [TRAIN.rig.mesh.points])
     rest.save(tmp_path / "rest.examples")
-    done = run("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "rest.examples", "--poses", "*1")
+    done = run("evaluate", folder / "unseen.examples", "--rivals", tmp_path / "rest.examples", "--only", "*1")
     assert done.returncode == 0
     assert "Shepard" in done.stdout
     assert "fails" in done.stdout

@@ -106,7 +106,7 @@ def test_old_line_ends_and_a_last_line_that_continues_are_read(tmp_path):
     ("text", "problem"),
     [
         (b"", "no vertices"),
-        (b"\x00\x01\xff\xfe" * 500, "no vertices"),
+        (b"\x00\x01\xff\xfe" * 500, "zero bytes"),
         ("hello world\n", "no vertices"),
         ("v 0 0\n", "vertex 1: expected three numbers"),
         ("v\nv 0 0 0\n", "vertex 1: expected three numbers"),
@@ -130,6 +130,31 @@ def test_a_damaged_file_gets_one_line(tmp_path, text, problem):
         parse(tmp_path, text)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "shape.obj"))
+
+
+def test_a_large_mesh_is_read_to_its_last_face(tmp_path):
+    rng = np.random.default_rng(0)
+    mesh = Mesh(rng.normal(size=(30_000, 3)), rng.integers(0, 30_000, (60_000, 3)))
+    obj.write(tmp_path / "large.obj", mesh)
+    found = obj.read(tmp_path / "large.obj").meshes["large"]
+    np.testing.assert_allclose(found.points, mesh.points, rtol=1e-8)
+    assert np.array_equal(found.triangles, mesh.triangles)
+
+
+def test_faults_are_counted_over_the_whole_of_a_large_file(tmp_path):
+    vertices, faces = "v 0 0 0\n" * 200_000, "f 1/1 2/2 3/3\n" * 200_000
+    for text, problem in (
+        (vertices + "v 0 x 0\n" + faces, "vertex 200001"),
+        (vertices + faces + "f 1 2 y\n", "face 200001"),
+        (vertices + faces + "f 1 2 200001\n", r"face 200001 \(1 2 200001\)"),
+        (vertices + faces + "f -1 -2 -200001\n", "face 200001"),
+    ):
+        with pytest.raises(FileError, match=problem):
+            parse(tmp_path, text)
+
+
+def test_blank_lines_and_comments_in_any_number_are_nothing(tmp_path):
+    assert len(parse(tmp_path, QUAD + "\n" * 2_000_000 + "# f 1 2 9\n" * 100_000 + "f 1 2 3\n").triangles) == 1
 
 
 def test_a_missing_file_and_a_folder_get_one_line(tmp_path):

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from posespace.errors import FileError, InputError
 from posespace.formats import gltf, pose_json
-from posespace.formats.pose_json import PoseFile
+from posespace.formats.pose_file import PoseFile
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -197,7 +197,7 @@ TINY = [*column_major(np.diag([1e-300, 1e-300, 1e-300, 1]))[:12], 1e300, 0, 0, 1
     ("content", "problem"),
     [
         (b"", "is empty"),
-        (b"\x00\xff\xfe" * 100, "not valid JSON"),
+        (b"\x00\xff\xfe" * 100, "zero bytes"),
         (b'{"a": {"root": [0, 0, 0,', "not valid JSON"),
         (b"[" * 200_000, "not valid JSON"),
         (b'{"a":' * 200_000, "not valid JSON"),
@@ -260,18 +260,24 @@ trees = st.recursive(
     lambda inner: (
         st.lists(inner | st.floats(), max_size=16)
         | st.dictionaries(
-            st.sampled_from([*NAMES, "rotation", "matrix", "poses", "version", "time", "a"]), inner, max_size=5
+            st.sampled_from([*NAMES, "rotation", "rotations", "matrix", "poses", "time", "bend", "axis", "x", "z"]),
+            inner,
+            max_size=5,
         )
     ),
 )
 
 
 @settings(max_examples=300)
-@given(content=trees, ours=st.booleans())
-def test_no_content_gives_anything_but_one_line(folder, skeleton, content, ours):
+@given(content=trees, depth=st.sampled_from(["file", "poses", "rotations", "joint"]))
+def test_no_content_gives_anything_but_one_line(folder, skeleton, content, depth):
     problem = ""
+    if depth in ("rotations", "joint"):
+        content = own(rotations=content if depth == "rotations" else {"root": content})
+    elif depth == "poses":
+        content = {"posespace": "poses", "version": 1, "poses": content}
     try:
-        parse(folder, {"posespace": "poses", "version": 1, "poses": content} if ours else content).motion(skeleton)
+        parse(folder, content).motion(skeleton)
     except FileError as error:
         problem = str(error)
     assert "\n" not in problem

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace.errors import FileError
 from posespace.formats import gltf
 from posespace.formats.contents import Contents
+from posespace.formats.frames import Rate, Wanted
 from posespace.rig import Rig
 
 Array = NDArray[Any]
@@ -52,8 +53,8 @@ class Builder:
         self.json["accessors"].append(entry)
         return len(self.json["accessors"]) - 1
 
-    def read(self, folder: Path, glb: bool = False) -> Contents:
-        return gltf.read(self.write(folder, glb))
+    def read(self, folder: Path, glb: bool = False, rate: Rate = "keys") -> Contents:
+        return gltf.read(self.write(folder, glb), Wanted(rate=rate))
 
     def write(self, folder: Path, glb: bool = False) -> Path:
         whole = copy.deepcopy(self.json)

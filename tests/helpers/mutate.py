@@ -167,3 +167,14 @@ KINDS: dict[str, list[Damage]] = {
     ".skin": [skin_tree, skin_tree, *BYTES],
     ".usda": TEXT,
 }
+
+
+def write(rng: random.Random, sample: Path, target: Path) -> None:
+    """Write a damaged copy of `sample`, a file or a store."""
+    if sample.is_dir():
+        files = {path.relative_to(sample): path.read_bytes() for path in sample.rglob("*") if path.is_file()}
+        for path, content in folder(rng, files).items():
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_bytes(content)
+    else:
+        target.write_bytes(rng.choice(KINDS[sample.suffix])(rng, sample.read_bytes()))

@@ -1,4 +1,4 @@
-"""A small glTF rig with everything that can be seen: parts, materials, textures, colours, tangents, a blend shape."""
+"""A small glTF rig that has all there is to see: two meshes, materials, textures, colours, tangents, a blend shape."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ def textured() -> Builder:
 
     smile = made.add([[0, 0, 0], [0, 0.1, 0], [0, 0, 0]])
     still = made.add(np.zeros((3, 3)))
-    skin = triangle(0, TEXCOORD_0=made.add([[0, 0], [1, 0], [0, 1]]))
+    coordinates, tangents = made.add([[0, 0], [1, 0], [0, 1]]), made.add([[1, 0, 0, -1]] * 3)
+    skin = triangle(0, TEXCOORD_0=coordinates, TANGENT=tangents)
     shirt = triangle(1)
     colours = made.add([[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]], np.uint8, normalized=True)
-    hat = triangle(2, COLOR_0=colours, TANGENT=made.add([[1, 0, 0, -1]] * 3))
+    hat = triangle(2, COLOR_0=colours)
     made.json["meshes"] = [
         {
             "name": "body",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from posespace.formats import usd
 from posespace.formats.contents import Contents
+from posespace.formats.frames import Rate, Wanted
 
 EYE = "( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1) )"
 UP = "( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 2, 0, 1) )"
@@ -68,9 +69,9 @@ def SkelRoot "Arm" {api}
 def reader_in(folder: Path) -> Callable[..., Contents]:
     """Return a function that writes a text to a file in `folder` and reads it."""
 
-    def parse(text: str | bytes, name: str = "scene.usda") -> Contents:
+    def parse(text: str | bytes, name: str = "scene.usda", rate: Rate = "keys") -> Contents:
         path = folder / name
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return usd.read(path)
+        return usd.read(path, Wanted(rate=rate))
 
     return parse

@@ -362,5 +362,5 @@ def test_functions_of_rotations_are_held_along_the_way_from_a_sample(kernel):
 
 def test_a_reach_is_above_zero():
     made = RBF().fit([[0.0], [1.0]], [0.0, 1.0])
-    with pytest.raises(InputError, match="reach: expected above 0, got 0"):
+    with pytest.raises(InputError, match="reach: expected above 0, from 1e-30, got 0"):
         dataclasses.replace(made, reach=0.0)

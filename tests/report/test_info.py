@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from posespace.datasets import bending_arm
 from posespace.formats.load import POSE_FILES, READERS
-from posespace.report.info import describe
+from posespace.report.info import describe, folded
+from posespace.skin import Skin
 
 RIGS: dict[str, dict[str, Any]] = {
     "gltf-khronos/CesiumMan.glb": {"vertices": 3273, "triangles": 4672, "joints": 19, "clips": 1, "seconds": 2.0},
@@ -113,6 +117,12 @@ def test_the_knight_is_a_rig_with_what_it_carries_and_its_clips(data: Path) -> N
     meshes = [rig, *found["meshes"].values()]
     assert (sum(mesh["vertices"] for mesh in meshes), sum(mesh["triangles"] for mesh in meshes)) == (7024, 6952)
     assert (len(meshes), rig["joints"], len(found["motions"])) == (1 + 9, 41, 76)
+    short = folded(found)
+    assert (len(short["motions"]), len(short["meshes"])) == (3, 3)
+    assert short["73 more motions (--all shows them)"].endswith("Walking_Backwards, Walking_C")
+    assert rig["look"]["materials"] == ["knight_texture"]
+    assert len(rig["look"]["meshes"]) == 6
+    assert rig["look"]["images"] == ["14172 bytes"]
 
 
 def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:
@@ -122,3 +132,15 @@ def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:
     for path in sorted(found - {data / name for name in [*RIGS, *MESHES, *POSES]}):
         figures = describe(path)
         assert {"rigs", "meshes", "skeleton", "motions", "poses"} & figures.keys(), path
+
+
+def test_a_rest_pose_misfit_says_what_it_is_and_what_to_do(tmp_path: Path) -> None:
+    rig = bending_arm(rings=6, sides=6)[0].rig
+    Skin(rig).save(tmp_path / "good.skin")
+    good = describe(tmp_path / "good.skin")["rig"]
+    assert good["rest pose misfit"] == 0
+    assert "about the misfit" not in good
+    Skin(replace(rig, inverse_bind=rig.inverse_bind @ np.diag([2.0, 2, 2, 1]))).save(tmp_path / "odd.skin")
+    odd = describe(tmp_path / "odd.skin")["rig"]
+    assert odd["rest pose misfit"] > 0.1
+    assert "bind the mesh again" in odd["about the misfit"]

@@ -24,9 +24,11 @@ from posespace.report.accuracy import write_report
 from posespace.report.camera import Camera
 from posespace.report.compare import compare, seen_note
 from posespace.report.layers import displacement_colours, energies, reach, short_name
+from posespace.report.levels import error_by_level
 from posespace.report.plot import Line, line_plot
+from posespace.report.score import evaluate
 from posespace.report.signals import signals
-from posespace.report.views import looking_at, picture, worst_poses
+from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -181,6 +183,37 @@ def test_plots_place_points_by_their_scale() -> None:
     for odd in ([], [Line("a", [], [])], [Line("a", [1], [1.0])], [Line("a", [1, 2], [np.nan, np.inf])]):
         assert "nan" not in line_plot(odd, "x", "y", log_x=True, log_y=True).lower()
         assert "<svg" in line_plot(odd, "x", "y")
+
+
+def test_poses_stand_on_the_axis_by_their_names() -> None:
+    names = ["fist <1>", "the pose whose name has no end at all, ever", "point"]
+    text = line_plot([Line("a", [0, 1, 2], [1.0, 2.0, 3.0])], "pose", "y", x_names=names)
+    shown = re.findall(r'class="name"[^>]*>([^<]*)<', text)
+    assert shown == ["fist &lt;1&gt;", "the pose wh…at all, ever", "point"]
+    many = line_plot([Line("a", range(400), range(400))], "pose", "y", x_names=[f"pose {k}" for k in range(400)])
+    assert 20 <= many.count('class="name"') <= 30
+    assert 'class="name"' not in line_plot([Line("a", [0, 1], [1.0, 2.0])], "x", "y")
+
+
+def test_heat_of_good_skins_is_finer_by_a_round_factor() -> None:
+    errors = np.linspace(0, 1, 1000)
+    assert [finer(top, errors) for top in (0.5, 1.0, 2.5, 3.0, 40.0, 1e9)] == [1, 1, 2, 3, 30, 100]
+
+
+def test_a_report_says_both_heat_scales(tmp_path: Path) -> None:
+    few = TRAIN.subset(range(0, 30, 6))
+    write_report(tmp_path / "report.html", compare({"psd": PlainPSD().fit(TRAIN)}, few), few)
+    text = (tmp_path / "report.html").read_text()
+    assert "mesh unit: plain skinning" in text
+    assert "the others, whose colours are 100 times as fine" in text
+
+
+def test_levels_have_the_error_of_the_truncated_skin() -> None:
+    skin, few = eigen(TRAIN), UNSEEN.subset(range(4))
+    levels = [0, 1, 3, 6]
+    wanted = [evaluate(skin.truncated(level), few).rel_err for level in levels]
+    np.testing.assert_allclose(error_by_level(skin, levels, few), wanted, rtol=1e-5)
+    np.testing.assert_allclose(error_by_level(skin.packed(16), levels, few), wanted, rtol=1e-2)
 
 
 def test_the_camera_looks_at_the_error_and_frames_all_shapes() -> None:

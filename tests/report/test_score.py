@@ -12,15 +12,18 @@ from hypothesis import given, settings
 from posespace import datasets, rotations
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.interpolate.rbf import RBF
+from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
 from posespace.motion import Motion, pose_digests
 from posespace.pose import Pose
-from posespace.report.score import Score, angles_between, evaluate, moved_alone
+from posespace.report.score import Score, angles_between, evaluate, evaluate_all, moved_alone
 from posespace.report.stored import stored_bytes, stored_numbers
 from posespace.rig import Rig
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
+from posespace.spaces import PoseSpace
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)
 
@@ -239,3 +242,20 @@ def test_a_score_reads_one_shape_at_a_time() -> None:
     assert asked == list(range(len(UNSEEN)))
     assert done[-1] == (25, 25)
     assert score.per_vertex.dtype == np.float32
+
+
+def test_several_skins_in_one_pass_score_as_each_alone_and_one_that_fails_does_not_stop_the_others() -> None:
+    few = UNSEEN.subset(range(5))
+    needs = PoseSpace("points", ("tip",))
+    driver = Driver(needs, RBF("linear").fit(np.zeros((1, 3)), np.ones((1, 1)), needs.metric))
+    fails = Skin(TRAIN.rig, (Layer("tip", driver, np.array([0]), np.zeros((1, 1, 3), np.float32)),))
+    skins = [Skin(TRAIN.rig), fails, PlainPSD().fit(TRAIN)]
+    plain, failed, fitted = evaluate_all(skins, few)
+    assert isinstance(failed, InputError)
+    assert isinstance(plain, Score)
+    assert isinstance(fitted, Score)
+    assert fitted.figures() == evaluate(skins[2], few).figures()
+    assert plain.rel_err == 1
+    for index, (pose, shape) in enumerate(few):
+        off = np.linalg.norm(skins[2].pose(pose)[0] - shape, axis=1)
+        np.testing.assert_allclose(fitted.per_vertex[index], off, atol=1e-6)

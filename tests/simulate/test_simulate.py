@@ -189,6 +189,24 @@ def test_contact_changes_nothing_where_nothing_touches(poses: Path, whole: Path,
         np.testing.assert_allclose(after.shapes[k], before.shapes[k], atol=1e-6 * BODY.rig.mesh.diagonal)
 
 
+def test_poses_that_were_lost_are_counted_and_fail_the_run(poses: Path, tmp_path: Path) -> None:
+    import psutil
+
+    out = tmp_path / "a.examples"
+    line = command(poses, out, "--retries", "0")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as going:
+        wait_for_poses(out, 1)
+        for child in psutil.Process(going.pid).children(recursive=True):
+            if "spawn_main" in " ".join(child.cmdline()):
+                child.kill()
+        said, told = going.communicate()
+    found = json.loads(said)
+    missing = found["poses"] - found["finished"]
+    assert missing == len(found["failed"]) > 0
+    assert told == f"posespace: {out}: {missing} of its 9 poses are missing; solve them again with --resume\n"
+    assert going.returncode == 1
+
+
 def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(tmp_path: Path) -> None:
     mesh = tetrahedralise(BODY.rig.mesh, BODY.bones, 1200, cuts=BODY.cuts)
     hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))

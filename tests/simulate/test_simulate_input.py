@@ -18,12 +18,14 @@ from numpy.typing import ArrayLike
 from posespace.cluster.machines import Machines
 from posespace.errors import InputError
 from posespace.formats import pose_json
+from posespace.formats.pose_choice import PoseChoice
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.arm import arm
 from posespace.simulate.bodies.body import Bone
-from posespace.simulate.settings import require_extras
+from posespace.simulate.run import poses_of
+from posespace.simulate.settings import Settings, require_extras
 
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
@@ -137,11 +139,16 @@ def test_joints_outside_the_skin(tmp_path: Path, poses: Path) -> None:
     assert_refused(tmp_path, words, "made.gltf: rig: none of its joints lies inside", "check scale", without=NEVER)
 
 
-def test_elements_too_large_for_the_room_round_the_bones(tmp_path: Path, poses: Path) -> None:
+def test_elements_too_few_for_the_room_round_the_bones_are_more_with_a_warning(tmp_path: Path, poses: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
-    words = ("made.gltf", "--poses", poses, "--elements", "200")
-    remedy = "made.gltf: ask for more elements (--elements 400, now 200): the bone of 'hand' meets the skin"
-    assert_refused(tmp_path, words, remedy, fork=False)
+    words = ["made.gltf", "--poses", str(poses), "--elements", "200", "--order", "1", "-o", "out.examples", "--json"]
+    done = run_alone(["simulate", *words], tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    note = f"200 elements are too few for these bones: {found['tetrahedra']} are used"
+    assert done.stderr == f"posespace: warning: {note}\n"
+    assert note in found["notes"]
+    assert found["finished"] == found["poses"]
 
 
 def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
@@ -151,6 +158,23 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps({"bent": {"hnad": [0, 0, 0.2, 0.98]}}))
     words = ("arm", "--poses", "other.json")
     assert_refused(tmp_path, words, "other.json", "'hnad' is not in the skeleton; the closest is", without=NEVER)
+    words = (*words, "--partial")
+    assert_refused(tmp_path, words, "other.json", "no pose is left: each names joints", without=NEVER)
+    assert_refused(tmp_path, ("arm", "--only", "fist*"), "poses fist*: none of the", "matches", without=NEVER)
+
+
+def test_poses_are_chosen_by_name_and_by_the_joints_of_the_rig(tmp_path: Path) -> None:
+    rig = arm().rig
+    some = poses_of(Settings("arm", choice=PoseChoice(only=("forearm*", "!*-*")), random=2), rig)
+    every = poses_of(Settings("arm", random=2), rig)
+    assert some.names == ("rest", *(name for name in every.names if name.startswith("forearm") and "-" not in name))
+    assert 1 < len(some) < len(every)
+    (tmp_path / "two.json").write_text(json.dumps({"a": {"forearm": [0, 0, 0.2, 0.98]}, "b": {"nose": [0, 0, 0, 1]}}))
+    with pytest.warns(UserWarning, match="1 of 2 poses skipped"):
+        assert poses_of(Settings("arm", tmp_path / "two.json", choice=PoseChoice(partial=True)), rig).names == (
+            "rest",
+            "a",
+        )
 
 
 @pytest.mark.parametrize(

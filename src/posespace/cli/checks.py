@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from posespace.cli.printing import note
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from posespace.examples import Examples
+    from posespace.formats.pose_choice import PoseChoice
+    from posespace.motion import Motion
+    from posespace.skeleton import Skeleton
 
 
-def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
+def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
     """Return the finished examples of a store whose names match the patterns; raise where there are none."""
     from posespace.examples import Examples
     from posespace.formats.files import naming
@@ -21,13 +26,34 @@ def open_examples(path: Path, poses: Sequence[str] = ()) -> Examples:
     if not len(examples):
         raise FileError(path, "holds no finished pose; finish it with --resume")
     with naming(path):
-        return examples.named(*poses) if poses else examples
+        return examples.named(*only) if only else examples
+
+
+def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole: bool = False) -> Motion | None:
+    """Return the chosen poses of the motion given by ``--motion``; None where none is given."""
+    require_motion(path, choice)
+    return None if path is None else choice.load(path, skeleton, whole, note)
+
+
+def require_motion(motion: Path | None, choice: PoseChoice) -> None:
+    """Raise if poses of a motion are chosen that is not given."""
+    given = {
+        "--clip": choice.clip is not None,
+        "--rate": choice.rate is not None,
+        "--only": bool(choice.only),
+        "--partial": choice.partial,
+    }
+    if motion is None and any(given.values()):
+        raise InputError(f"{next(name for name in given if given[name])}: expected --motion FILE with it")
 
 
 def require_folder(out: Path) -> None:
-    """Raise unless the folder of the file to write exists."""
-    if not out.absolute().parent.is_dir():
+    """Raise unless the folder of the file to write exists and can be written to."""
+    folder = out.absolute().parent
+    if not folder.is_dir():
         raise FileError(out, "its folder does not exist; create it first")
+    if not os.access(folder, os.W_OK):
+        raise FileError(out, "cannot be written (its folder is read-only); choose another folder")
 
 
 def require_skin_file(out: Path) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from posespace.cli.checks import open_examples, require_page
-from posespace.cli.options import FILE, Command, argument, json_option, poses_option
-from posespace.cli.printing import complain, print_json
+from posespace.cli.options import FILE, Command, argument, json_option, only_option
+from posespace.cli.printing import complain, print_json, warn
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @argument("files", "The skins, then the example store.", nargs=-1, required=True, metavar="SKIN... EXAMPLES")
 @click.option("--report", type=FILE, help="Also write a web page with plots and pictures.")
 @click.option("--rivals", type=FILE, help="Examples to fit rival methods on; each adds a row.")
-@poses_option
+@only_option
 @json_option
 def evaluate(
-    files: tuple[Path, ...], report: Path | None, rivals: Path | None, poses: tuple[str, ...], as_json: bool
+    files: tuple[Path, ...], report: Path | None, rivals: Path | None, only: tuple[str, ...], as_json: bool
 ) -> None:
     """Score skins on examples, next to plain skinning.
 
@@ -41,7 +41,7 @@ def evaluate(
         raise FileError(store, f"{problem}; the last argument is the example store, the skins come first")
     if report is not None:
         require_page(report)
-    examples = open_examples(store, poses)
+    examples = open_examples(store, only)
     loaded, others = _load(skins), {}
     for file, skin in zip(skins, loaded.values(), strict=True):
         _require_same(file, len(skin.mesh.points), skin.rig, examples)
@@ -50,6 +50,7 @@ def evaluate(
 
         fitted = open_examples(rivals)
         _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
+        fitted = _unseen(rivals, fitted, examples) if only else fitted
         with status("fitting the rivals"):
             others = fit_all(_rivals(), fitted)
     with counter("evaluating") as advance:
@@ -87,6 +88,21 @@ def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
 
     with naming(file):
         check_same("its", vertices, rig, truth.rig)
+
+
+def _unseen(file: Path, fitted: Examples, truth: Examples) -> Examples:
+    """The examples to fit the rivals on, without the poses that were chosen to evaluate on."""
+    from posespace.motion import pose_digests
+
+    evaluated = set(pose_digests(truth.motion, truth.rig.skeleton))
+    kept = [k for k, pose in enumerate(pose_digests(fitted.motion, fitted.rig.skeleton)) if pose not in evaluated]
+    if not kept:
+        raise FileError(file, "all its poses are evaluated on, so none is left to fit the rivals on; choose fewer")
+    if len(kept) < len(fitted):
+        warn(
+            f"{file}: {len(fitted) - len(kept)} of its {len(fitted)} poses are evaluated on; no rival is fitted to them"
+        )
+    return fitted.subset(kept)
 
 
 def _rivals() -> Any:

@@ -1,34 +1,148 @@
-"""`posespace examples`: a rig, poses and shapes gathered into an example store."""
+"""`posespace examples`: a rig, poses and shapes gathered into an example store, and checked."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
-from posespace.cli.printing import print_one
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option, resume_option
+from posespace.cli.printing import markdown_table, print_json, print_one, warn
+from posespace.errors import InputError
+
+if TYPE_CHECKING:
+    from posespace.formats.doubts import Finding
+    from posespace.formats.gather import Gathered
+    from posespace.formats.pose_choice import PoseChoice
 
 EXAMPLE = "Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples"
 
+_MOST_ROWS = 40
+
 
 @click.command(cls=Command, epilog=EXAMPLE)
-@argument("rig", "The rig. A file that holds only a mesh becomes a rig driven by controls.")
-@click.option("--poses", required=True, type=FILE, help="Poses (JSON) or a motion (BVH, glTF, USD).")
+@argument("rig", "The rig, or a skin of it. A file that holds only a mesh becomes a rig driven by controls.")
 @click.option(
-    "--shapes", required=True, help="A quoted pattern of shape files, or one .npy file of (poses, vertices, 3)."
+    "--poses",
+    type=FILE,
+    help="Poses (JSON) or a motion (BVH, glTF, USD). Without it: those that `posespace pose` wrote beside the shapes.",
 )
+@click.option(
+    "--shapes",
+    help="A folder that `posespace pose` wrote, a quoted pattern of shape files, or one .npy file of "
+    "(poses, vertices, 3).",
+)
+@choice_options
+@click.option("--morphs", is_flag=True, help="The morph targets of the rig's file are examples, driven by controls.")
 @out_option("The example store to write.")
 @click.option("--rest/--no-rest", default=True, help="Add the rest shape where no pose is at rest.")
+@click.option(
+    "--unit",
+    multiple=True,
+    metavar="[POSE=]FACTOR",
+    help="Multiply shapes by this: 0.01 for centimetres where the rig has metres. May be repeated, e.g. 'fist=0.01'.",
+)
+@click.option(
+    "--up",
+    multiple=True,
+    metavar="[POSE=]AXES",
+    help="The shapes' axes: z for z up where the rig has y up, y for the opposite, or which axes of theirs are the "
+    "rig's x, y and z, such as x,z,-y. May be repeated.",
+)
+@click.option(
+    "--match",
+    type=click.Choice(["order", "positions"]),
+    default="order",
+    show_default=True,
+    help="How vertices are matched: positions for shapes in another vertex order or with merged seams.",
+)
 @resume_option
 @json_option
-def examples(rig: Path, poses: Path, shapes: str, out: Path, rest: bool, resume: bool, as_json: bool) -> None:
+def examples(
+    rig: Path,
+    poses: Path | None,
+    shapes: str | None,
+    choice: PoseChoice,
+    morphs: bool,
+    out: Path,
+    rest: bool,
+    unit: tuple[str, ...],
+    up: tuple[str, ...],
+    match: str,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Gather a rig, poses and shapes into an example store.
 
-    There is one shape per pose. Shapes are matched to poses by name, or else in order.
+    There is one shape per pose. Shapes are matched to poses by name, or else in order. How far each shape lies from
+    plain skinning is shown; what looks wrong is said, with the option that mends it.
     """
-    from posespace.formats.gather import gather_examples
+    from posespace.formats.gather import Gathering, gather_examples
+    from posespace.formats.placing import Placing
     from posespace.report.info import describe
 
-    notes = gather_examples(rig, poses, shapes, out, rest, resume)
-    print_one(describe(out) | ({"notes": notes} if notes else {}), as_json)
+    units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
+    placing = Placing(units, _by_pose(up), match)
+    found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
+    figures = describe(out) | {"shapes matched": found.matched}
+    if as_json:
+        rows = [
+            _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
+        ]
+        print_json(figures | ({"notes": found.notes} if found.notes else {}) | {"shapes": rows})
+        return
+    print_one(figures, as_json)
+    _print_table(found)
+    for note in found.notes:
+        warn(note)
+
+
+def _by_pose(values: tuple[str, ...]) -> dict[str, str]:
+    """Values by the pattern of poses they are for: "fist=0.01", or "0.01" for all."""
+    return {pose or "*": value for pose, _, value in (entry.rpartition("=") for entry in values)}
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--unit: expected a number such as 0.01, or POSE=0.01, got {text[:40]!r}") from None
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    cause = finding.cause
+    return {
+        "pose": finding.pose,
+        "rms": finding.rms,
+        "largest": finding.largest,
+        "vertex": finding.vertex,
+        "near": finding.near,
+        "stands out": finding.stands_out,
+        "cause": "" if cause is None else str(cause),
+        "mended by": "" if cause is None else cause.options(finding.pose),
+    }
+
+
+def _print_table(found: Gathered) -> None:
+    """Print how far shapes are from plain skinning; of very many, those in doubt and the farthest."""
+    findings = list(zip(found.findings, found.sources, strict=True))
+    chosen = findings
+    if len(findings) > _MOST_ROWS:
+        chosen = sorted(findings, key=lambda pair: (not pair[0].is_doubtful, -pair[0].rms))[:_MOST_ROWS]
+    rows = [
+        {
+            "pose": finding.pose,
+            "file": file.name,
+            "RMS": f"{finding.rms:.2%}",
+            "largest": f"{finding.largest:.2%}",
+            "at vertex": finding.vertex,
+            "near": finding.near,
+            "in doubt": str(finding.cause or "stands out") if finding.is_doubtful else "",
+        }
+        for finding, file in chosen
+    ]
+    click.echo("\nDistance from plain skinning, as a share of the box's diagonal")
+    click.echo(markdown_table(rows))
+    if len(chosen) < len(findings):
+        click.echo(f"... and {len(findings) - len(chosen)} nearer ones; --json lists all")

@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.checks import open_motion, require_folder
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one, warn
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
-@click.option("--rate", type=float, default=30.0, show_default=True, help="Frames per second between distant poses.")
+@choice_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @json_option
-def export(skin: Path, out: Path, motion: Path | None, rate: float, unit: str | None, up: str, as_json: bool) -> None:
+def export(
+    skin: Path, out: Path, motion: Path | None, choice: PoseChoice, unit: str | None, up: str, as_json: bool
+) -> None:
     """Write a skin as glTF, for other programs.
 
     The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
     metres and with y up.
     """
     from posespace.formats.export import export
-    from posespace.formats.load import load_motion
     from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_folder(out)
     loaded = Skin.load(skin)
-    clip = None if motion is None else load_motion(motion, loaded.rig.skeleton)
-    export(loaded, out, clip, warn, rate, unit, up)
+    played = open_motion(motion, loaded.rig.skeleton, choice)
+    export(loaded, out, played, warn, _rate(choice), unit, up)
     print_one(describe(out), as_json)
+
+
+def _rate(choice: PoseChoice) -> float:
+    """How many frames per second are written between distant poses."""
+    return choice.rate if isinstance(choice.rate, float) else 30.0

@@ -12,9 +12,8 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from posespace.cli.checks import open_examples, require_skin_file
-from posespace.cli.options import FILE, Command, Group, argument, json_option, out_option, poses_option
+from posespace.cli.options import FILE, Choice, Command, Group, argument, json_option, only_option, out_option
 from posespace.cli.printing import print_one, with_short_layers
-from posespace.errors import InputError, closest_name
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles"}
 """The name on the command line and the class, as `posespace` exports it."""
@@ -30,6 +29,8 @@ _PLAIN = (bool, int, float, str, Path)
 class Methods(Group):
     """The methods as subcommands, each loaded when it is asked for."""
 
+    kind = "method"
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the methods."""
         return list(METHODS)
@@ -38,13 +39,6 @@ class Methods(Group):
         """Write one line per method, without loading any."""
         with formatter.section("Methods"):
             formatter.write_dl(list(SUMMARIES.items()))
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command of the method that the words begin with; raise where there is no such method."""
-        if args[0] not in METHODS:
-            close = closest_name(args[0], list(METHODS))
-            raise InputError(f"method {args[0]!r}: expected one of {', '.join(METHODS)}; the closest is {close}")
-        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of a method."""
@@ -67,11 +61,11 @@ def _command(name: str) -> click.Command:
 
     @argument("examples", "The example store.")
     @out_option("The skin to write.")
-    @poses_option
+    @only_option
     @json_option
-    def run(examples: Path, out: Path, poses: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    def run(examples: Path, out: Path, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
         used: dict[str, Any] = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
-        _fit(settings(**options), examples, out, poses, as_json, used)
+        _fit(settings(**options), examples, out, only, as_json, used)
 
     first = (inspect.getdoc(settings) or "").partition("\n")[0]
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
@@ -96,7 +90,7 @@ def _resource_options() -> list[click.Option]:
 def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
     """The option of a setting, of the first plain type it takes; None where it has none.
 
-    What its text says from "In Python" on is left out.
+    What its text says from "In Python" on is left out. "choices" among the field's metadata are all that it takes.
     """
     kinds = [kind for kind in (get_args(hint) or (hint,)) if kind in _PLAIN]
     default = field.default if field.default_factory is MISSING else field.default_factory()
@@ -106,7 +100,7 @@ def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
     sentence = f"{said[:1].upper()}{said[1:]}." if said else None
     flag = field.name.replace("_", "-")
     name = f"--{flag}/--no-{flag}" if kinds[0] is bool else f"--{flag}"
-    kind = FILE if kinds[0] is Path else kinds[0]
+    kind = FILE if kinds[0] is Path else Choice(field.metadata["choices"]) if "choices" in field.metadata else kinds[0]
     return click.Option([name, field.name], type=kind, default=default, help=sentence)
 
 
@@ -126,14 +120,14 @@ def described(settings: type) -> dict[str, str]:
     return found
 
 
-def _fit(method: Any, store: Path, out: Path, poses: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:
+def _fit(method: Any, store: Path, out: Path, only: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:
     from posespace.fit.stream import Resources
     from posespace.formats.files import naming
     from posespace.progress import status
     from posespace.report.info import describe_fit
 
     require_skin_file(out)
-    examples = open_examples(store, poses)
+    examples = open_examples(store, only)
     with status("fitting"), naming(store):
         skin = method.fit(examples, Resources(**resources)) if resources else method.fit(examples)
     skin.save(out)

@@ -13,11 +13,12 @@ from posespace.errors import InputError
 
 @click.command(cls=Command, epilog="Example: posespace info hand.glb clip.bvh hand.examples")
 @argument("files", "Rigs, meshes, motions, poses, skins or example stores.", nargs=-1, required=True, metavar="FILE...")
+@click.option("--all", "is_whole", is_flag=True, help="Show every rig, mesh and motion of a file that has many.")
 @json_option
-def info(files: tuple[Path, ...], as_json: bool) -> None:
+def info(files: tuple[Path, ...], is_whole: bool, as_json: bool) -> None:
     """Show what is in a rig, mesh, motion, skin or other file."""
     from posespace.progress import track
-    from posespace.report.info import describe
+    from posespace.report.info import describe, folded
 
     found, problems = [], []
     for file in track(files, "reading") if len(files) > 4 else files:
@@ -31,7 +32,7 @@ def info(files: tuple[Path, ...], as_json: bool) -> None:
     else:
         for figures in found:
             if "error" not in figures:
-                print_figures(figures.pop("file"), figures)
+                print_figures(figures.pop("file"), figures if is_whole else folded(figures))
     for problem in problems:
         complain(problem)
     if problems:

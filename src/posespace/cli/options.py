@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from posespace.errors import InputError, closest_name
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -20,8 +24,29 @@ class Argument(click.Argument):
         self.purpose = purpose
 
 
+class Choice(click.Choice[str]):
+    """One of several words, refused in the library's own words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Return the word if it is one of them."""
+        from posespace import check
+
+        return check.choice((param and param.name) or "value", value, tuple(self.choices))
+
+
 class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the words once the options are taken; raise at an unknown one, with the closest."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            known = [name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)]
+            close = closest_name(error.option_name, [name for name in known if name.startswith("--")])
+            raise InputError(
+                f"option {error.option_name}: {ctx.command_path} has none of that name; the closest is {close}"
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""
@@ -41,6 +66,7 @@ class Group(Command, click.Group):
     """Commands in the order in which they were added; on its own it shows its help."""
 
     command_class = Command
+    kind = "command"
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands."""
@@ -49,6 +75,14 @@ class Group(Command, click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Return what is left of the words once the group's own options are taken."""
         return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that the words begin with; raise where there is no such command, with the closest."""
+        known = self.list_commands(ctx)
+        if args[0] not in known:
+            close = closest_name(args[0], known)
+            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}; the closest is {close}")
+        return super().resolve_command(ctx, args)
 
 
 def argument(name: str, purpose: str, **settings: Any) -> Callable[[Function], Function]:
@@ -61,11 +95,43 @@ def out_option(purpose: str, **settings: Any) -> Callable[[Function], Function]:
     return click.option("-o", "--out", type=FILE, help=purpose, **{"required": True, **settings})
 
 
-poses_option = click.option(
-    "--poses",
+only_option = click.option(
+    "--only",
     multiple=True,
     metavar="PATTERN",
     help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all but these. May be repeated.",
+)
+
+
+def choice_options(function: Function) -> Function:
+    """Give a command that takes poses or a motion ``--clip``, ``--rate``, ``--only`` and ``--partial``, as `choice`."""
+
+    @wraps(function)
+    def chosen(*, clip: str | None, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
+        from posespace.formats.pose_choice import PoseChoice
+
+        return function(choice=PoseChoice(clip, rate, only, partial), **given)
+
+    rate = click.option(
+        "--rate",
+        callback=_rate,
+        metavar="NUMBER|keys",
+        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
+        "dense, else 30, or another usual rate at which every key is a frame.",
+    )
+    clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
+    return clip(rate(only_option(partial_option(chosen))))  # type: ignore[return-value]
+
+
+def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
+    """Return the number, or the word as it is: loading says what is wrong with any but keys."""
+    with suppress(TypeError, ValueError):
+        return float(value)  # type: ignore[arg-type]
+    return value
+
+
+partial_option = click.option(
+    "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
 )
 resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

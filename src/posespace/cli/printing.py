@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import math
 import sys
+import textwrap
+from contextlib import suppress
 from typing import Any
 
 import click
+
+from posespace.errors import one_line
+
+_WIDTH = 120
+"""Lines of figures are broken here."""
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -20,7 +27,13 @@ def print_one(figures: dict[str, Any], as_json: bool) -> None:
 
 def print_json(value: Any) -> None:
     """Print JSON; numbers that are not finite become null, since JSON has no word for them."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        # In JSON's own escapes, which every reader understands.
+        text = json.dumps(_finite(value), indent=2)
+    print(text)
 
 
 def markdown_table(rows: list[dict[str, Any]]) -> str:
@@ -41,9 +54,9 @@ def _finite(value: Any) -> Any:
 
 def print_figures(title: str, figures: dict[str, Any]) -> None:
     """Print figures under a title, nested ones indented."""
-    click.secho(title, bold=True)
+    click.secho(one_line(title), bold=True)
     for line in _lines(_with_short_curve(figures), 1):
-        click.echo(line)
+        click.echo(one_line(line))
 
 
 def _lines(figures: dict[str, Any], depth: int) -> list[str]:
@@ -55,11 +68,17 @@ def _lines(figures: dict[str, Any], depth: int) -> list[str]:
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
         else:
-            lines.append(f"{start}: {_short(value)}")
+            line = f"{start}: {_short(value)}"
+            deeper = "  " * (depth + 1)
+            lines += textwrap.wrap(
+                line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False
+            )
     return lines
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -105,8 +124,14 @@ def _short_layer(layer: dict[str, Any]) -> str:
 
 
 def complain(message: str) -> None:
-    """Print one line on standard error."""
-    print(f"posespace: {' '.join(message.split())}", file=sys.stderr)
+    """Print one line on standard error, if anyone can be told."""
+    with suppress(OSError):
+        print(f"posespace: {one_line(message.strip())}", file=sys.stderr, flush=True)
+
+
+def note(message: str) -> None:
+    """Print one line on standard error about a choice that was made."""
+    complain(f"note: {message}")
 
 
 def warn(message: str) -> None:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import require_skin_file
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.checks import open_motion, require_skin_file
+from posespace.cli.options import FILE, Choice, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
+
+TRANSFERS = ("auto", "operator", "difference")
+CORRESPONDENCES = ("auto", "same", "padding", "closest")
+MATCHING = "Which vertex of one body is which of another; padding: as in the paper."
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -17,9 +25,10 @@ from posespace.cli.printing import print_one
 @argument("y1", "A skin of the body to change in the same way.")
 @out_option("The skin to write.")
 @click.option("--motion", type=FILE, help="Poses to sample. Without it: those that X1 was fitted on.")
+@choice_options
 @click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
-@click.option("--transfer", default="auto", help="operator (as in the paper), difference, or auto.")
-@click.option("--correspondence", default="auto", help="same, padding (as in the paper), closest, or auto.")
+@click.option("--transfer", type=Choice(TRANSFERS), default="auto", help="How to transfer; operator: as in the paper.")
+@click.option("--correspondence", type=Choice(CORRESPONDENCES), default="auto", help=MATCHING)
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
 @json_option
 def retarget(
@@ -28,6 +37,7 @@ def retarget(
     y1: Path,
     out: Path,
     motion: Path | None,
+    choice: PoseChoice,
     signals: int,
     transfer: str,
     correspondence: str,
@@ -36,15 +46,14 @@ def retarget(
 ) -> None:
     """Make the skin that is to Y1 what X2 is to X1."""
     from posespace.fit.retarget.retarget import retarget
-    from posespace.formats.load import load_motion
     from posespace.progress import status
     from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
-    clip = None if motion is None else load_motion(motion, first.rig.skeleton, whole=True)
+    poses = open_motion(motion, first.rig.skeleton, choice, whole=True)
     with status("retargeting"):
-        made = retarget(first, second, third, clip, signals, transfer, correspondence, bits)
+        made = retarget(first, second, third, poses, signals, transfer, correspondence, bits)
     made.save(out)
     print_one(describe(out), as_json)

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.options import FILE, Command, argument, json_option, out_option, resume_option
-from posespace.cli.printing import print_one, warn
+from posespace.cli.options import (
+    FILE,
+    Choice,
+    Command,
+    argument,
+    choice_options,
+    json_option,
+    out_option,
+    resume_option,
+)
+from posespace.cli.printing import complain, note, print_one, warn
+from posespace.errors import InputError
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
 @argument("body", "hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
+@choice_options
 @click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
-@click.option("--side", default="right", help="Which hand: right or left.")
+@click.option("--side", type=Choice(["right", "left"]), default="right", help="Which hand.")
 @click.option("--elements", default=11_000, help="Approximate number of tetrahedra.")
 @click.option("--order", default=2, help="1 for 4-node, 2 for 10-node tetrahedra.")
 @click.option("--step", default=18.0, help="Degrees between the poses of a joint's range.")
@@ -23,10 +38,10 @@ from posespace.cli.printing import print_one, warn
 @click.option("--seed", default=2002, help="Seed of the random poses.")
 @click.option("--poisson", default=0.49, help="Poisson's ratio of the flesh.")
 @click.option("--skin", default=0.1, help="Stiffness of the skin: modulus over flesh's times thickness over diagonal.")
-@click.option("--no-contact", is_flag=True, help="Let skin pass through skin. Faster.")
+@click.option("--contact/--no-contact", default=True, help="Keep skin from passing through skin; without it: faster.")
 @click.option(
     "--law",
-    type=click.Choice(["stable", "calculix"]),
+    type=Choice(["stable", "calculix"]),
     default="calculix",
     help="Material law; calculix resists inversion.",
 )
@@ -40,6 +55,7 @@ def simulate(
     body: str,
     out: Path,
     poses: Path | None,
+    choice: PoseChoice,
     level: int,
     side: str,
     elements: int,
@@ -49,7 +65,7 @@ def simulate(
     seed: int,
     poisson: float,
     skin: float,
-    no_contact: bool,
+    contact: bool,
     law: str,
     workers: int,
     scheduler: str | None,
@@ -69,7 +85,14 @@ def simulate(
     from posespace.simulate.run import simulate
     from posespace.simulate.solver.contact import Contact
 
-    tissue = Tissue(order, law, poisson, skin, None if no_contact else Contact())
-    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue)
+    if poses is None and (choice.clip, choice.rate, choice.partial) != (None, None, False):
+        raise InputError("--clip, --rate and --partial choose poses of a file; give it with --poses FILE")
+    tissue = Tissue(order, law, poisson, skin, Contact() if contact else None)
+    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, choice)
     machines = Machines(workers, scheduler, memory, retries)
-    print_one(simulate(settings, out, machines, resume, warn=warn), as_json)
+    figures = simulate(settings, out, machines, resume, warn=warn, note=note)
+    wanted, finished = figures["poses"], figures["finished"]
+    print_one(figures, as_json)
+    if finished < wanted:
+        complain(f"{out}: {wanted - finished} of its {wanted} poses are missing; solve them again with --resume")
+        raise click.exceptions.Exit(1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from posespace import check, skinning
 from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.jit import njit
 from posespace.progress import track
 
 
@@ -70,7 +71,7 @@ def normal_residuals(examples: Examples) -> Floats32:
     return values
 
 
-@njit(cache=True, parallel=True, error_model="numpy")
+@njit(parallel=True, error_model="numpy")
 def _residual(
     transforms: Floats, influences: Ints, weights: Floats, rest: Floats, shape: Floats, out: Floats32
 ) -> NDArray[np.bool_]:  # pragma: no cover - compiled

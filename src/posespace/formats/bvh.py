@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +15,16 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import FileError
-from posespace.formats import files
+from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents, unique
+from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 _CHANNELS = {axis + kind: (kind, index) for axis, index in _AXES.items() for kind in ("position", "rotation")}
 _END_SITE = -1
-_MOST_JOINTS = 100_000
+_MOST_JOINTS = 30_000
 _MOST_TURNS = 1_000_000
 """Joints times frames that any file may ask for; a file that asks for more must be long enough for them."""
 
@@ -49,13 +49,15 @@ class _Columns:
     axes: NDArray[np.int64]
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read the skeleton and its motion; end sites are not joints, and a repeated name gets #2, #3, ...
+
+    The file says nothing of what is between its frames: they are the clip's, and linear between them at another rate.
 
     A root's position channels replace its OFFSET. Those of other joints do so too in most files, while some exporters
     (MakeHuman's poses) write them relative to it, as zeros: `_replaces_offset` tells the two apart.
     """
-    text = files.read_text(path).replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff \t\n")
+    text = files.read_text(path).lstrip()
     if text[:9].lower() != "hierarchy":
         raise FileError(path, "is not a BVH file: it does not start with HIERARCHY")
     middle = _MOTION.search(text)
@@ -71,6 +73,7 @@ def read(path: Path) -> Contents:
     renamed = sum(joint.name != name for joint, name in zip(joints, names, strict=True))
     notes = [f"{renamed} joints renamed, because their names are repeated"] if renamed else []
     motions: dict[str, Motion] = {}
+    clips: dict[str, Clip] = {}
     # Numbers near the largest double overflow below; Skeleton and Motion then raise.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         parents = np.array([joint.parent for joint in joints], dtype=np.int32)
@@ -78,10 +81,13 @@ def read(path: Path) -> Contents:
         if len(values):
             shifts = _translations(joints, offsets, values)
             times = frame_time * np.arange(len(values))
-            motions[path.stem] = Motion(_rotations(joints, values), shifts, times)
+            timing = frames_of(times, wanted.rate or "keys", 7 * len(joints), "its clip")
+            motion = Motion(_rotations(joints, values), shifts, times)
+            motions[path.stem] = motion if timing.rate is None else resampled(motion, timing.times)
+            clips[path.stem] = timing.clip(path.stem)
         else:
             notes.append("holds no frames")
-    return Contents(path, "BVH", skeleton=skeleton, motions=motions, notes=tuple(notes))
+    return Contents(path, "BVH", skeleton=skeleton, motions=motions, notes=tuple(notes), clips=clips)
 
 
 class _Hierarchy:
@@ -178,12 +184,10 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
     # Each number takes two characters. Where joints have no channels, only the second bound limits the frames.
     if 2 * count * channels > len(numbers) or count * len(joints) > max(_MOST_TURNS, len(numbers)):
         raise FileError(path, f"says it has {count} frames of {channels} channels, more than a file this long can hold")
-    # Line by line, so that the words of a large file are never all in memory.
-    words = chain.from_iterable(map(str.split, numbers.split("\n")))
-    try:
-        values = np.fromiter(map(float, words), dtype=np.float64)
-    except ValueError as error:
-        raise FileError(path, f"expected numbers in its frames ({str(error)[:80]})") from None
+    plain = numbers.encode()
+    values = text_numbers.parse_all(plain)
+    if values is None:
+        raise FileError(path, f"expected numbers in its frames, got {text_numbers.first_bad(plain)!r}")
     if len(values) != count * channels:
         raise FileError(
             path, f"expected {count} frames x {channels} channels = {count * channels} numbers, got {len(values)}"

@@ -9,6 +9,7 @@ from posespace.errors import InputError
 _LARGEST = 3.4e38
 """Numbers beyond single precision are a sign of damage, and their squares overflow."""
 _MOST_AXES = 8
+_MOST_DEPTH = 50
 
 
 class Fields:
@@ -19,6 +20,8 @@ class Fields:
     value : what the JSON holds, of any type
     where : what the object is called in messages: "accessor 5"
     """
+
+    __slots__ = ("values", "where")
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, dict):
@@ -85,6 +88,14 @@ class Fields:
         """Return a list of objects, called `each` 0, `each` 1, ... in messages."""
         return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key, default))]
 
+    def part_of(self, key: str, number: int, each: str) -> Fields:
+        """Return one of a list of objects, as `parts` would."""
+        return Fields(self._list(key, None)[number], f"{each} {number}")
+
+    def length(self, key: str) -> int:
+        """Return how long the list under `key` is; 0 where it is missing."""
+        return len(self._list(key, ()))
+
     def _get(self, key: str, default: object) -> object:
         if key in self.values:
             return self.values[key]
@@ -130,6 +141,17 @@ class Fields:
 def printable(text: str) -> str:
     """Return a string without halves of surrogate pairs: JSON can spell them, but no terminal can print them."""
     return text.encode("utf-8", "replace").decode()
+
+
+def plain(value: object, where: str, depth: int = _MOST_DEPTH) -> object:
+    """Return JSON of any kind with every string printable; raise where it is nested too deep to be written again."""
+    if not depth:
+        raise InputError(f"{where}: expected at most {_MOST_DEPTH} levels, got more")
+    if isinstance(value, dict):
+        return {printable(key): plain(entry, where, depth - 1) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [plain(entry, where, depth - 1) for entry in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 def shown(value: object) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from posespace.check import Floats
+from posespace.formats.frames import Clip
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -24,9 +25,10 @@ class Contents:
     meshes : unrigged meshes by name
     rigs : rigs by name, the one with most vertices first
     skeleton : the joints of a motion file that has its own (BVH)
-    motions : clips by name; their joints are those of `skeleton`, or of the first rig
+    motions : the clips that were wanted, by name; their joints are those of `skeleton`, or of the first rig
     morphs : (N, 3) displacements by name, of the first rig's mesh or else the first mesh
     notes : one line each about something repaired or left out
+    clips : what is known of every clip, by name
     """
 
     path: Path
@@ -37,6 +39,7 @@ class Contents:
     motions: dict[str, Motion] = field(default_factory=dict)
     morphs: dict[str, Floats] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    clips: dict[str, Clip] = field(default_factory=dict)
 
 
 def unique(names: Iterable[str], what: str) -> list[str]:

@@ -22,12 +22,14 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
-from posespace.formats.zarr_arrays import ArrayForm, map_array, read_group, write_store
+from posespace.formats.zarr_arrays import ArrayForm, map_group, read_group, write_store
 from posespace.motion import Motion
 from posespace.rig import Rig
 
 VERSION = 1
 _MARKED = 1 << 32
+_MARK_BYTES = 8
+_MOST_NOTE = 10_000
 # A process may only hold a limited number of maps (65,530 on Linux), and what is mapped counts as its memory.
 _MOST_MAPS = 10_000
 _MOST_MAPPED = 1 << 28
@@ -106,7 +108,8 @@ class ExampleStore:
             head = records.Record(about, arrays)
             head.require("examples", VERSION)
             for group in ("rig", "motion"):
-                arrays |= {f"{group}/{array.name}": map_array(array) for array in _inside(folder / group)}
+                # Copied: a player goes by the rig's indices, and a map shows whatever happens to its file later.
+                arrays |= {name: np.array(array) for name, array in map_group(folder, group).items()}
             rig = records.read_rig(head.record("rig"))
             motion = records.read_motion(head.record("motion"))
             if motion.rotations.shape[1] != len(rig.skeleton):
@@ -139,7 +142,11 @@ class ExampleStore:
 
     def finished(self) -> NDArray[np.bool_]:
         """Return (P,) which poses have their shape by now."""
-        return np.array([self._mark(k) is not None for k in range(len(self))], dtype=bool)
+        try:
+            there = set(os.listdir(files.inside(self.path, "marks", "c")))
+        except OSError:  # no pose is finished yet
+            there = set()
+        return np.array([str(k) in there and self._mark(k) is not None for k in range(len(self))], dtype=bool)
 
     def written_at(self, index: int) -> float:
         """Return when the shape of pose `index` was finished, in seconds since the epoch; 0 if it is not."""
@@ -156,7 +163,7 @@ class ExampleStore:
         self._verified.discard(index)
         self._replace(self._chunk(index), chunk)
         self._failure(index).unlink(missing_ok=True)
-        self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(8, "little"))
+        self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(_MARK_BYTES, "little"))
 
     def fail(self, index: int, reason: str) -> None:
         """Note why the shape of pose `index` could not be made; storing the shape removes the note."""
@@ -164,12 +171,13 @@ class ExampleStore:
 
     def failures(self) -> dict[str, str]:
         """Return the reason by pose name of each pose that failed."""
-        found: dict[str, str] = {}
-        for index, name in enumerate(self.motion.names):
-            path = self._failure(index)
-            if path.is_file():
-                found[name] = files.read_text(path, 10_000)
-        return found
+        try:
+            there = set(os.listdir(files.inside(self.path, "failures")))
+        except OSError:  # none has failed
+            there = set()
+        names = enumerate(self.motion.names)
+        notes = {name: self._failure(index) for index, name in names if f"{index}.txt" in there}
+        return {name: files.read_text(path, _MOST_NOTE) for name, path in notes.items()}
 
     def shape(self, index: int) -> Floats:
         """Return the finished shape (N, 3) of pose `index`: a read-only view of its mapped file.
@@ -186,31 +194,32 @@ class ExampleStore:
         mark, name = self._mark(index), self.motion.names[index]
         if mark is None:
             raise FileError(self.path, f"pose {name!r} is not finished")
-        path = self._chunk(index)
+        path, shape = self._chunk(index), self.rig.mesh.points.shape
         try:
-            mapped: Floats = np.memmap(path, dtype="<f4", mode="r", shape=self.rig.mesh.points.shape)
-            whole = path.stat().st_size == mapped.nbytes
-        except (OSError, ValueError) as error:
-            raise FileError(path, f"the shape of pose {name!r} is missing or cut short") from error
-        if not whole or (index not in self._verified and zlib.crc32(mapped.data) != mark - _MARKED):
+            mapped = files.map_file(path, np.dtype("<f4"), shape)
+        except FileError as error:
+            raise FileError(path, f"the shape of pose {name!r} {error.problem}") from error
+        if index not in self._verified and zlib.crc32(mapped.data) != mark - _MARKED:
             raise FileError(path, f"the shape of pose {name!r} is damaged (its checksum differs)")
         self._verified.add(index)
         return mapped
 
     def _chunk(self, index: int) -> Path:
-        return self.path / "shapes" / "c" / str(index) / "0" / "0"
+        return files.inside(self.path, "shapes", "c", str(index), "0", "0")
 
     def _failure(self, index: int) -> Path:
-        return self.path / "failures" / f"{index}.txt"
+        return files.inside(self.path, "failures", f"{index}.txt")
 
     def _mark_file(self, index: int) -> Path:
-        return self.path / "marks" / "c" / str(index)
+        return files.inside(self.path, "marks", "c", str(index))
 
     def _mark(self, index: int) -> int | None:
-        try:
-            value = int.from_bytes(self._mark_file(index).read_bytes()[:8], "little")
-        except OSError:
+        """Return the mark of pose `index`; None where there is none yet, or one that a power cut left unwritten."""
+        path = self._mark_file(index)
+        if not path.exists():
             return None
+        with files.opened(path) as (handle, size):
+            value = int.from_bytes(handle.read(_MARK_BYTES), "little") if size == _MARK_BYTES else 0
         return value if value >= _MARKED else None
 
     def _replace(self, path: Path, content: bytes) -> None:
@@ -220,10 +229,3 @@ class ExampleStore:
             raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
         with files.atomic_write(path) as temporary:
             temporary.write_bytes(content)
-
-
-def _inside(folder: Path) -> list[Path]:
-    try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
-    except OSError as error:
-        raise FileError(folder, "is missing or cannot be read") from error

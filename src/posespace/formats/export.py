@@ -6,6 +6,7 @@ import importlib
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from posespace import check
@@ -34,7 +35,7 @@ def export(
     path : `.glb` or `.gltf`
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
-    rate : at least so many frames per second are written between poses that are farther apart
+    rate : about so many frames per second are written between poses that are farther apart
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
     up : the axis that points up in the skin, "y" or "z"
     """
@@ -48,6 +49,9 @@ def export(
         raise InputError(f"rate: expected frames per second, above 0, got {rate}")
     metres = None if unit is None else UNITS[check.choice("unit", unit, tuple(UNITS))]
     check.choice("up", up, ("y", "z"))
+    if motion is not None and len(motion) and motion.times[0] != 0:
+        # A clip plays from its first pose on, whatever else its file held before.
+        motion = replace(motion, times=motion.times - motion.times[0])
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:

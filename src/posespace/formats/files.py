@@ -1,59 +1,134 @@
-"""Reading and writing files safely: bounded reads, atomic writes, one-line errors."""
+"""Reading and writing files safely: ordinary files only, bounded reads, any text, atomic writes, one-line errors."""
 
 from __future__ import annotations
 
+import codecs
 import json
+import math
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from posespace.errors import FileError, InputError
 
 MOST_BYTES = 2**31
 """A text or JSON file larger than this is not read; arrays in binary files are mapped, not read."""
 
+_WIDE_MARKS = {
+    # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_LISTS_ANY_FILE, _BYTES_A_LIST = 1_000_000, 16
+"""JSON lists and objects that a file may hold: an empty one takes 2 bytes of the file and 30 times that in memory."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """Open an ordinary file for reading: yields it and its size in bytes. A pipe would block, a device never end."""
+    try:
+        _require_ordinary(path, os.stat(path))
+        # Without O_NONBLOCK, opening a pipe that has just taken the file's place would wait for a writer.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.fdopen(number, "rb")
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:
+        raise FileError(path, _unreadable(error)) from error
+    with handle:
+        found = os.fstat(number)
+        _require_ordinary(path, found)
+        yield handle, found.st_size
+
 
 def size_of(path: Path) -> int:
     """Return the size of an existing, ordinary file in bytes."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise FileError(path, f"cannot be read ({_reason(error)})") from error
-    if not stat.S_ISREG(found.st_mode):
-        # A pipe would block and a device may never end.
-        raise FileError(path, "expected a file, got a folder" if path.is_dir() else "expected an ordinary file")
-    return found.st_size
+    with opened(path) as (_, size):
+        return size
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return the file's bytes; raise if it has more than `most`."""
-    size = size_of(path)
-    if size > most:
-        raise FileError(path, f"is {size} bytes; at most {most} are read")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise FileError(path, f"cannot be read ({_reason(error)})") from error
+    with opened(path) as (handle, size):
+        if size > most:
+            raise FileError(path, f"is {size} bytes; at most {most} are read")
+        try:
+            return handle.read(size)
+        except OSError as error:
+            raise FileError(path, _unreadable(error)) from error
+
+
+def read_lines(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Return a text file as UTF-8 whose lines end in a line feed, whichever way it was saved."""
+    data = unmarked(path, read_bytes(path, most))
+    if b"\0" in data:
+        raise FileError(path, "holds zero bytes, which text has not; is it damaged, or another kind of file?")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Return the file as text, UTF-8; bytes that are not UTF-8 are replaced, since names and comments hold them."""
-    return read_bytes(path, most).decode("utf-8", errors="replace")
+    """Return `read_lines` as a string; bytes that are not UTF-8 are replaced, since names and comments hold them."""
+    return read_lines(path, most).decode("utf-8", errors="replace")
+
+
+def unmarked(path: Path, data: bytes) -> bytes:
+    """Return the text of a file as UTF-8 without a byte-order mark; UTF-16 and UTF-32 are known by their marks."""
+    for mark, name in _WIDE_MARKS.items():
+        if data.startswith(mark):
+            try:
+                return data.decode(name).encode("utf-8")
+            except UnicodeError:
+                raise FileError(path, f"is text in {name} that is damaged; save it as UTF-8") from None
+    head = data[:4]
+    if len(head) == 4 and (head[0:3:2] == b"\0\0") != (head[1:4:2] == b"\0\0"):
+        raise FileError(path, "looks like text in UTF-16 without a byte-order mark; save it as UTF-8")
+    return data.removeprefix(codecs.BOM_UTF8)
 
 
 def parse_json(path: Path, text: str | bytes) -> Any:
     """Return what a JSON text of the file holds."""
     if not text:
         raise FileError(path, "is empty")
+    lists = sum(text.count(sign) for sign in "{[") if isinstance(text, str) else text.count(b"{") + text.count(b"[")
+    if lists > _LISTS_ANY_FILE + len(text) // _BYTES_A_LIST:
+        raise FileError(path, f"holds {lists} lists and objects, more than a file of this size can need")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         first = str(error).splitlines()[0]
         raise FileError(path, f"is not valid JSON ({first})") from error
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return the path of these names inside a folder; raise if one of them is a link, which may lead anywhere."""
+    place = os.fspath(folder)
+    for name in names:
+        place = os.path.join(place, name)
+        if os.path.islink(place):
+            raise FileError(place, "is a link; links inside a store are not followed, so put the file itself there")
+    return Path(place)
+
+
+def map_file(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Map a file that holds this array and nothing else, as a read-only view."""
+    with opened(path) as (handle, size):
+        if size != math.prod(shape) * dtype.itemsize:
+            raise FileError(path, f"is cut short or damaged (expected an array of shape {shape})")
+        try:
+            mapped: NDArray[Any] = np.memmap(handle, dtype=dtype, mode="r", shape=shape)
+        except (OSError, ValueError) as error:
+            raise FileError(path, f"cannot be mapped ({error})") from error
+    return mapped
 
 
 @contextmanager
@@ -66,7 +141,35 @@ def atomic_write(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise FileError(path, f"cannot be written ({_reason(error)})") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        # Where nothing can be written, nothing can be removed either: that must not hide what went wrong.
+        with suppress(OSError):
+            temporary.unlink()
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder next to `path`; it becomes `path` if the block succeeds, else it is removed.
+
+    A folder that exists must be empty.
+    """
+    if path.name in ("", ".."):
+        raise FileError(path, "expected the name of a new folder")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise FileError(path, "exists already and is not empty; remove it, or give another name")
+        temporary.mkdir()
+        yield temporary
+        if path.exists():
+            path.rmdir()
+        temporary.rename(path)
+    except FileError as error:
+        # What went wrong in the temporary folder is said of the file that was meant.
+        raise (FileError(path / error.path.name, error.problem) if error.path.parent == temporary else error) from None
+    except OSError as error:
+        raise FileError(path, f"cannot be written ({_reason(error)})") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
@@ -78,6 +181,17 @@ def naming(path: Path) -> Iterator[None]:
         raise
     except InputError as error:
         raise FileError(path, str(error)) from error
+
+
+def _require_ordinary(path: Path, found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise FileError(path, "expected a file, got a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(path, "expected an ordinary file, got a pipe or a device")
+
+
+def _unreadable(error: OSError | ValueError) -> str:
+    return f"cannot be read ({_reason(error) if isinstance(error, OSError) else error})"
 
 
 def _reason(error: OSError) -> str:

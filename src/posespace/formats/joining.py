@@ -1,13 +1,16 @@
-"""Several meshes of a file that one skeleton moves, joined into the one mesh of a rig."""
+"""Several meshes of a file that one skeleton moves, joined into the one mesh of a rig; its morphs kept with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from posespace.check import Floats, Ints
+from posespace.look import Look
 from posespace.mesh import Mesh
+from posespace.rig import Rig
 
 
 def join_meshes(meshes: Sequence[Mesh]) -> Mesh:
@@ -40,3 +43,18 @@ def join_influences(parts: Sequence[tuple[Ints, Floats]]) -> tuple[Ints, Floats]
     order = np.argsort(-weights, axis=1, kind="stable")
     order = order[:, : max(1, int((weights != 0).sum(axis=1).max(initial=0)))]
     return np.take_along_axis(influences, order, axis=1), np.take_along_axis(weights, order, axis=1)
+
+
+def keep_morphs(rigs: list[Rig], meshes: list[Mesh], morphs: Mapping[str, Floats]) -> None:
+    """Put a file's morphs, (N, 3) by name, into the look of the mesh that has them: the first rig's, or the first."""
+    if morphs and rigs:
+        rigs[0] = replace(rigs[0], mesh=_keeping(rigs[0].mesh, morphs))
+    elif morphs and meshes:
+        meshes[0] = _keeping(meshes[0], morphs)
+
+
+def _keeping(mesh: Mesh, morphs: Mapping[str, Floats]) -> Mesh:
+    plain = Look(("",), np.array([[0, len(mesh.points)]]), np.array([[0, -1, len(mesh.triangles)]]))
+    rows = {name: np.flatnonzero(moved.any(axis=1)).astype(np.int32) for name, moved in morphs.items()}
+    kept = {name: (rows[name], moved[rows[name]]) for name, moved in morphs.items()}
+    return replace(mesh, look=replace(mesh.look or plain, morphs=kept))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, closest_name
 from posespace.formats.contents import Contents
+from posespace.formats.files import naming
+from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turning
 from posespace.other_skeleton import onto
@@ -26,61 +29,111 @@ READERS = {
     ".usdz": "usd",
 }
 POSE_FILES = (".json",)
+_WITH_CLIPS = ("gltf", "usd", "bvh")
+_NO_MOTIONS = Wanted("none")
 
 T = TypeVar("T")
 
 
-def read(path: str | Path) -> Contents:
-    """Return all that a rig, mesh or motion file holds."""
+def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
+    """Return all that a rig, mesh or motion file holds; of its clips, those that are wanted become motions."""
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise FileError(file, f"cannot be read as a rig, mesh or motion; known endings are {' '.join(READERS)}")
-    contents: Contents = importlib.import_module(f"posespace.formats.{reader}").read(file)
+    module = importlib.import_module(f"posespace.formats.{reader}")
+    contents: Contents = module.read(file, wanted) if reader in _WITH_CLIPS else module.read(file)
     return contents
 
 
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
     """Return the rig of a file: the one called `name`, or the one with most vertices."""
-    contents = read(path)
+    contents = read(path, _NO_MOTIONS)
     if not contents.rigs and contents.meshes:
         remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
         raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
     return _chosen(contents.path, "rig", contents.rigs, name)
 
 
+def rig_or_mesh(contents: Contents) -> Rig:
+    """Return the first rig of a file; a mesh alone becomes a rig driven by controls."""
+    if contents.rigs:
+        return next(iter(contents.rigs.values()))
+    if not contents.meshes:
+        raise FileError(contents.path, "holds no rig and no mesh")
+    return Rig.from_mesh(next(iter(contents.meshes.values())))
+
+
 def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first (rigs' rest first)."""
-    contents = read(path)
+    contents = read(path, _NO_MOTIONS)
     meshes = {key: rig.mesh for key, rig in contents.rigs.items()} | contents.meshes
     return _chosen(contents.path, "mesh", meshes, name)
 
 
+def clips(path: str | Path) -> dict[str, Clip]:
+    """Return the clips of a file by name, with their lengths and frame rates; no motion is made."""
+    file = Path(path)
+    _require_clips(file)
+    return read(file, _NO_MOTIONS).clips
+
+
 def load_motion(
-    path: str | Path, skeleton: Skeleton | None = None, name: str | None = None, whole: bool = False
+    path: str | Path,
+    skeleton: Skeleton | None = None,
+    name: str | None = None,
+    whole: bool = False,
+    only: Sequence[str] = (),
+    partial: bool = False,
+    rate: Rate = None,
+    note: Callable[[str], None] | None = None,
 ) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
     Pose files (JSON) name joints of a skeleton, so they need one. All poses of an example store are returned.
-    Joints that the skeleton lacks are left out; with `whole`, one that turns raises an error that names it.
+
+    Parameters
+    ----------
+    path : the file
+    skeleton : the skeleton to carry the motion onto
+    name : the clip; `clips` lists them
+    whole : raise an error that names a joint if it turns and the skeleton lacks it; otherwise it is left out
+    only : patterns of the names of poses to return, see `Motion.named`; none: all
+    partial : a pose file must not name a joint that the skeleton lacks; with `partial`, poses that do are skipped, and
+        counted in a warning
+    rate : frames per second, or "keys" for the file's own keys alone. None: the keys where they are dense, else the
+        first of 30, 24, 25, 60, 50 and 120 frames per second at which every key is a frame, or 30 where none is
+    note : called with one line where the first of several clips is taken or frames are made between the keys
     """
     file = Path(path)
     if skeleton is not None and not isinstance(skeleton, Skeleton):
         remedy = "; pass rig.skeleton" if isinstance(skeleton, Rig) else ""
         raise InputError(f"skeleton: expected a Skeleton, got {type(skeleton).__name__}{remedy}")
+    rate = checked_rate(rate)
+    if name is not None or rate is not None:
+        _require_clips(file)
     if file.suffix.lower() in POSE_FILES:
         from posespace.formats import pose_json
 
         if skeleton is None:
             raise FileError(file, "names joints only; load it with the skeleton of its rig")
-        return pose_json.read(file).motion(skeleton)
-    motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name)
+        poses = pose_json.read(file).chosen(only)
+        return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
+    motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
+    with naming(file):
+        motion = motion.named(*only)
     if skeleton is None or own is None or own.same_as(skeleton):
         return motion
     if whole:
         _require_turning(file, motion, own, skeleton)
     return onto(motion, own, skeleton)
+
+
+def _require_clips(file: Path) -> None:
+    """Raise if a file is of a kind that holds poses one by one, without clips or frame rates."""
+    if file.is_dir() or file.suffix.lower() in POSE_FILES:
+        raise FileError(file, "holds poses and no clips, so it has neither clip names nor frame rates")
 
 
 def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skeleton) -> None:
@@ -100,10 +153,33 @@ def _stored_motion(store: Path) -> tuple[Motion, Skeleton]:
     return found.motion, found.rig.skeleton
 
 
-def _file_motion(file: Path, name: str | None) -> tuple[Motion, Skeleton | None]:
-    contents = read(file)
+def _file_motion(
+    file: Path, name: str | None, rate: Rate, note: Callable[[str], None] | None
+) -> tuple[Motion, Skeleton | None]:
+    contents = read(file, Wanted("first", name, rate))
     own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
-    return _chosen(file, "motion", contents.motions, name), own
+    chosen = _chosen(file, "clip", contents.clips, name)
+    if note is not None:
+        for line in _said(chosen, len(contents.clips), name, rate):
+            note(f"{file}: {line}")
+    return contents.motions[chosen.name], own
+
+
+def _said(clip: Clip, count: int, name: str | None, rate: Rate) -> list[str]:
+    """Return what a user should know of how the clip was chosen and read, one line each."""
+    lines = []
+    if name is None and count > 1:
+        lines.append(f"holds {count} clips; the first, {clip.name!r}, is taken: choose another with --clip")
+    if rate is None and clip.poses != clip.keys:
+        lines.append(
+            f"{clip.name!r} has {clip.keys} keys, read as {clip.poses} frames at {clip.rate:g} per second: "
+            "choose with --rate, or take the keys alone with --rate keys"
+        )
+    if clip.is_too_long:
+        lines.append(
+            f"{clip.name!r} has {clip.keys} keys, too far apart to make frames between them: they alone are read"
+        )
+    return lines
 
 
 def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
@@ -112,5 +188,6 @@ def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        raise FileError(path, f"holds no {what} {name!r}; it holds {', '.join(found)}")
+        close = closest_name(name, list(found))
+        raise FileError(path, f"holds no {what} {name[:80]!r}; the closest of its {len(found)} is {close}")
     return found[name]

@@ -12,7 +12,7 @@ from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.images import kind_of
 from posespace.formats.materials import checked_material, checked_texture
-from posespace.look import Look
+from posespace.look import Look, width_of
 
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ def write(look: Look, put: Callable[..., None]) -> Json:
         rows, values = (np.concatenate(each) for each in zip(*look.morphs.values(), strict=True))
         put(look_morph_starts=np.cumsum([0, *sizes], dtype=np.int32), look_morph_rows=rows, look_morph_values=values)
     return {
-        "parts": list(look.parts),
+        "meshes": list(look.meshes),
         "attributes": list(look.attributes),
         "materials": list(look.materials),
         "textures": list(look.textures),
@@ -45,10 +45,10 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
     textures = [checked_texture(each, len(images)) for each in fields.parts("textures", "texture")]
     materials = fields.parts("materials", "material")
     return Look(
-        tuple(fields.texts("parts")),
+        tuple(fields.texts("meshes")),
         array("look_blocks"),
         array("look_groups"),
-        {name: array(f"look_{name}") for name in fields.texts("attributes")},
+        {name: array(f"look_{name}") for name in fields.texts("attributes") if width_of(name)},
         tuple(checked_material(each, range(len(textures))) for each in materials),
         tuple(textures),
         tuple(images),
@@ -59,7 +59,7 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
 def _read_morphs(names: list[str], array: Callable[[str], NDArray[Any]]) -> dict[str, tuple[Any, Any]]:
     if not names:
         return {}
-    starts, rows, values = (array(f"look_morph_{part}") for part in ("starts", "rows", "values"))
+    starts, rows, values = (array(f"look_morph_{each}") for each in ("starts", "rows", "values"))
     fits = starts.shape == (len(names) + 1,) and starts.dtype.kind in "iu" and rows.ndim == 1
     if not fits or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(rows):
         raise InputError("array look_morph_starts: does not fit the other arrays")

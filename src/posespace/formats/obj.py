@@ -5,32 +5,44 @@ Only `v` lines make vertices: texture seams never split them. Materials, groups,
 
 from __future__ import annotations
 
-from itertools import chain
+import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.check import Floats
 from posespace.errors import FileError
-from posespace.formats import files
+from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents
 from posespace.mesh import Mesh
 
-_VERTEX = frozenset((b"v ", b"v\t", b"v"))
-_FACE = frozenset((b"f ", b"f\t", b"f"))
-"""How a stripped line starts, in its first two bytes."""
+_Ints = NDArray[np.int64]
+_CONTINUED = re.compile(rb"^(?![ \t]*#)([^\n]*?)\\[ \t]*\n", re.MULTILINE)
+"""A line that ends in a backslash; a comment may end in one by chance, as a Windows path does."""
+_COMMENT = re.compile(rb"#[^\n]*")
+_AFTER_SLASH = re.compile(rb"/\S*")
 
 
 def read(path: Path) -> Contents:
     """Read a mesh; polygons keep their corners in `face_sizes`, and vertices without a face are kept."""
-    lines = _statements(files.read_bytes(path))
-    vertices = [line for line in lines if line[:2] in _VERTEX]
-    if not vertices:
+    text = files.read_lines(path) + b"\n"
+    if re.search(rb"\\[ \t]*\n", text):
+        text = _CONTINUED.sub(rb"\1 ", text) + b"\n"
+    points, corners, sizes = _parsed(path, text)
+    if not len(points):
         raise FileError(path, "holds no vertices (lines that start with 'v'); is it an OBJ file?")
-    points = _points(path, vertices)
-    corners, sizes, dropped = _faces(path, lines, len(points))
+    wrong = (corners < 0) | (corners >= len(points))
+    if wrong.any():
+        face = int(np.searchsorted(np.cumsum(sizes), int(wrong.argmax()), side="right"))
+        given = b" ".join(_face_words(text, face))[:40].decode("ascii", errors="replace")
+        raise FileError(path, f"face {face + 1} ({given}): names a vertex outside 1 to {len(points)}")
+    polygon = sizes >= 3
+    dropped = int((~polygon).sum())
+    if dropped:
+        corners, sizes = corners[np.repeat(polygon, sizes)], sizes[polygon]
     with files.naming(path):
         mesh = Mesh.from_polygons(points, corners, sizes)
     notes = (f"{dropped} faces of fewer than 3 corners left out",) if dropped else ()
@@ -48,77 +60,117 @@ def write(path: Path, mesh: Mesh, points: ArrayLike | None = None) -> None:
         temporary.write_text(vertex_lines + face_lines, encoding="ascii")
 
 
-def _statements(data: bytes) -> list[bytes]:
-    """Return the lines without blanks around them, those that end in a backslash joined with what follows."""
-    lines = [line.strip() for line in data.splitlines()]
-    if not any(line.endswith(b"\\") for line in lines):
-        return lines
-    joined: list[bytes] = []
-    parts: list[bytes] = []
-    for line in lines:
-        # A comment may end in a backslash by chance, as a Windows path does; it continues nothing.
-        if line.endswith(b"\\") and not line.startswith(b"#"):
-            parts.append(line[:-1])
-            continue
-        joined.append(b" ".join([*parts, line]))
-        parts = []
-    joined.append(b" ".join(parts))
-    return joined
+@dataclass(frozen=True, eq=False)
+class _Statements:
+    """The lines of one kind in a block of the text.
+
+    Parameters
+    ----------
+    text : the block
+    begins : (L,) the byte after the keyword of each line
+    ends : (L,) the byte after each line
+    words : (L,) how many words follow the keyword
+    fourth : (L,) the byte where the fourth of them starts, or the line ends
+    """
+
+    text: NDArray[np.uint8]
+    begins: _Ints
+    ends: _Ints
+    words: _Ints
+    fourth: _Ints
+
+    def cut(self, ends: _Ints) -> bytes:
+        """Return what the lines hold from their keyword to `ends` (L,), one after the other."""
+        steps = np.zeros(len(self.text) + 1, np.int8)
+        steps[self.begins] += 1
+        steps[ends] -= 1
+        chosen: NDArray[np.uint8] = self.text[np.cumsum(steps[:-1], dtype=np.int8).astype(bool)]
+        return chosen.tobytes()
 
 
-def _points(path: Path, vertices: list[bytes]) -> Floats:
-    """Return (N, 3) positions; further numbers on a line are weights or colours."""
+def _statements(block: bytes) -> tuple[_Statements, _Statements, _Ints]:
+    """Return the vertex lines, the face lines, and how many vertices of the block come before each face (F,)."""
+    text = np.frombuffer(_COMMENT.sub(b"", block) if b"#" in block else block, np.uint8)
+    starts = np.flatnonzero(text_numbers.word_starts(text))
+    ends = np.flatnonzero(text == ord("\n")) + 1
+    line = np.searchsorted(ends, starts, side="right")
+    # Where in `starts` each line that is not blank begins, and after it the next.
+    first = np.append(np.flatnonzero(np.diff(line, prepend=-1)), len(starts))
+    begins, words = starts[first[:-1]], np.diff(first) - 1
+    ends = ends[line[first[:-1]]]
+    has_more = words > 3
+    fourth = ends.copy()
+    fourth[has_more] = starts[first[:-1][has_more] + 4]
+    alone = text_numbers.is_blank(text[begins + 1])
+    vertex, face = (alone & (text[begins] == ord(keyword)) for keyword in "vf")
+    vertices, faces = (
+        _Statements(text, begins[kind] + 1, ends[kind], words[kind], fourth[kind]) for kind in (vertex, face)
+    )
+    return vertices, faces, np.cumsum(vertex)[face]
+
+
+def _parsed(path: Path, text: bytes) -> tuple[NDArray[np.float64], _Ints, _Ints]:
+    """Return points (N, 3), corners (sum of sizes,) counted from 0, and sizes (F,); corners may be out of range."""
+    points, corners, sizes = [np.zeros((0, 3))], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    vertex_count = face_count = 0
+    for block in text_numbers.blocks(text):
+        vertices, faces, before = _statements(block)
+        # Further numbers on a vertex line are weights or colours.
+        numbers = None
+        if (vertices.words >= 3).all():
+            numbers = text_numbers.parse(vertices.cut(vertices.fourth), 3 * len(vertices.words), np.float64)
+        if numbers is None:
+            raise FileError(path, _bad_vertex(block, vertex_count))
+        named = _AFTER_SLASH.sub(b"", faces.cut(faces.ends))
+        own = text_numbers.parse(named, int(faces.words.sum()), np.int64)
+        if own is None:
+            raise FileError(
+                path, f"face {_bad_face(block, face_count)}: expected whole numbers such as 3, 3/1, 3//2 or -1"
+            )
+        # A negative index counts back from the last vertex before the face.
+        back = own < 0
+        own = np.where(back, own + np.repeat(before + vertex_count, faces.words), own - 1) if back.any() else own - 1
+        points.append(numbers.reshape(-1, 3))
+        corners.append(own)
+        sizes.append(faces.words)
+        vertex_count += len(vertices.words)
+        face_count += len(faces.words)
+    return np.concatenate(points), np.concatenate(corners), np.concatenate(sizes)
+
+
+def _rows(block: bytes, keyword: bytes) -> list[list[bytes]]:
+    """Return the words of each line of that kind, for a message."""
+    lines = (line.split() for line in _COMMENT.sub(b"", block).split(b"\n"))
+    return [words[1:] for words in lines if words and words[0] == keyword]
+
+
+def _face_words(text: bytes, number: int) -> list[bytes]:
+    """Return the corners of a face as the file has them, for a message."""
+    for block in text_numbers.blocks(text):
+        count = len(_statements(block)[1].words)
+        if number < count:
+            return _rows(block, b"f")[number]
+        number -= count
+    return []
+
+
+def _bad_vertex(block: bytes, before: int) -> str:
+    for number, words in enumerate(_rows(block, b"v"), start=before + 1):
+        if len(words) < 3 or not all(_is_number(word, float) for word in words[:3]):
+            given = b" ".join([b"v", *words])[:40].decode("ascii", errors="replace")
+            return f"vertex {number}: expected three numbers, got {given!r}"
+    return "a vertex line cannot be read as three numbers"
+
+
+def _bad_face(block: bytes, before: int) -> int:
+    rows = enumerate(_rows(block, b"f"), start=before + 1)
+    wrong = (k for k, words in rows if not all(_is_number(word.partition(b"/")[0], int) for word in words))
+    return next(wrong, before + 1)
+
+
+def _is_number(word: bytes, kind: Any) -> bool:
     try:
-        points: Floats = np.loadtxt(vertices, usecols=(1, 2, 3), comments="#", ndmin=2)
-    except (ValueError, OverflowError):
-        for index, line in enumerate(vertices, start=1):
-            if not _is_vertex(line):
-                text = line[:40].decode("ascii", errors="replace")
-                raise FileError(path, f"vertex {index}: expected three numbers, got {text!r}") from None
-        raise FileError(path, "a vertex line cannot be read as three numbers") from None
-    return points
-
-
-def _is_vertex(line: bytes) -> bool:
-    try:
-        return len([float(word) for word in line.split()[1:4]]) == 3
+        kind(word)
     except ValueError:
         return False
-
-
-def _faces(path: Path, lines: list[bytes], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return corners (sum of sizes,), sizes (F,) and how many faces of fewer than 3 corners were dropped."""
-    faces = [line for line in lines if line[:2] in _FACE]
-    rows = [(line.partition(b"#")[0] if b"#" in line else line).split()[1:] for line in faces]
-    sizes = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    try:
-        corners = np.array([int(corner.partition(b"/")[0]) for corner in chain.from_iterable(rows)], dtype=np.int64)
-    except (ValueError, OverflowError) as error:
-        raise FileError(path, f"face {_first_bad(rows)}: expected whole numbers such as 3, 3/1, 3//2 or -1") from error
-    # A negative index counts back from the last vertex before the face.
-    before = np.repeat(_vertices_before(lines), sizes) if (corners < 0).any() else count
-    corners = np.where(corners < 0, corners + before, corners - 1)
-    wrong = (corners < 0) | (corners >= count)
-    if wrong.any():
-        face = int(np.searchsorted(np.cumsum(sizes), int(wrong.argmax()), side="right"))
-        given = b" ".join(rows[face])[:40].decode("ascii", errors="replace")
-        raise FileError(path, f"face {face + 1} ({given}): names a vertex outside 1 to {count}")
-    polygon = sizes >= 3
-    return corners[np.repeat(polygon, sizes)], sizes[polygon], int((~polygon).sum())
-
-
-def _vertices_before(lines: list[bytes]) -> NDArray[np.int64]:
-    """Return (F,) how many vertices come before each face."""
-    kinds = np.array([1 if line[:2] in _VERTEX else 2 if line[:2] in _FACE else 0 for line in lines])
-    before: NDArray[np.int64] = np.cumsum(kinds == 1)[kinds == 2]
-    return before
-
-
-def _first_bad(rows: list[list[bytes]]) -> int:
-    for number, row in enumerate(rows, start=1):
-        for corner in row:
-            try:
-                np.int64(int(corner.partition(b"/")[0]))
-            except (ValueError, OverflowError):
-                return number
-    return len(rows)
+    return True

@@ -9,7 +9,6 @@ import re
 import struct
 from array import array
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import FileError
-from posespace.formats import files
+from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents
 from posespace.mesh import Mesh
 
@@ -77,7 +76,7 @@ class _Columns:
 
 def read(path: Path) -> Contents:
     """Read a mesh; polygons keep their corners in `face_sizes`. Points are float32 where the file's are."""
-    data = files.read_bytes(path)
+    data = files.unmarked(path, files.read_bytes(path))
     form, elements, start = _header(path, data)
     kind = _point_type(path, elements)
     body: bytes | memoryview = memoryview(data)[start:]
@@ -176,12 +175,11 @@ def _point_type(path: Path, elements: list[_Element]) -> type[np.float32] | type
 
 def _doubles(path: Path, body: bytes) -> bytes:
     """Return an ascii body as little-endian doubles: with that it is a binary body whose every type is double."""
-    # Line by line, so that the words of a large file are never all in memory.
-    words = chain.from_iterable(map(bytes.split, body.splitlines()))
-    try:
-        return np.fromiter(map(float, words), dtype="<f8").tobytes()
-    except ValueError as error:
-        raise FileError(path, f"expected nothing but numbers after its header ({str(error)[:80]})") from None
+    values = text_numbers.parse_all(body.replace(b"\r", b"\n"))
+    if values is None:
+        bad = text_numbers.first_bad(body)
+        raise FileError(path, f"expected nothing but numbers after its header, got {bad!r}")
+    return values.astype("<f8", copy=False).tobytes()
 
 
 def _table(path: Path, body: bytes | memoryview, at: int, element: _Element) -> tuple[_Columns, int]:

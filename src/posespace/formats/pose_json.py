@@ -1,13 +1,12 @@
 """Poses as JSON, joint by joint and by name: posespace's own form, and the simple forms that other tools write.
 
-Such a file has no skeleton: `read` gives a PoseFile, whose `motion` puts the poses onto one.
+Such a file has no skeleton: `read` gives a `PoseFile`, whose `motion` puts the poses onto one.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,108 +14,17 @@ import numpy as np
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
+from posespace.formats.pose_file import FREEDOMS, FilePose, PoseFile
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
 VERSION = 1
 _PARTS = ("rotations", "translations", "controls", "time")
+_BEND = ("bend", "axis")
 _MATRIX_KEYS = ("matrix", "offsetMatrix", "offsetMatrix_colmajor")
-
-
-@dataclass(frozen=True, eq=False)
-class FilePose:
-    """One pose of a file, by the names of its joints. Joints that it does not name rest.
-
-    Parameters
-    ----------
-    rotations : (4,) quaternions x y z w of joints
-    translations : (3,) shifts of joints in their frames, from rest
-    matrices : (4, 4) transforms of joints to the world; a pose has either these or rotations
-    controls : named scalars
-    time : seconds, or None where the file gives none
-    """
-
-    rotations: dict[str, Floats] = field(default_factory=dict)
-    translations: dict[str, Floats] = field(default_factory=dict)
-    matrices: dict[str, Floats] = field(default_factory=dict)
-    controls: dict[str, float] = field(default_factory=dict)
-    time: float | None = None
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """The joints it names."""
-        return tuple(dict.fromkeys([*self.rotations, *self.translations, *self.matrices]))
-
-
-@dataclass(frozen=True, eq=False)
-class PoseFile:
-    """The poses of a file, by name and in its order."""
-
-    path: Path
-    poses: dict[str, FilePose]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the poses."""
-        return tuple(self.poses)
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """The joints that any pose names, in the order they come."""
-        return tuple(dict.fromkeys(joint for pose in self.poses.values() for joint in pose.joints))
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many joints each pose names."""
-        return {name: len(pose.joints) for name, pose in self.poses.items()}
-
-    def motion(self, skeleton: Skeleton) -> Motion:
-        """Return the poses as poses of this skeleton.
-
-        A joint that a pose does not name rests, and where matrices are given it follows its parent. The poses' times
-        are used if each has one.
-        """
-        index = {name: joint for joint, name in enumerate(skeleton.names)}
-        for joint in self.joints:
-            if joint not in index:
-                # Comparing takes the square of the length, and a file may hold a name of any length.
-                close = closest_name(joint, skeleton.names)
-                raise FileError(self.path, f"joint {joint[:80]!r} is not in the skeleton; the closest is {close}")
-        turn = np.tile(skeleton.rest_rotations.astype(np.float64), (len(self.poses), 1, 1))
-        shift = np.zeros((len(self.poses), len(skeleton), 3))
-        for row, pose in enumerate(self.poses.values()):
-            for joint, quaternion in pose.rotations.items():
-                turn[row, index[joint]] = quaternion
-            for joint, vector in pose.translations.items():
-                shift[row, index[joint]] = vector
-        controls = tuple(dict.fromkeys(name for pose in self.poses.values() for name in pose.controls))
-        values = [[pose.controls.get(name, 0.0) for name in controls] for pose in self.poses.values()]
-        times = [pose.time for pose in self.poses.values() if pose.time is not None]
-        placed = [row for row, pose in enumerate(self.poses.values()) if pose.matrices]
-        with files.naming(self.path):
-            if placed:
-                moved = self._from_matrices(skeleton)
-                turn[placed], shift[placed] = moved.rotations, moved.translations
-            return Motion(
-                turn,
-                shift,
-                np.array(times) if len(times) == len(self.poses) else None,  # type: ignore[arg-type]
-                self.names,
-                np.array(values).reshape(len(self.poses), len(controls)),
-                controls,
-            )
-
-    def _from_matrices(self, skeleton: Skeleton) -> Motion:
-        """Return the poses that are given by matrices."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                world = np.stack([_world(skeleton, pose) for pose in self.poses.values() if pose.matrices])
-                return Motion.from_world(skeleton, world)
-        except np.linalg.LinAlgError as error:
-            raise FileError(self.path, "its matrices are too large or too small for this skeleton") from error
 
 
 def read(path: Path) -> PoseFile:
@@ -125,7 +33,7 @@ def read(path: Path) -> PoseFile:
     A quaternion is x, y, z, w. A matrix is 16 numbers, column by column, from the joint to the world. Words and single
     numbers next to poses or joints are left out.
     """
-    content = files.parse_json(path, files.read_text(path).lstrip("\ufeff"))
+    content = files.parse_json(path, files.read_text(path))
     if not isinstance(content, dict):
         raise FileError(path, "expected a JSON object with poses by name")
     if "posespace" not in content and _looks_own(content.get("poses")):
@@ -136,12 +44,18 @@ def read(path: Path) -> PoseFile:
         is_own = content.get("posespace") == "poses"
         poses = _own(Fields(content, "the file")) if is_own else _foreign(content, path.stem)
     if not poses:
-        raise FileError(path, "holds no poses: expected pose → joint → [x, y, z, w] or a matrix of 16 numbers")
+        own = 'posespace\'s own form, which begins with "posespace": "poses", "version": 1'
+        raise FileError(path, f"holds no poses: expected pose → joint → [x, y, z, w] or 16 numbers, or {own}")
     return PoseFile(path, poses)
 
 
-def write(path: Path, motion: Motion, skeleton: Skeleton) -> None:
-    """Write poses in posespace's own form; reading them gives back every number to the last bit."""
+def write(path: Path, motion: Motion, skeleton: Skeleton, also: Mapping[str, object] | None = None) -> None:
+    """Write poses in posespace's own form; reading them gives back every number to the last bit.
+
+    `also` is written next to the poses, and passed over when they are read.
+    """
+    if not len(motion):
+        raise InputError("motion: expected at least one pose, got none")
     if motion.rotations.shape[1] != len(skeleton):
         raise InputError(f"motion: expected {len(skeleton)} joints as in the skeleton, got {motion.rotations.shape[1]}")
     turned = (motion.rotations != skeleton.rest_rotations).any(axis=2)
@@ -156,22 +70,9 @@ def write(path: Path, motion: Motion, skeleton: Skeleton) -> None:
         if motion.control_names:
             entry["controls"] = dict(zip(motion.control_names, motion.controls[row].tolist(), strict=True))
         poses[name] = entry
-    content = {"posespace": "poses", "version": VERSION, "poses": poses}
+    content = {"posespace": "poses", "version": VERSION, **(also or {}), "poses": poses}
     with files.atomic_write(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-
-
-def _world(skeleton: Skeleton, pose: FilePose) -> Floats:
-    """Return (J, 4, 4) the transforms to the world, joints without one following their parent as at rest."""
-    world: Floats = skeleton.rest_world.copy()
-    from_rest = np.linalg.inv(skeleton.rest_world)
-    for joint in skeleton.order:
-        name, parent = skeleton.names[joint], skeleton.parents[joint]
-        if name in pose.matrices:
-            world[joint] = pose.matrices[name]
-        elif parent >= 0:
-            world[joint] = world[parent] @ from_rest[parent] @ skeleton.rest_world[joint]
-    return world
 
 
 def _own(content: Fields) -> dict[str, FilePose]:
@@ -186,8 +87,12 @@ def _own(content: Fields) -> dict[str, FilePose]:
             if key not in _PARTS:
                 raise InputError(f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
         turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
+        listed = [joint for joint in turn if not isinstance(turn.values[joint], dict)]
+        described = {joint: _turn(turn, joint) for joint in turn if joint not in listed}
         found[name] = FilePose(
-            rotations={joint: _quaternion(turn, joint) for joint in turn},
+            rotations={joint: _quaternion(turn, joint) for joint in listed},
+            bends={joint: vector for joint, (kind, vector) in described.items() if kind == "bend"},
+            angles={joint: vector for joint, (kind, vector) in described.items() if kind == "angles"},
             translations={joint: np.array(shift.numbers(joint, 3)) for joint in shift},
             controls={control: controls.number(control) for control in controls},
             time=pose.number("time") if pose.values.get("time") is not None else None,
@@ -227,6 +132,23 @@ def _quaternion(fields: Fields, joint: str) -> Floats:
     if not numbers.any():
         raise InputError(f"{fields.where}: joint {joint[:60]!r}: expected a quaternion of nonzero length")
     return numbers
+
+
+def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
+    """Return "bend" and a rotation vector, or "angles" and three angles, both (3,) in radians."""
+    what = f"{fields.where}: joint {joint[:60]!r}"
+    given = fields.part(joint, where=what)
+    keys = set(given)
+    if keys == set(_BEND):
+        axis = np.array(given.numbers("axis", 3))
+        if not axis.any():
+            raise InputError(f"{what}: axis: expected a direction such as [1, 0, 0], got zeros")
+        axis /= np.abs(axis).max()  # a tiny direction squared would vanish
+        return "bend", np.radians(given.number("bend")) * axis / np.linalg.norm(axis)
+    if keys and keys <= set(FREEDOMS):
+        return "angles", np.radians([given.number(axis) if axis in given else 0.0 for axis in FREEDOMS])
+    came = ", ".join(shown(key) for key in given) or "nothing"
+    raise InputError(f'{what}: expected "bend" and "axis", or "x", "y", "z", in degrees, got {came[:80]}')
 
 
 def _matrix(fields: Fields, joint: str) -> Floats:

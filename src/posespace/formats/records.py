@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posespace.basis import PackedBasis
 from posespace.errors import InputError
 from posespace.formats import look_record
-from posespace.formats.checked_json import Fields
+from posespace.formats.checked_json import Fields, plain
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
 from posespace.mesh import Mesh
@@ -49,8 +49,11 @@ class Record(Fields):
         return found
 
     def optional(self, name: str) -> NDArray[Any] | None:
-        """Return the array `name` of this record, or None."""
-        return self.arrays.get(self._inside(name))
+        """Return the array `name` of this record, or None; every array of a record has axes."""
+        found = self.arrays.get(self._inside(name))
+        if found is not None and not found.ndim:
+            raise InputError(f"array {self._inside(name)}: expected an array with axes, got one number")
+        return found
 
     def record(self, name: str) -> Record:
         """Return the record `name` inside this one."""
@@ -153,13 +156,14 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
 
 def read_skin(record: Record) -> Skin:
     """Return the skin of a record."""
-    about = record.part("about", {}).values
+    about = record.part("about", {})
+    said = Fields(plain(about.values, about.where), about.where).values
     detail = None
     if "detail" in record:
         relief = record.record("detail")
         detail = Detail(relief.integer("levels"), _read_driver(relief.record("driver")), relief.array("heights"))
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
-    return Skin(read_rig(record.record("rig")), layers, detail, about)
+    return Skin(read_rig(record.record("rig")), layers, detail, said)
 
 
 def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:

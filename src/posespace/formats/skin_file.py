@@ -1,10 +1,9 @@
-"""The skin file: one safetensors file of arrays and a versioned JSON description. Loading maps it and runs no code."""
+"""The skin file: one safetensors file of arrays and a versioned JSON description. Loading reads it and runs no code."""
 
 from __future__ import annotations
 
 import json
 import math
-import mmap
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +38,16 @@ def write(path: Path, skin: Skin) -> None:
     writer = records.Writer()
     description = {"kind": "skin", "version": VERSION, "skin": records.write_skin(skin, writer)}
     content = save(writer.arrays, metadata={_KEY: json.dumps(description, ensure_ascii=False)})
+    if len(content) > files.MOST_BYTES:
+        remedy = "fewer components, or a packed skin (skin.packed()), need less"
+        raise FileError(path, f"would be {len(content)} bytes; at most {files.MOST_BYTES} are read: {remedy}")
     with files.atomic_write(path) as temporary:
         temporary.write_bytes(content)
 
 
 def read(path: Path) -> Skin:
-    """Open a skin file; its arrays are read-only views of the mapped file."""
-    arrays, metadata = map_tensors(path)
+    """Open a skin file; its arrays are read-only views of the bytes that were read."""
+    arrays, metadata = read_tensors(path)
     if _KEY not in metadata:
         raise FileError(path, "is a safetensors file, but not a posespace skin")
     description = files.parse_json(path, metadata[_KEY])
@@ -55,19 +57,18 @@ def read(path: Path) -> Skin:
         return records.read_skin(record.record("skin"))
 
 
-def map_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Map a safetensors file: its arrays, as read-only views, and its metadata. Every offset is checked."""
-    size = files.size_of(path)
-    if size < 8:
-        raise FileError(path, f"is {size} bytes, too short for a skin")
-    try:
-        with path.open("rb") as handle:
-            view = memoryview(mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        raise FileError(path, f"cannot be mapped ({error})") from error
+def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """Read a safetensors file: its arrays, as read-only views of one block of memory, and its metadata.
+
+    Every offset is checked. Read and not mapped: a map shows whatever happens to the file later, and ends the process
+    where the file has become shorter.
+    """
+    view = memoryview(files.read_bytes(path))
+    if len(view) < 8:
+        raise FileError(path, f"is {len(view)} bytes, too short for a skin")
     length = int.from_bytes(view[:8], "little")
-    if length > min(size - 8, _MOST_HEADER):
-        raise FileError(path, f"is not a skin or is cut short (a header of {length} bytes in a file of {size})")
+    if length > min(len(view) - 8, _MOST_HEADER):
+        raise FileError(path, f"is not a skin or is cut short (a header of {length} bytes in a file of {len(view)})")
     with files.naming(path):
         header = Fields(files.parse_json(path, bytes(view[8 : 8 + length])), "its header")
         metadata = header.part("__metadata__", {})

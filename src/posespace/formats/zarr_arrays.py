@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ _TYPES: dict[str, np.dtype[Any]] = {
     "uint8": np.dtype("u1"),
 }
 _MOST_DESCRIPTION = 100_000_000
+_MOST_ARRAYS = 100
+_MOST_EMPTY = 2**31
 
 ArrayForm = tuple[tuple[int, ...], tuple[int, ...], np.dtype[Any]]
 """Shape, chunk shape and dtype."""
@@ -46,27 +50,42 @@ def write_store(
     for name, array in arrays.items():
         _describe(path / name, _array_description((array.shape, array.shape, array.dtype)))
         if array.size:
-            chunk = _only_chunk(path / name, array.ndim)
+            chunk = path.joinpath(name, "c", *["0"] * array.ndim)
             chunk.parent.mkdir(parents=True)
             chunk.write_bytes(array.astype(array.dtype.newbyteorder("<")).tobytes())
     for name, form in empty.items():
         _describe(path / name, _array_description(form))
 
 
-def read_group(path: Path) -> dict[str, Any]:
+def read_group(store: Path) -> dict[str, Any]:
     """Return the attributes of a Zarr group."""
-    if not (path / "zarr.json").is_file():
-        if path.is_dir():
-            raise FileError(path, "is a folder, but not an example store (it has no zarr.json)")
-        raise FileError(path, "is a file, not an example store" if path.exists() else "does not exist")
-    with files.naming(path / "zarr.json"):
-        return _description(path, "group").part("attributes", {}).values
+    if not store.is_dir():
+        raise FileError(store, "is a file, not an example store" if store.exists() else "does not exist")
+    if not os.path.lexists(store / "zarr.json"):
+        raise FileError(store, "is a folder, but not an example store (it has no zarr.json)")
+    file = files.inside(store, "zarr.json")
+    with files.naming(file):
+        return _description(file, "group").part("attributes", {}).values
 
 
-def map_array(path: Path) -> NDArray[Any]:
-    """Map a one-chunk array as a read-only view; its description must agree with the size of its file."""
-    with files.naming(path / "zarr.json"):
-        description = _description(path, "array")
+def map_group(store: Path, group: str) -> dict[str, NDArray[Any]]:
+    """Map the arrays of a group in a store, by "group/name"."""
+    try:
+        with os.scandir(files.inside(store, group)) as entries:
+            # The first few are enough to see that there are too many.
+            found = [entry.name for entry in itertools.islice(entries, _MOST_ARRAYS + 2)]
+    except OSError as error:
+        raise FileError(store / group, "is missing or cannot be read") from error
+    if len(found) > _MOST_ARRAYS + 1:
+        raise FileError(store / group, f"holds more than {_MOST_ARRAYS} arrays")
+    return {f"{group}/{name}": map_array(store, group, name) for name in sorted(found) if name != "zarr.json"}
+
+
+def map_array(store: Path, *names: str) -> NDArray[Any]:
+    """Map a one-chunk array of a store as a read-only view; its description must agree with the size of its file."""
+    file = files.inside(store, *names, "zarr.json")
+    with files.naming(file):
+        description = _description(file, "array")
         shape, kind = description.shape("shape"), description.text("data_type")
         if not shape or kind not in _TYPES:
             raise InputError(f"expected an array of {', '.join(_TYPES)} with axes, got {shown(kind)} {shape}")
@@ -74,12 +93,11 @@ def map_array(path: Path) -> NDArray[Any]:
             raise InputError("is not stored as one plain chunk; write the store again with posespace")
     dtype = _TYPES[kind]
     if math.prod(shape) == 0:
+        # NumPy makes an array of no bytes only if its other axes are ordinary.
+        if max(shape) > _MOST_EMPTY:
+            raise FileError(file, f"expected an array of ordinary size, got {shape}")
         return np.zeros(shape, dtype)
-    chunk = _only_chunk(path, len(shape))
-    if files.size_of(chunk) != math.prod(shape) * dtype.itemsize:
-        raise FileError(chunk, f"is cut short or damaged (expected an array of shape {shape})")
-    mapped: NDArray[Any] = np.memmap(chunk, dtype=dtype, mode="r", shape=shape)
-    return mapped
+    return files.map_file(files.inside(store, *names, "c", *["0"] * len(shape)), dtype, shape)
 
 
 def _array_description(form: ArrayForm) -> dict[str, Any]:
@@ -111,16 +129,11 @@ def _is_one_plain_chunk(description: Fields, shape: tuple[int, ...]) -> bool:
     return codecs[0].part("configuration", {}).text("endian", "little") == "little"
 
 
-def _description(path: Path, node: str) -> Fields:
-    file = path / "zarr.json"
+def _description(file: Path, node: str) -> Fields:
     found = Fields(files.parse_json(file, files.read_bytes(file, _MOST_DESCRIPTION)), "the file")
     if found.integer("zarr_format") != 3 or found.text("node_type") != node:
         raise FileError(file, f"is not the description of a Zarr v3 {node}")
     return found
-
-
-def _only_chunk(path: Path, axes: int) -> Path:
-    return path.joinpath("c", *["0"] * axes)
 
 
 def _whole(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from posespace.check import Ints
+from posespace.jit import njit
 
 _ROOM = 12
 """By how many triangles a fan may grow beyond the largest there is."""
 
 
-@njit(cache=True)
+@njit()
 def fans_of(triangles: Ints, count: int) -> Any:
     """Return the fans (N, W) and degrees (N,) of `count` vertices of triangles (T, 3)."""
     degrees = np.zeros(count, np.int32)
@@ -32,13 +32,13 @@ def fans_of(triangles: Ints, count: int) -> Any:
     return fans, degrees
 
 
-@njit(cache=True)
+@njit()
 def _join(fans: Ints, degrees: Ints, vertex: int, t: int) -> None:
     fans[vertex, degrees[vertex]] = t
     degrees[vertex] += 1
 
 
-@njit(cache=True)
+@njit()
 def _leave(fans: Ints, degrees: Ints, vertex: int, t: int) -> None:
     for k in range(degrees[vertex]):
         if fans[vertex, k] == t:
@@ -47,7 +47,7 @@ def _leave(fans: Ints, degrees: Ints, vertex: int, t: int) -> None:
             return
 
 
-@njit(cache=True)
+@njit()
 def sides_of(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> Any:
     """Return the triangle that runs from a to b and the one that runs from b to a; -1 where there is none."""
     forward, backward = -1, -1
@@ -62,13 +62,13 @@ def sides_of(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> Any:
     return forward, backward
 
 
-@njit(cache=True)
+@njit()
 def third(triangles: Ints, t: int, a: int, b: int) -> int:
     """Return the corner of triangle t that is neither a nor b."""
     return int(triangles[t, 0] + triangles[t, 1] + triangles[t, 2] - a - b)
 
 
-@njit(cache=True)
+@njit()
 def would_pinch(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> bool:
     """Return whether the surface would touch itself if edge a b collapsed: more than two neighbours are common."""
     common = 0
@@ -81,7 +81,7 @@ def would_pinch(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> b
     return bool(common != 2)
 
 
-@njit(cache=True)
+@njit()
 def merge(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> None:
     """Make b one with a. The two triangles between them go: their corners become -1."""
     for i in range(degrees[b]):
@@ -99,7 +99,7 @@ def merge(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> None:
     degrees[b] = 0
 
 
-@njit(cache=True)
+@njit()
 def flip(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> None:
     """Replace edge a b by the one between the two corners that face it."""
     forward, backward = sides_of(a, b, triangles, fans, degrees)

@@ -7,7 +7,6 @@ triangles lie half inside and half outside the round surface: it keeps the volum
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
@@ -18,6 +17,7 @@ from posespace.geometry.normals import area_vectors, vertex_normals
 from posespace.geometry.relax import relaxed
 from posespace.geometry.surface import Surface
 from posespace.geometry.vectors import agree, dot, minus, normal
+from posespace.jit import njit
 
 _ROUNDS = 8
 _PASSES = 12
@@ -134,7 +134,7 @@ def _straddle(surface: Surface, points: Floats, triangles: Ints) -> Floats:
     return points
 
 
-@njit(cache=True)
+@njit()
 def _may_move(b: int, a: int, points: Floats, size: Floats, triangles: Ints, fan: Ints) -> bool:
     """Whether b can be put on a without turning a triangle of its fan over or stretching an edge beyond its size."""
     for t in fan:
@@ -153,7 +153,7 @@ def _may_move(b: int, a: int, points: Floats, size: Floats, triangles: Ints, fan
     return True
 
 
-@njit(cache=True)
+@njit()
 def _collapse(edges: Ints, points: Floats, size: Floats, triangles: Ints) -> int:
     """Collapse `edges` to an end of theirs where it can be done and return how many; triangles that go become -1."""
     fans, degrees = fans_of(triangles, len(points))
@@ -173,7 +173,7 @@ def _collapse(edges: Ints, points: Floats, size: Floats, triangles: Ints) -> int
     return done
 
 
-@njit(cache=True)
+@njit()
 def _flip(edges: Ints, points: Floats, triangles: Ints) -> int:
     """Flip the edges whose flip brings the vertices around them nearer to six neighbours. Returns how many."""
     fans, degrees = fans_of(triangles, len(points))

@@ -9,13 +9,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
 from posespace.geometry.morton import curve_order
 from posespace.geometry.normals import area_vectors
 from posespace.geometry.vectors import cross, dot, minus
+from posespace.jit import njit
 
 _LEAF = 4
 """Triangles in a leaf of the tree."""
@@ -150,7 +150,7 @@ def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
     return order, np.stack([lows, highs], axis=1), moments
 
 
-@njit(cache=True)
+@njit()
 def _closest_shares(p: Any, a: Any, b: Any, c: Any) -> tuple[float, float]:  # noqa: PLR0911, one return for each part
     """The shares of b and c in the point of a triangle closest to p (Ericson, Real-Time Collision Detection, 5.1.5)."""
     ab, ac, ap, bp, cp = minus(b, a), minus(c, a), minus(p, a), minus(p, b), minus(p, c)
@@ -175,7 +175,7 @@ def _closest_shares(p: Any, a: Any, b: Any, c: Any) -> tuple[float, float]:  # n
     return vb / total, vc / total
 
 
-@njit(cache=True)
+@njit()
 def _box_gap2(p: Any, box: Any) -> float:
     """Squared distance from a point to a box."""
     gap2 = 0.0
@@ -185,7 +185,7 @@ def _box_gap2(p: Any, box: Any) -> float:
     return gap2
 
 
-@njit(cache=True)
+@njit()
 def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, order: Ints, boxes: Floats) -> Any:
     nearest, shares = np.zeros_like(queries), np.zeros_like(queries)
     triangle = np.full(len(queries), -1, dtype=np.int32)
@@ -222,7 +222,7 @@ def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, 
     return nearest, triangle, shares
 
 
-@njit(cache=True)
+@njit()
 def _solid_angle(p: Any, corners: Any) -> float:
     """The solid angle of a triangle seen from p (van Oosterom and Strackee 1983)."""
     a, b, c = minus(corners[0], p), minus(corners[1], p), minus(corners[2], p)
@@ -231,7 +231,7 @@ def _solid_angle(p: Any, corners: Any) -> float:
     return 2 * math.atan2(dot(a, cross(b, c)), below)
 
 
-@njit(cache=True)
+@njit()
 def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, moments: Floats) -> Any:
     found = np.zeros(len(queries))
     first_leaf = len(boxes) // 2
@@ -258,7 +258,7 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
     return found
 
 
-@njit(cache=True)
+@njit()
 def _pierces(p: Any, q: Any, corners: Any) -> bool:
     """Whether the segment from p to q passes through a triangle (Möller and Trumbore 1997)."""
     e1, e2, d = minus(corners[1], corners[0]), minus(corners[2], corners[0]), minus(q, p)
@@ -270,10 +270,10 @@ def _pierces(p: Any, q: Any, corners: Any) -> bool:
     u = dot(s, h) / det
     g = cross(s, e1)
     v, t = dot(d, g) / det, dot(e2, g) / det
-    return u >= 0 and v >= 0 and u + v <= 1 and t >= 0 and t <= 1
+    return bool(u >= 0 and v >= 0 and u + v <= 1 and t >= 0 and t <= 1)
 
 
-@njit(cache=True)
+@njit()
 def _edge_pierces(one: int, other: int, corners: Floats, triangles: Ints) -> bool:
     """Whether an edge of the first triangle that has no end in common with the other passes through the other."""
     a, b, c = triangles[other]
@@ -286,7 +286,7 @@ def _edge_pierces(one: int, other: int, corners: Floats, triangles: Ints) -> boo
     return False
 
 
-@njit(cache=True)
+@njit()
 def _crossings(corners: Floats, triangles: Ints, order: Ints, boxes: Floats) -> Any:
     hit = np.zeros(len(triangles), dtype=np.bool_)
     first_leaf = len(boxes) // 2

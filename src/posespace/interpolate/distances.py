@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 Radius = float | Sequence[float] | Array
 
 METRICS = ("euclidean", "rotation")
+LEAST_RADIUS = 1e-30
+"""Distances over a smaller radius, cubed, would leave double precision."""
 
 # Numbers in one temporary array (8 MB): large enough to keep NumPy busy, small enough to stay near the cache.
 _BLOCK = 1 << 20
@@ -70,8 +72,9 @@ def radius_per_axis(radius: Radius, axes: int) -> Array:
     radii = np.asarray(radius, dtype=np.float64)
     if radii.shape not in ((), (axes,)):
         raise InputError(f"radius: expected one number or one per axis ({axes} here), got shape {radii.shape}")
-    if not (np.isfinite(radii).all() and (radii > 0.0).all()):
-        raise InputError(f"radius: expected finite and above 0, got {radius}")
+    if not ((radii >= LEAST_RADIUS).all() and (radii <= 1 / LEAST_RADIUS).all()):
+        wanted = f"finite and above 0, from {LEAST_RADIUS:g} to {1 / LEAST_RADIUS:g}"
+        raise InputError(f"radius: expected {wanted}, got {radius}")
     return np.broadcast_to(radii, (axes,)).copy()
 
 

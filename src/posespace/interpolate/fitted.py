@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from posespace.check import choice, floats
 from posespace.errors import InputError
 from posespace.interpolate.distances import (
+    LEAST_RADIUS,
     METRICS,
     Array,
     axis_count,
@@ -23,6 +24,10 @@ from posespace.interpolate.distances import (
     unit_quaternions,
 )
 from posespace.interpolate.kernels import KERNELS, TAILS
+
+# How far off samples may lie so that sums stay within double precision: distances over the smallest radius, cubed,
+# times weights, which cancel one another and may be far larger than what they give; and plain distances, squared.
+_FARTHEST, _MOST_WEIGHT, _FARTHEST_SHEPARD = 1e35, 1e90, 1e120
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +49,21 @@ class ShepardInterpolant:
     values: Array
 
     def __post_init__(self) -> None:
-        samples = _checked(self, self.centres, self.metric)
+        samples = _checked(self, self.centres, self.metric, _FARTHEST_SHEPARD)
         if not (0.0 < self.power < math.inf and 0.0 <= self.reach < math.inf):
             raise InputError(f"power and reach: expected above 0 and at least 0, got {self.power} and {self.reach}")
         shape = (samples, "C")[: max(1, np.ndim(self.values))]
-        object.__setattr__(self, "values", floats("interpolant values", self.values, shape))
+        object.__setattr__(self, "values", floats("interpolant values", self.values, shape, _MOST_WEIGHT))
 
     @property
     def columns(self) -> int:
         """How many values it gives at a point."""
-        return 1 if self.values.ndim == 1 else int(self.values.shape[1])
+        return 1 if self.flat else int(self.values.shape[1])
+
+    @property
+    def flat(self) -> bool:
+        """Whether it was fitted to (M,) and gives (Q,)."""
+        return self.values.ndim == 1
 
     def __call__(self, x: ArrayLike) -> Array:
         """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
@@ -96,21 +106,26 @@ class RBFInterpolant:
     reach: float = math.inf
 
     def __post_init__(self) -> None:
-        samples = _checked(self, self.centres, self.metric)
-        if not self.reach > 0.0:
-            raise InputError(f"interpolant reach: expected above 0, got {self.reach}")
+        samples = _checked(self, self.centres, self.metric, _FARTHEST)
+        if not self.reach >= LEAST_RADIUS:
+            raise InputError(f"interpolant reach: expected above 0, from {LEAST_RADIUS:g}, got {self.reach}")
         choice("kernel", self.kernel, tuple(KERNELS))
         choice("tail", self.tail, TAILS)
         dimensions = self.centres.shape[1]
         object.__setattr__(self, "radius", radius_per_axis(self.radius, axis_count(dimensions, self.metric)))
         rows = samples + {"none": 0, "constant": 1, "linear": 1 + dimensions}[self.tail]
         shape = (rows, "C")[: max(1, np.ndim(self.weights))]
-        object.__setattr__(self, "weights", floats("interpolant weights", self.weights, shape))
+        object.__setattr__(self, "weights", floats("interpolant weights", self.weights, shape, _MOST_WEIGHT))
 
     @property
     def columns(self) -> int:
         """How many values it gives at a point."""
-        return 1 if self.weights.ndim == 1 else int(self.weights.shape[1])
+        return 1 if self.flat else int(self.weights.shape[1])
+
+    @property
+    def flat(self) -> bool:
+        """Whether it was fitted to (M,) and gives (Q,)."""
+        return self.weights.ndim == 1
 
     def __call__(self, x: ArrayLike) -> Array:
         """Return the values (Q, C), or (Q,) if fitted to (M,), at the points x (Q, D)."""
@@ -179,9 +194,9 @@ def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
     return np.column_stack([np.ones(len(points)), points - origin])
 
 
-def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str) -> int:
+def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str, most: float) -> int:
     """Check the samples of an interpolant, which may come from a file, and return how many there are."""
-    found = floats("interpolant centres", centres, ("M", "D"))
+    found = floats("interpolant centres", centres, ("M", "D"), most)
     if not found.size:
         raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
     if choice("metric", metric, METRICS) == "rotation":

@@ -13,11 +13,13 @@ from posespace.examples import Examples
 from posespace.report.colours import heat
 from posespace.report.compare import COLUMNS, Entry, seen_note
 from posespace.report.layers import layers
+from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import SEVERAL, Score, evaluate
+from posespace.report.score import SEVERAL, Score, posed
 from posespace.report.signals import signals
-from posespace.report.views import looking_at, picture, worst_poses
+from posespace.report.stored import stored_bytes
+from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.skin import Skin
 
 WORST = 3
@@ -74,10 +76,10 @@ def _edits(entry: Entry) -> str:
 
 def _per_pose(scored: list[tuple[Entry, Score]]) -> str:
     names = scored[0][1].names
-    count = range(1, len(names) + 1)
+    count = range(len(names))
     each = [(entry.name, list(score.per_pose.values())) for entry, score in scored]
     lines = [Line(name, list(count), values, names, look) for look, (name, values) in enumerate(each)]
-    plot = line_plot(lines, "pose", "RMS error, mesh unit", log_y=True)
+    plot = line_plot(lines, "pose", "RMS error, mesh unit", log_y=True, x_names=names)
     rows = [[pose, *(f"{values[k]:.4g}" for _, values in each)] for k, pose in enumerate(names)]
     listed = table(["pose", *(name for name, _ in each)], rows)
     return f"<h2>Error of each pose</h2>{plot}<details><summary>The same as a table</summary>{listed}</details>"
@@ -99,14 +101,14 @@ def _curves(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     against_count, against_bytes = [], []
     for look, (entry, score) in enumerate(scored[1:], start=1):
         skin = entry.skin
-        if isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED:
+        ordered = isinstance(skin, Skin) and skin.layers and skin.about.get("method") in ORDERED and not skin.detail
+        if isinstance(skin, Skin) and ordered:
             most = max(layer.driver.components for layer in skin.layers)
             levels = sorted(set(np.linspace(0, most, min(most, MOST_LEVELS) + 1).round().astype(int).tolist()))
-            scores = [evaluate(skin.truncated(level), some) for level in levels]
-            errors = [level.rel_err for level in scores]
+            errors = error_by_level(skin, levels, some)
             notes = [f"{level} components" for level in levels]
             against_count.append(Line(entry.name, levels, errors, notes, look))
-            sizes = [level.bytes_per_vertex for level in scores]
+            sizes = [stored_bytes(skin.truncated(level)) / len(skin.rig.mesh.points) for level in levels]
             against_bytes.append(Line(entry.name, sizes, errors, notes, look))
         else:
             against_bytes.append(Line(entry.name, [score.bytes_per_vertex], [score.rel_err], look=look))
@@ -124,20 +126,38 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     """Truth, plain skinning and each skin at the poses where the first skin is worst."""
     plain, first = scored[0][1], scored[min(1, len(scored) - 1)][1]
     chosen = worst_poses(list(first.per_pose.values()), WORST)
-    triangles, size = examples.rig.mesh.triangles, (360, 310)
+    mesh, size = examples.rig.mesh, (360, 310)
     top = max(float(np.percentile(plain.per_vertex[chosen], 99)), 1e-12)
-    colours = [f"rgb({', '.join(str(round(255 * c)) for c in row)})" for row in heat(np.linspace(0, 1, 12), 1)]
-    beyond = " and above" if max(score.per_vertex[chosen].max() for _, score in scored) > top else ""
-    key = scale_bar(colours, "distance from the truth, mesh unit", f"{top:.3g}{beyond}")
-    parts = ["<h2>Worst poses</h2>", key]
+    finer_by = min((finer(top, score.per_vertex[chosen]) for _, score in scored[1:]), default=1)
+    tops = [top] + [top / finer_by] * (len(scored) - 1)
+    posed_by = [posed(entry.skin, examples.motion[chosen]) for entry, _ in scored if entry.skin is not None]
+    parts = ["<h2>Worst poses</h2>", *_heat_keys(scored, tops, chosen)]
     for index in chosen:
-        pose, truth = examples.motion[index], np.asarray(examples.shapes[index], dtype=np.float64)
-        shapes = np.stack([truth, *(entry.skin.pose(pose)[0] for entry, _ in scored if entry.skin is not None)])
-        view = looking_at(shapes, triangles, plain.per_vertex[index] + first.per_vertex[index])
-        shown = [(picture(truth, triangles, view, size), "truth")]
-        for points, (entry, score) in zip(shapes[1:], scored, strict=True):
-            colors = heat(score.per_vertex[index], top)
+        shapes = np.stack([np.asarray(examples.shapes[index], float), *(next(each)[0] for each in posed_by)])
+        view = looking_at(shapes, mesh.triangles, plain.per_vertex[index] + first.per_vertex[index])
+        shown = [(picture(shapes[0], mesh.triangles, view, size, normals=mesh.normals(shapes[0])), "truth")]
+        for points, (entry, score), most in zip(shapes[1:], scored, tops, strict=True):
+            colors = heat(score.per_vertex[index], most)
             worst = f"{entry.name}: up to {score.per_vertex[index].max():.3g}"
-            shown.append((picture(points, triangles, view, size, colors), worst))
+            worst += f", colours ×{round(top / most)}" if most < top else ""
+            shown.append((picture(points, mesh.triangles, view, size, colors, mesh.normals(points)), worst))
         parts.append(f"<h3>{escape(examples.motion.names[index])}</h3>{pictures(shown)}")
     return "".join(parts)
+
+
+def _heat_keys(scored: list[tuple[Entry, Score]], tops: list[float], chosen: list[int]) -> list[str]:
+    """The scale of plain skinning's errors, and that of the skins where theirs is finer: good ones would look blank."""
+    colours = [f"rgb({', '.join(str(round(255 * c)) for c in row)})" for row in heat(np.linspace(0, 1, 12), 1)]
+    beyond = [score.per_vertex[chosen].max() > top for (_, score), top in zip(scored, tops, strict=True)]
+    words = "distance from the truth, mesh unit"
+    if tops[-1] == tops[0]:
+        return [scale_bar(colours, words, f"{tops[0]:.3g}{' and above' if any(beyond) else ''}")]
+    finer_by = round(tops[0] / tops[-1])
+    return [
+        scale_bar(colours, f"{words}: plain skinning", f"{tops[0]:.3g}{' and above' if beyond[0] else ''}"),
+        scale_bar(
+            colours,
+            f"{words}: the others, whose colours are {finer_by} times as fine",
+            f"{tops[-1]:.3g}{' and above' if any(beyond[1:]) else ''}",
+        ),
+    ]

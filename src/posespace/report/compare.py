@@ -8,7 +8,7 @@ from typing import Any
 
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.report.score import Score, evaluate
+from posespace.report.score import Score, evaluate_all
 from posespace.skin import Posable, Skin
 
 PLAIN = "plain skinning"
@@ -75,26 +75,22 @@ def compare(
     """Evaluate plain skinning, then the skins, then the rivals.
 
     What cannot be fitted or evaluated keeps its row, with the reason: a rival may be given as the error of its fit.
+    `advance` is called with how many of how many poses are done.
     """
     # A list, since a skin may have the name of a rival.
     every: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
     every += [(name, skin, False) for name, skin in skins.items()]
     every += [(name, skin, True) for name, skin in (rivals or {}).items()]
+    ready = [skin for _, skin, _ in every if not isinstance(skin, InputError)]
+    scores = iter(evaluate_all(ready, examples, advance))
     entries = []
-    for done, (name, skin, rival) in enumerate(every):
-        entries.append(_scored(name, skin, examples, rival))
-        if advance is not None:
-            advance(done + 1, len(every))
+    for name, skin, rival in every:
+        found = skin if isinstance(skin, InputError) else next(scores)
+        if isinstance(skin, InputError) or isinstance(found, InputError):
+            entries.append(Entry(name, reason=str(found), rival=rival))
+        else:
+            entries.append(Entry(name, skin, found, rival=rival))
     return entries
-
-
-def _scored(name: str, skin: Posable | InputError, examples: Examples, rival: bool) -> Entry:
-    if isinstance(skin, InputError):
-        return Entry(name, reason=str(skin), rival=rival)
-    try:
-        return Entry(name, skin, evaluate(skin, examples), rival=rival)
-    except InputError as error:
-        return Entry(name, reason=str(error), rival=rival)
 
 
 def seen_note(entries: list[Entry]) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from posespace.errors import FileError
-from posespace.formats import load
+from posespace.formats import load, posed_meshes
+from posespace.formats.frames import Clip
 from posespace.linking import linked_rig, rerouted
+from posespace.look import Look
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -19,6 +21,15 @@ from posespace.skin import Skin
 
 Figures = dict[str, Any]
 
+_MANY, _SHOWN = 6, 3
+"""Of more things of a kind than the first number, as many as the second are shown in full."""
+
+MISFIT = (
+    "no pose puts the joints where the mesh was bound, as when a joint was scaled after binding, so plain skinning "
+    "changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and export it"
+)
+"""What the misfit is, the largest entry by which a bone's transform at rest is not the identity, and what to do."""
+
 
 def describe(path: str | Path) -> Figures:
     """Return what a rig, mesh, motion, pose, skin or example file holds."""
@@ -27,7 +38,8 @@ def describe(path: str | Path) -> Figures:
         raise FileError(file, "does not exist")
     ending = file.suffix.lower()
     if file.is_dir():
-        return {"file": str(file), **_examples(file)}
+        is_posed = (file / posed_meshes.POSES).is_file()
+        return {"file": str(file), **(_posed(file) if is_posed else _examples(file))}
     if ending == ".skin":
         return {"file": str(file), **_skin(Skin.load(file), file.stat().st_size)}
     if ending in load.POSE_FILES:
@@ -36,6 +48,18 @@ def describe(path: str | Path) -> Figures:
         known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
         raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
     return {"file": str(file), **_contents(file)}
+
+
+def folded(figures: Figures) -> Figures:
+    """Return the figures of a file with only the first few of many rigs, meshes or motions, and the others' names."""
+    short: Figures = {}
+    for kind, found in figures.items():
+        short[kind] = found
+        if kind in ("rigs", "meshes", "motions") and len(found) > _MANY:
+            names = list(found)
+            short[kind] = {name: found[name] for name in names[:_SHOWN]}
+            short[f"{len(names) - _SHOWN} more {kind} (--all shows them)"] = ", ".join(names[_SHOWN:])
+    return short
 
 
 def describe_fit(skin: Skin, poses: int) -> Figures:
@@ -59,7 +83,9 @@ def _contents(file: Path) -> Figures:
         figures["skeleton"] = _skeleton(contents.skeleton)
     if contents.motions:
         own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
-        figures["motions"] = {name: _motion(motion, own) for name, motion in contents.motions.items()}
+        figures["motions"] = {
+            name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
+        }
     if contents.morphs:
         figures["morph targets"] = list(contents.morphs)
     if contents.notes:
@@ -79,7 +105,22 @@ def _mesh(mesh: Mesh) -> Figures:
         figures["faces by corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
     figures["watertight"] = mesh.is_watertight
     figures["box"] = {"low": mesh.box[0].tolist(), "high": mesh.box[1].tolist()}
+    if mesh.unit != 1:
+        figures["metres per unit"] = mesh.unit
+    if mesh.look is not None:
+        figures["look"] = _look(mesh.look)
     return figures
+
+
+def _look(look: Look) -> Figures:
+    figures: Figures = {
+        "meshes": list(look.meshes),
+        "materials": [material.get("name", "") for material in look.materials],
+        "images": [f"{len(image)} bytes" for image in look.images],
+        "per vertex": list(look.attributes),
+        "blend shapes": list(look.morphs),
+    }
+    return {name: value for name, value in figures.items() if value}
 
 
 def _skeleton(skeleton: Skeleton) -> Figures:
@@ -105,14 +146,17 @@ def _rig(rig: Rig, motion: Motion | None = None) -> Figures:
         "most influences": int(used.max(initial=0)),
         "blending": rig.blending,
         "rest pose misfit": misfit if misfit > 1e-4 else 0.0,
+        **({"about the misfit": MISFIT} if misfit > 1e-4 else {}),
     }
 
 
-def _motion(motion: Motion, skeleton: Skeleton | None) -> Figures:
+def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
     turns = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
     return {
         "poses": len(motion),
-        "seconds": round(float(motion.times.max(initial=0.0)), 6),
+        "keys": clip.keys,
+        "seconds": clip.seconds,
+        "frames per second": clip.rate,
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),
@@ -130,6 +174,16 @@ def _poses(file: Path) -> Figures:
         "joints": len(poses.joints),
         "controls": list(controls),
         "pose names": list(poses.names),
+    }
+
+
+def _posed(folder: Path) -> Figures:
+    meshes = posed_meshes.meshes_in(folder)
+    return {
+        **_poses(folder / posed_meshes.POSES),
+        "format": "posed meshes",
+        "meshes": [path.name for path in meshes],
+        "vertices": len(load.load_mesh(meshes[0]).points),
     }
 
 

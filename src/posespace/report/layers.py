@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from html import escape
 
 import numpy as np
 
 from posespace.check import Floats
 from posespace.layer import Layer
-from posespace.mesh import Mesh
+from posespace.report.camera import Camera
 from posespace.report.colours import CLAY
 from posespace.report.compare import Entry
 from posespace.report.page import pictures
-from posespace.report.views import facing, picture
+from posespace.report.render import Lit, lit
+from posespace.report.views import clear, facing
+from posespace.rig import Rig
 from posespace.skin import Skin
 
 SUPPORT = (0.16, 0.47, 0.74)
@@ -25,16 +29,16 @@ def layers(entry: Entry) -> str:
     skin = entry.skin
     if not isinstance(skin, Skin) or not skin.layers:
         return ""
-    mesh, count = skin.rig.mesh, len(skin.rig.mesh.points)
+    rig, count = skin.rig, len(skin.rig.mesh.points)
     energy = [energies(layer) for layer in skin.layers]
     order = np.argsort([-each.sum() for each in energy])
-    shown = []
+    shown, seen = [], _views(rig, (240, 220))
     for number in sorted(order[:MOST_LAYERS].tolist()):
         layer = skin.layers[number]
-        view, colors = facing(mesh, reach(layer, count)), support_colours(layer, count)
-        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {layer.driver.components} components"
-        shown.append((picture(mesh.points, mesh.triangles, view, (240, 220), colors), caption))
-    moves = [_displacements(mesh, skin.layers[number], energy[number]) for number in order[:3].tolist()]
+        view, colors = facing(rig, reach(layer, count)), support_colours(layer, count)
+        caption = f"{short_name(layer.name)}: {len(layer.support):,} vertices, {_components(layer)}"
+        shown.append((clear(seen(view).painted(colors)), caption))
+    moves = [_displacements(rig, skin.layers[number], energy[number]) for number in order[:3].tolist()]
     return (
         f"<h2>Layers of {escape(entry.name)}</h2>"
         "<p>Supports: the bluer a place is, the further the layer may move it.</p>"
@@ -44,16 +48,26 @@ def layers(entry: Entry) -> str:
     )
 
 
-def _displacements(mesh: Mesh, layer: Layer, energy: Floats) -> str:
+def _displacements(rig: Rig, layer: Layer, energy: Floats) -> str:
     """The four components of a layer that move most."""
-    count, shown = len(mesh.points), []
-    view = facing(mesh, reach(layer, count))
+    count, shown = len(rig.mesh.points), []
+    seen = _views(rig, (300, 260))(facing(rig, reach(layer, count)))
     for component in np.argsort(-energy)[:4].tolist():
         colors = displacement_colours(layer, component, count)
         percent = 100 * energy[component] / max(float(energy.sum()), 1e-300)
         caption = f"{short_name(layer.name)}, component {component + 1}: {percent:.1f} % of the layer's energy"
-        shown.append((picture(mesh.points, mesh.triangles, view, (300, 260), colors), caption))
+        shown.append((clear(seen.painted(colors)), caption))
     return f"<div>{pictures(shown)}</div>"
+
+
+def _views(rig: Rig, size: tuple[int, int]) -> Callable[[Camera], Lit]:
+    """The rest shape from each side that is asked for, made once."""
+    return cache(lambda view: lit(rig.mesh.points, rig.mesh.triangles, view, size, rig.normals))
+
+
+def _components(layer: Layer) -> str:
+    count = layer.driver.components
+    return "1 component" if count == 1 else f"{count} components"
 
 
 def reach(layer: Layer, count: int) -> Floats:

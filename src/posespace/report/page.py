@@ -34,7 +34,8 @@ th:first-child, td:first-child { text-align: left; position: sticky; left: 0; ba
 td.best { font-weight: 700; } td.failed { text-align: left; color: var(--soft); white-space: normal; min-width: 20rem; }
 figure { margin: .4rem 0 1rem; } .plot svg { display: block; width: 100%; max-width: 900px; }
 .plot svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } .grid { stroke: var(--rule); }
-@media (max-width: 640px) { .plot svg text { font-size: 20px; } } .plot polyline, .key line { stroke-width: 2; }
+@media (max-width: 640px) { .plot svg text { font-size: 20px; } .plot svg text.name { font-size: 14px; } }
+.plot polyline, .key line { stroke-width: 2; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 0 0 .3rem; padding: 0;
   font-size: .9rem; }
 .plot svg.key { display: inline-block; width: 26px; height: 10px; margin-right: .35rem; }
@@ -60,7 +61,8 @@ def write_page(path: Path, title: str, parts: Sequence[str]) -> None:
     body = "\n".join(part for part in parts if part)
     text = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
     with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # The name of a file may be any bytes: those that are no text are escaped.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], best: Sequence[int | None] = ()) -> str:

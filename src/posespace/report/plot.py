@@ -13,6 +13,9 @@ LEFT, RIGHT, TOP, BOTTOM = 90, 14, 12, 52
 COLOURS = 8
 """How many colours the page's style has: --line0, --line1, ...; further lines repeat them dashed."""
 
+MOST_NAMES, LONGEST_NAME, LETTER = 30, 24, 6.2
+"""Most names along an axis, most letters of each, and the width of a letter."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -35,22 +38,39 @@ class Line:
     gap: float = math.inf
 
 
-def line_plot(lines: Sequence[Line], x_label: str, y_label: str, log_y: bool = False, log_x: bool = False) -> str:
-    """Return a figure of lines; on a logarithmic axis, points at or below zero are left out."""
+def line_plot(
+    lines: Sequence[Line],
+    x_label: str,
+    y_label: str,
+    log_y: bool = False,
+    log_x: bool = False,
+    x_names: Sequence[str] = (),
+) -> str:
+    """Return a figure of lines; on a logarithmic axis, points at or below zero are left out.
+
+    `x_names` are what x = 0, 1, 2, ... are called; where they are many, some of them, evenly chosen, are written.
+    """
     kept = [_positive(line, log_x, log_y) for line in lines]
     across = _Axis.around([x for line in kept for x in line.x], log_x, LEFT, WIDE - RIGHT)
     up = _Axis.around([y for line in kept for y in line.y], log_y, HIGH - BOTTOM, TOP)
-    parts = [f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{escape(f"{y_label} against {x_label}")}">']
+    names = {k: _shortened(x_names[k]) for k in range(0, len(x_names), math.ceil(len(x_names) / MOST_NAMES) or 1)}
+    # Names slant down to the left, so that they may be long; numbers take one line.
+    room = round(0.7 * (16 + LETTER * max((len(name) for name in names.values()), default=0))) if names else 20
+    high = HIGH - BOTTOM + room + (38 if names else 32)
+    parts = [f'<svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{escape(f"{y_label} against {x_label}")}">']
     for value, text in up.ticks():
         y = f"{up.place(value):.1f}"
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDE - RIGHT}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">{text}</text>')
-    for value, text in across.ticks():
+    foot = HIGH - BOTTOM
+    for value, text in names.items() if names else across.ticks():
         x = f"{across.place(value):.1f}"
-        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{HIGH - BOTTOM}"/>')
-        parts.append(f'<text x="{x}" y="{HIGH - BOTTOM + 20}" text-anchor="middle">{text}</text>')
-    middle = (TOP + HIGH - BOTTOM) / 2
-    parts.append(f'<text x="{(LEFT + WIDE - RIGHT) / 2}" y="{HIGH - 6}" text-anchor="middle">{escape(x_label)}</text>')
+        slant = f'transform="rotate(-45 {x} {foot + 16})" class="name" text-anchor="end"' if names else ""
+        where = slant or 'text-anchor="middle"'
+        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{foot}"/>')
+        parts.append(f'<text x="{x}" y="{foot + (16 if names else 20)}" {where}>{escape(text)}</text>')
+    middle = (TOP + foot) / 2
+    parts.append(f'<text x="{(LEFT + WIDE - RIGHT) / 2}" y="{high - 6}" text-anchor="middle">{escape(x_label)}</text>')
     turned = f'transform="rotate(-90 14 {middle})" text-anchor="middle"'
     parts.append(f'<text x="14" y="{middle}" {turned}>{escape(y_label)}</text>')
     parts += [_drawn(line, across, up) for line in kept]
@@ -65,6 +85,12 @@ def _positive(line: Line, log_x: bool, log_y: bool) -> Line:
         if math.isfinite(x) and math.isfinite(y) and (x > 0 or not log_x) and (y > 0 or not log_y)
     ]
     return replace(line, x=[p[0] for p in points], y=[p[1] for p in points], notes=[p[2] for p in points])
+
+
+def _shortened(name: str) -> str:
+    """A name that fits: long ones keep their beginning and their end, where poses of one set differ."""
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _look(number: int) -> tuple[str, str]:

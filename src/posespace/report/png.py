@@ -23,5 +23,6 @@ def png_bytes(image: ArrayLike) -> bytes:
     from PIL.Image import fromarray
 
     buffer = BytesIO()
-    fromarray(np.asarray(image)).save(buffer, format="png")
+    # Half the time of the usual level 6 for a twentieth more bytes.
+    fromarray(np.asarray(image)).save(buffer, format="png", compress_level=4)
     return buffer.getvalue()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.check import Floats
+from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.mesh import Mesh
 from posespace.report.camera import FAR, Camera
 from posespace.report.colours import CLAY
-from posespace.report.raster import rasterise, shade
+from posespace.report.raster import light_on, paint, rasterise
 
 Image = NDArray[np.uint8]
 GAMMA = 2.2
@@ -41,23 +42,60 @@ def render(
     background : (3,) array, sRGB in 0..1
     normals : (N, 3) array; None: the mean over the triangles around each point, weighted by area
     """
+    drawn = lit(points, triangles, camera, size, normals).painted(colors)
+    behind = _linear("background", background, 0)
+    picture = drawn[..., :3] + (1 - drawn[..., 3:]) * behind.astype(np.float32)
+    return np.asarray(picture ** np.float32(1 / GAMMA) * 255 + 0.5).astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Lit:
+    """A mesh as a camera sees it, in the light, to be painted in one colouring or in several.
+
+    Parameters
+    ----------
+    count : N, how many points it has
+    triangles : (T, 3)
+    light, seen, shares : of each sample, two per pixel each way: see `light_on` and `rasterise`
+    """
+
+    count: int
+    triangles: Ints
+    light: NDArray[np.float32]
+    seen: NDArray[np.int32]
+    shares: NDArray[np.float32]
+
+    def painted(self, colors: ArrayLike | None) -> NDArray[np.float32]:
+        """Return the picture (height, width, 4) on nothing: linear light, and how much of each pixel is covered."""
+        albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, self.count), (self.count, 3))
+        picture: NDArray[np.float32] = paint(
+            self.light, self.seen, self.shares, self.triangles, np.ascontiguousarray(albedo)
+        )
+        return picture
+
+
+def lit(
+    points: ArrayLike,
+    triangles: ArrayLike,
+    camera: Camera | None = None,
+    size: tuple[int, int] = (640, 480),
+    normals: ArrayLike | None = None,
+) -> Lit:
+    """Return what a picture shows before it has colours; the parameters are those of `render`."""
     width, height = size
     if width < 1 or height < 1:
         raise InputError(f"picture size: expected at least one pixel each way, got {size}")
     mesh = _drawable(points, triangles)
-    faces, count = mesh.triangles, len(mesh.points)
+    count = len(mesh.points)
     bends = mesh.normals() if normals is None else check.floats("normals", np.nan_to_num(normals), (count, 3))
     view = (camera or Camera()).framing(points)
     axes = view.axes()
     scale = height / max(view.extent or 0, view.half_width * height / width)
-    corners = ((mesh.points - np.asarray(view.target)) @ axes.T * scale)[faces]
-    sides = _lit_sides(corners, (bends @ axes.T)[faces])
-    albedo = np.broadcast_to(_linear("colors", CLAY if colors is None else colors, count), (count, 3))[faces]
-    # From here on in samples, two per pixel each way: right, down and towards the viewer.
-    corners = np.concatenate([corners * (1, -1, 1) + (width, height, 0), sides, albedo], axis=2)
-    hits = rasterise(corners, 2 * height, 2 * width, _linear("background", background, 0))
-    picture = shade(*hits, _spots(0.18 * height))
-    return np.asarray(picture ** (1 / GAMMA) * 255 + 0.5).astype(np.uint8)
+    # From here on in samples: right, down and towards the viewer.
+    places = (mesh.points - np.asarray(view.target)) @ axes.T * (scale * np.array([1, -1, 1])) + (width, height, 0)
+    across = _unit(bends @ axes.T)
+    depth, found, seen, shares = rasterise(places, across, mesh.triangles, (2 * height, 2 * width))
+    return Lit(count, mesh.triangles, light_on(depth, found, _spots(0.18 * height)), seen, shares)
 
 
 def _drawable(points: ArrayLike, triangles: ArrayLike) -> Mesh:
@@ -77,19 +115,8 @@ def _linear(name: str, color: ArrayLike, count: int) -> Floats:
 
 
 def _unit(vectors: Floats) -> Floats:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-200))
-
-
-def _lit_sides(corners: Floats, bends: Floats) -> Floats:
-    """Unit normals at the corners (T, 3, 3) of triangles, all on the side of each triangle that is seen."""
-    a, b, c = corners.transpose(1, 0, 2)
-    front = _unit(np.cross(b - a, c - a))
-    front *= np.where(front[:, 2:] < 0, -1, 1)
-    bends = _unit(np.nan_to_num(bends))
-    # Turned by the triangle as a whole: near an outline, single normals may point away on the side seen.
-    away = np.einsum("tkc,tc->t", bends, front) < 0
-    # A trace of the triangle's own normal stands in where none was given.
-    return np.asarray(np.where(away[:, None, None], -bends, bends) + 1e-6 * front[:, None])
+    finite = np.nan_to_num(vectors)
+    return np.asarray(finite / np.maximum(np.linalg.norm(finite, axis=-1, keepdims=True), 1e-200))
 
 
 def _spots(reach: float) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +128,7 @@ class Score:
 
 
 def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], None] | None = None) -> Score:
-    """Compare what `skin` gives at each example's pose with the observed shape, one pose in memory at a time.
+    """Compare what `skin` gives at each example's pose with the observed shape, one shape in memory at a time.
 
     Parameters
     ----------
@@ -136,29 +136,79 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
     examples : the truth; its rig's plain skinning is what `rel_err` is relative to
     advance : called with how many of how many poses are done
     """
-    _check_kinds(skin, examples)
+    (found,) = evaluate_all([skin], examples, advance)
+    if isinstance(found, InputError):
+        raise found
+    return found
+
+
+def evaluate_all(
+    skins: Sequence[Posable], examples: Examples, advance: Callable[[int, int], None] | None = None
+) -> list[Score | InputError]:
+    """Evaluate several skins in one pass over the examples; one that fails has its error in place of a score."""
+    runs = [_Run(skin, examples) for skin in skins]
+    if all(run.failed for run in runs):
+        return [run.failed for run in runs if run.failed]
     rig = examples.rig
-    _check_match(skin, examples)
-    errors, base, degrees = (_room(len(examples), len(rig.mesh.points)) for _ in range(3))
+    base = _room(len(examples), len(rig.mesh.points))
     for index, (pose, shape) in enumerate(examples):
-        points, normals = skin.pose(pose)
-        errors[index] = np.linalg.norm(points - shape, axis=1)
         base[index] = np.linalg.norm(rig.skin(pose) - shape, axis=1)
-        degrees[index] = angles_between(normals, rig.mesh.normals(shape))
+        normals = rig.mesh.normals(shape)
+        for run in runs:
+            run.compare(index, shape, normals)
         if advance is not None:
             advance(index + 1, len(examples))
-    return Score(
-        examples.motion.names,
-        errors,
-        base,
-        degrees,
-        moved_alone(rig, examples.motion),
-        float(np.ptp(rig.mesh.points, axis=0).max()),
-        rig.mesh.diagonal,
-        stored_bytes(skin),
-        stored_numbers(skin),
-        _seen(skin, examples.motion),
-    )
+    moves = moved_alone(rig, examples.motion)
+    return [run.failed or run.score(examples, base, moves) for run in runs]
+
+
+class _Run:
+    """One skin on its way through the examples: its errors so far, or why it failed."""
+
+    def __init__(self, skin: Posable, examples: Examples) -> None:
+        self.skin = skin
+        self.failed: InputError | None = None
+        try:
+            _check_kinds(skin, examples)
+            _check_match(skin, examples)
+        except InputError as error:
+            self.failed = error
+            return
+        self._posed = posed(skin, examples.motion)
+        self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
+
+    def compare(self, index: int, shape: Floats, truth: Floats) -> None:
+        """Take the next pose, whose true points (N, 3) and normals (N, 3) are given."""
+        if self.failed:
+            return
+        try:
+            points, normals = next(self._posed)
+        except InputError as error:
+            self.failed = error
+            return
+        self._errors[index] = np.linalg.norm(points - shape, axis=1)
+        self._degrees[index] = angles_between(normals, truth)
+
+    def score(self, examples: Examples, base: Floats32, moves: tuple[str, ...]) -> Score:
+        """The score, once all poses are compared."""
+        rig, skin = examples.rig, self.skin
+        return Score(
+            examples.motion.names,
+            self._errors,
+            base,
+            self._degrees,
+            moves,
+            float(np.ptp(rig.mesh.points, axis=0).max()),
+            rig.mesh.diagonal,
+            stored_bytes(skin),
+            stored_numbers(skin),
+            _seen(skin, examples.motion),
+        )
+
+
+def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the posed points (N, 3) and unit normals (N, 3) of each pose."""
+    return skin.poses(motion) if isinstance(skin, Skin) else map(skin.pose, motion)
 
 
 def _room(poses: int, vertices: int) -> Floats32:

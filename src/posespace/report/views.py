@@ -11,23 +11,31 @@ from posespace.check import Floats, Ints
 from posespace.mesh import Mesh
 from posespace.report.camera import Camera
 from posespace.report.colours import heat
-from posespace.report.render import GAMMA, render
+from posespace.report.render import GAMMA, lit, render
+from posespace.rig import Rig
 
-_DIRECTIONS = 40
+_DIRECTIONS, _TRIAL = 40, (64, 56)
+
+_FINER = (1, 2, 3, 5, 10, 20, 30, 50, 100)
+"""How much finer than that of plain skinning the heat scale of the skins may be; beyond, rounding would look hot."""
 
 
 def picture(
-    points: Floats, triangles: Ints, camera: Camera, size: tuple[int, int], colors: Floats | None = None
+    points: Floats,
+    triangles: Ints,
+    camera: Camera,
+    size: tuple[int, int],
+    colors: Floats | None = None,
+    normals: Floats | None = None,
 ) -> NDArray[np.uint8]:
     """Return a render (H, W, 4) uint8 whose background is clear, so that it suits light and dark pages."""
-    on_white, on_black = (
-        render(points, triangles, camera, size, colors=colors, background=(grey,) * 3).astype(np.float64) / 255
-        for grey in (1.0, 0.0)
-    )
-    cover = 1 - (on_white**GAMMA - on_black**GAMMA).max(axis=2)
-    colour = (on_black**GAMMA / np.maximum(cover, 1e-6)[..., None]) ** (1 / GAMMA)
-    both = np.concatenate([np.clip(colour, 0, 1), np.clip(cover, 0, 1)[..., None]], axis=2)
-    return np.asarray(both * 255 + 0.5).astype(np.uint8)
+    return clear(lit(points, triangles, camera, size, normals).painted(colors))
+
+
+def clear(drawn: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return what `Lit.painted` gives as a picture (H, W, 4) uint8 on a clear background."""
+    colour = (drawn[..., :3] / np.maximum(drawn[..., 3:], 1e-6)) ** np.float32(1 / GAMMA)
+    return np.asarray(np.concatenate([colour, drawn[..., 3:]], axis=2) * 255 + 0.5).astype(np.uint8)
 
 
 def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
@@ -42,11 +50,11 @@ def looking_at(shapes: Floats, triangles: Ints, errors: Floats) -> Camera:
     colors = heat(errors, top)
     normals = Mesh(points, triangles).normals()
     # Only sides that face the errors are tried.
-    facing = [float((errors * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
-    best = sorted(zip(facing, _sphere(), strict=True), reverse=True)[: _DIRECTIONS // 4]
+    best = sorted(zip(_seen(normals, errors).tolist(), _sphere(), strict=True), reverse=True)[: _DIRECTIONS // 4]
     diagonal = float(np.linalg.norm(np.ptp(points, axis=0)))
     cameras = [_near(region, direction, diagonal) for _, direction in best]
-    warmth = [float(np.ptp(render(points, triangles, view, (64, 56), colors=colors), axis=2).sum()) for view in cameras]
+    trials = [render(points, triangles, view, _TRIAL, colors=colors, normals=normals) for view in cameras]
+    warmth = [float(np.ptp(trial, axis=2).sum()) for trial in trials]
     return Camera.fit(shapes, best[int(np.argmax(warmth))][1])
 
 
@@ -64,11 +72,14 @@ def _sphere() -> list[tuple[float, ...]]:
     return [tuple(d) for d in np.stack([across * np.sin(angle), height, across * np.cos(angle)], axis=1).tolist()]
 
 
-def facing(mesh: Mesh, weights: Floats) -> Camera:
-    """Return a camera on the whole mesh, from the side where the weights (N,) are."""
-    normals = mesh.normals()
-    seen = [float((weights * np.maximum(normals @ np.asarray(d), 0)).sum()) for d in _sphere()]
-    return Camera.fit(mesh.points, _sphere()[int(np.argmax(seen))])
+def facing(rig: Rig, weights: Floats) -> Camera:
+    """Return a camera on the whole rest shape, from the side where the weights (N,) are."""
+    return Camera.fit(rig.mesh.points, _sphere()[int(np.argmax(_seen(rig.normals, weights)))])
+
+
+def _seen(normals: Floats, weights: Floats) -> Floats:
+    """How much of the weights (N,) faces each direction."""
+    return np.asarray(weights @ np.maximum(normals @ np.asarray(_sphere()).T, 0))
 
 
 def worst_poses(errors: Sequence[float], count: int) -> list[int]:
@@ -78,3 +89,9 @@ def worst_poses(errors: Sequence[float], count: int) -> list[int]:
         if len(found) < count and all(abs(index - other) >= apart for other in found):
             found.append(index)
     return found
+
+
+def finer(top: float, errors: Floats) -> int:
+    """Return by how much, a round number, a heat scale up to `top` may be finer and still hold 99 % of `errors`."""
+    least = float(np.percentile(errors, 99))
+    return max(factor for factor in _FINER if factor == 1 or factor * least <= top)

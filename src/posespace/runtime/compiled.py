@@ -8,9 +8,10 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 from numba.core.errors import NumbaPedanticWarning
 from numpy.typing import NDArray
+
+from posespace.jit import njit
 
 # Numba warns about its own code where it inlines one function's loops into another.
 warnings.filterwarnings("ignore", category=NumbaPedanticWarning)
@@ -22,18 +23,18 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def compiled(function: Function) -> Function:
     """Compile a function."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+    return njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def relaxed(function: Function) -> Function:
     """Compile a function whose sums may be regrouped and fused, so that they can be vectorised."""
     fast = {"contract", "reassoc"}
-    return njit(cache=True, nogil=True, error_model="numpy", fastmath=fast)(function)  # type: ignore[return-value]
+    return njit(nogil=True, error_model="numpy", fastmath=fast)(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
     """Compile a function into each function that calls it."""
-    return njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[return-value]
+    return njit(nogil=True, error_model="numpy", inline="always")(function)  # type: ignore[no-any-return]
 
 
 def on_all_cores(function: Function) -> Function:
@@ -44,4 +45,4 @@ def on_all_cores(function: Function) -> Function:
     name = f"{function.__name__}_on_all_cores"
     other = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
     other.__qualname__ = name
-    return njit(cache=True, nogil=True, error_model="numpy", parallel=True)(other)  # type: ignore[return-value]
+    return njit(nogil=True, error_model="numpy", parallel=True)(other)  # type: ignore[no-any-return]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from posespace.check import Floats, Floats32
@@ -27,6 +29,16 @@ class PosedDetail:
         self._normals = SurfaceNormals(skin.mesh, threads)
         self._heights = detail.heights
         self._own = slice(first, first + detail.driver.components)
+
+    def clone(self) -> PosedDetail:
+        """Return the same with room of its own to work in, for another thread."""
+        other = copy(self)
+        other._normals = self._normals.clone()
+        return other
+
+    def on_one_core(self) -> None:
+        """Use one core from now on."""
+        self._normals.on_one_core()
 
     def add(self, coarse: Floats32, coordinates: Floats, points: Floats32, normals: Floats32 | None) -> None:
         """Write the fine points, and their normals if asked for, from the coarse points and all coordinates."""

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from posespace.check import Floats, Floats32
+from posespace.check import LARGEST, Floats, Floats32
+from posespace.errors import InputError
 from posespace.runtime.compiled import inlined, relaxed
 from posespace.runtime.drive_features import orient, own_part, polynomial, quaternion, seen_part, write_features
 from posespace.runtime.drive_tables import (
@@ -71,6 +72,8 @@ def drive(
         own, place = after(rows, JOINT * joint), TRANSFORM * joint
         _place(own, joint, links[LINK * joint + PARENT], turns, shifts, world)
         _bind(after(world, place), after(own, BIND), after(out, place))
+    beyond = _beyond(out, TRANSFORM * joints)
+    world[len(scratch) - 1] = beyond
     if interpolants == 0:
         return
     oriented = after(world, TRANSFORM * joints)
@@ -92,6 +95,22 @@ def drive(
     terms, found = after(features, FEATURES * joints + controls), pointer(coordinates)
     for which in range(interpolants):
         _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
+    world[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
+
+
+@relaxed
+def _beyond(numbers: Pointer, count: int) -> int:  # pragma: no cover - compiled
+    """How many numbers are too large to move points by, or not numbers at all."""
+    found = 0
+    for k in range(count):
+        found += 0 if abs(numbers[k]) <= LARGEST else 1
+    return found
+
+
+def require_ordinary(beyond: float) -> None:
+    """Raise where some of the numbers that `drive` gave are too large, as the reference does."""
+    if beyond:
+        raise InputError(f"pose: expected bone transforms and coordinates from {-LARGEST:g} to {LARGEST:g}, got others")
 
 
 @relaxed

@@ -92,24 +92,32 @@ class Drive:
 
     @property
     def scratch(self) -> int:
-        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant."""
+        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant.
+
+        The last one says how many of the numbers it gave are beyond `check.LARGEST`.
+        """
         heads = self.tables.heads
         terms = int((heads[:, SAMPLES] + heads[:, TAIL]).max(initial=0))
-        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms
+        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms + 1
 
     @property
     def pose_size(self) -> int:
         """How many numbers a pose has: seven per joint, one per control."""
         return POSE_NUMBERS * len(self.tables.links) + len(self.controls)
 
-    def write_pose(self, pose: Pose, out: Floats) -> None:
-        """Write a pose's rotations, translations and controls to `out`; a control that it does not name is zero."""
+    def views(self, numbers: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return where a pose's numbers have its rotations (J, 4), its translations (J, 3) and its controls (C,)."""
         joints = len(self.tables.links)
-        shifts, controls = TURN * joints, POSE_NUMBERS * joints
-        out[:shifts] = pose.rotations.ravel()
-        out[shifts:controls] = pose.translations.ravel()
+        turns, shifts, controls = np.split(numbers, [TURN * joints, POSE_NUMBERS * joints])
+        return turns.reshape(joints, TURN), shifts.reshape(joints, SHIFT), controls
+
+    def write_pose(self, pose: Pose, out: tuple[Floats, Floats, Floats]) -> None:
+        """Write a pose to `views` of its numbers; a control that it does not name is zero."""
+        turns, shifts, controls = out
+        turns[...] = pose.rotations
+        shifts[...] = pose.translations
         for number, name in enumerate(self.controls):
-            out[controls + number] = pose.controls.get(name, 0.0)
+            controls[number] = pose.controls.get(name, 0.0)
 
     def write_poses(self, motion: Motion, first: int, last: int, out: Floats) -> None:
         """Write the poses of a motion from `first` up to `last` to the rows of `out`, as `write_pose` does."""

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace import check
 from posespace.basis import PackedBasis
-from posespace.check import Floats
+from posespace.check import Floats, Ints
 from posespace.layer import Basis
 from posespace.rig import Rig
 from posespace.runtime.drive_tables import Drive
@@ -24,16 +25,23 @@ class Entries(NamedTuple):
     values: NDArray[Any]
 
 
+def owned(name: str, indices: NDArray[np.integer], below: int) -> Ints:
+    """Return a copy of indices, checked: loops without checks go by them, and an array of a caller's may change."""
+    return check.indices(name, np.array(indices, order="C"), indices.shape, below)
+
+
 def bone_entries(rig: Rig) -> Entries:
     """Return each vertex's joints and weights, those of zero left out."""
     vertices, slots = np.nonzero(rig.weights)
-    return Entries(vertices, rig.influences[vertices, slots], rig.weights[vertices, slots].astype(np.float32))
+    joints = owned("rig influences", rig.influences[vertices, slots], len(rig.skeleton))
+    return Entries(vertices, joints, rig.weights[vertices, slots].astype(np.float32))
 
 
 def point_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats]:
     """Return the displacements of all layers' points in one type, and the scale (C,) of each column."""
     columns = zip(skin.layers, drive.layers, strict=True)
-    return _entries([(layer.support, layer.basis, first) for layer, (first, _) in columns], drive.columns)
+    found = [(layer.support, layer.basis, first) for layer, (first, _) in columns]
+    return _entries(found, drive.columns, len(skin.rig.mesh.points))
 
 
 def normal_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats] | None:
@@ -42,10 +50,12 @@ def normal_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats] | None:
     found = [
         (layer.support, layer.normal_basis, first) for layer, (_, first) in columns if layer.normal_basis is not None
     ]
-    return _entries(found, drive.columns) if found else None
+    return _entries(found, drive.columns, len(skin.rig.mesh.points)) if found else None
 
 
-def _entries(layers: Iterable[tuple[NDArray[np.integer], Basis, int]], columns: int) -> tuple[Entries, Floats]:
+def _entries(
+    layers: Iterable[tuple[NDArray[np.integer], Basis, int]], columns: int, vertices: int
+) -> tuple[Entries, Floats]:
     """Displacements of supports, bases and first columns; what is stored in few bits stays so."""
     packed = [
         (support, basis if isinstance(basis, PackedBasis) else PackedBasis.pack(basis, 32), first)
@@ -57,6 +67,7 @@ def _entries(layers: Iterable[tuple[NDArray[np.integer], Basis, int]], columns: 
     found = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
     for support, basis, first in packed:
         own = np.repeat(np.arange(len(basis.scales)), np.diff(basis.starts))
-        found.append(Entries(support[basis.rows], first + own, basis.values.astype(kind)))
+        moved = owned("layer support", support[owned("basis rows", basis.rows, len(support))], vertices)
+        found.append(Entries(moved, first + own, basis.values.astype(kind)))
         scales[first : first + len(basis.scales)] = basis.scales
     return Entries(*(np.concatenate(each) for each in zip(*found, strict=True))), scales

@@ -5,6 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from copy import copy
+from threading import Lock
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +17,17 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.runtime import cores
 from posespace.runtime.drive_tables import drive_of
 from posespace.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
 
+_FLOAT32 = np.dtype(np.float32)
+
 
 class Player(ABC):
-    """Poses a skin again and again. One player serves one thread at a time.
+    """Poses a skin again and again. Threads that share a player take turns; `clone` gives each its own.
 
     Parameters
     ----------
@@ -36,12 +42,29 @@ class Player(ABC):
     def __init__(self, skin: Skin, normals: bool = True) -> None:
         self.skin, self.normals = skin, bool(normals)
         self._drive = drive_of(skin)
-        self._pose = np.zeros(self._drive.pose_size)
-        self._warned: set[str] = set()
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
         # Normals are either carried by the bones or those of the posed surface: see `Skin.pose`.
         corrected = any(layer.normal_basis is not None for layer in skin.layers)
         self._carried = self.normals and skin.detail is None and (corrected or not skin.layers)
+
+    def clone(self) -> Self:
+        """Return a player for another thread: it shares the tables of this one and has its own room to work in."""
+        other = copy(self)
+        other._make_room()
+        return other
+
+    def _make_room(self) -> None:
+        """Make what serves one thread at a time, for a new player or a clone."""
+        self._lock = Lock()
+        self._pose = np.zeros(self._drive.pose_size)
+        self._views = self._drive.views(self._pose)
+        self._warned: set[str] = set()
+        cores.watch(self)
+
+    def after_fork(self, one_core: bool) -> None:
+        """Go on in a forked process; it has none of the threads that may have held the lock."""
+        del one_core
+        self._lock = Lock()
 
     def __call__(
         self, pose: Pose | ArrayLike, points: Floats32 | None = None, normals: Floats32 | None = None
@@ -53,12 +76,13 @@ class Player(ABC):
         pose : a pose, or only its rotations (J, 4)
         points, normals : float32 arrays (N, 3) to write to; None: new ones
         """
-        self._read(pose)
         if points is normals and points is not None:
             raise InputError("points and normals: expected two arrays, got one for both")
         out = self._array("points", points)
         normals_out = self._array("normals", normals) if self.normals else None
-        self._play(out, normals_out)
+        with self._lock:
+            self._read(pose)
+            self._play(out, normals_out)
         return out, normals_out
 
     def many(self, motion: Motion, points: Floats32 | None = None, normals: Floats32 | None = None) -> Iterator[Shape]:
@@ -88,13 +112,12 @@ class Player(ABC):
 
     def drive(self, pose: Pose | ArrayLike) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,), as `Skin.drive` does."""
-        self._read(pose)
-        palette, coordinates = self._driven()
+        with self._lock:
+            self._read(pose)
+            palette, coordinates = (numbers.copy() for numbers in self._driven())
         starts = [start for start, _ in self._drive.layers]
         ends = [start + layer.driver.components for start, layer in zip(starts, self.skin.layers, strict=True)]
-        return palette.reshape(-1, 3, 4).copy(), [
-            coordinates[start:end].copy() for start, end in zip(starts, ends, strict=True)
-        ]
+        return palette.reshape(-1, 3, 4), [coordinates[start:end] for start, end in zip(starts, ends, strict=True)]
 
     @abstractmethod
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
@@ -113,7 +136,7 @@ class Player(ABC):
             self._check_joints(len(pose.rotations))
             if pose.controls:
                 self._check_controls(pose.controls)
-            self._drive.write_pose(pose, self._pose)
+            self._drive.write_pose(pose, self._views)
             return
         if isinstance(pose, Motion):
             raise InputError("play: expected one Pose, got a Motion; pass one pose, e.g. motion[0], or call play.many")
@@ -147,7 +170,7 @@ class Player(ABC):
 
 
 def _check_array(name: str, array: Floats32, shape: tuple[int, ...]) -> None:
-    if not isinstance(array, np.ndarray) or array.dtype != np.float32 or array.shape != shape:
+    if not isinstance(array, np.ndarray) or array.dtype != _FLOAT32 or array.shape != shape:
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise InputError(f"{name}: expected a float32 array of shape {shape}, got {found}")
     if not (array.flags.c_contiguous and array.flags.writeable):

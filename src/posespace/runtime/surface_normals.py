@@ -6,6 +6,7 @@ The player's own beside `geometry.normals`: written in place, in 32 bits, on sev
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from posespace.check import Floats32
 from posespace.geometry.edges import triangles_around
 from posespace.mesh import Mesh
 from posespace.runtime.compiled import Ints32, compiled, on_all_cores
+from posespace.runtime.entries import owned
 
 
 class Fans(NamedTuple):
@@ -39,9 +41,9 @@ class Fans(NamedTuple):
 
 def fans_of(mesh: Mesh) -> Fans:
     """Find the triangles around each position of a mesh."""
+    triangles = owned("mesh triangles", mesh.triangles, len(mesh.points))
     groups = mesh.weld.groups.astype(np.int32)
-    starts, around = triangles_around(groups[mesh.triangles], len(mesh.weld.first))
-    triangles = np.ascontiguousarray(mesh.triangles, dtype=np.int32)
+    starts, around = triangles_around(groups[triangles], len(mesh.weld.first))
     areas = np.zeros((len(triangles), 3), np.float32)
     return Fans(triangles, groups, starts, around, areas)
 
@@ -68,7 +70,7 @@ def _surface_normals(
                 t = around[k]
                 x, y, z = x + areas[t, 0], y + areas[t, 1], z + areas[t, 2]
             length = math.sqrt(x * x + y * y + z * z)
-            if length > 0.0:
+            if 0.0 < length < math.inf:
                 out[v, 0], out[v, 1], out[v, 2] = x / length, y / length, z / length
             else:
                 out[v, 0], out[v, 1], out[v, 2] = 0.0, 0.0, 1.0
@@ -89,6 +91,16 @@ class SurfaceNormals:
     def __init__(self, mesh: Mesh, threads: int) -> None:
         self._fans, self._threads = fans_of(mesh), threads
         self._loop = _surface_normals_on_all_cores if threads > 1 else _surface_normals_alone
+
+    def clone(self) -> SurfaceNormals:
+        """Return the same with room of its own to work in, for another thread."""
+        other = copy(self)
+        other._fans = self._fans._replace(areas=np.zeros_like(self._fans.areas))
+        return other
+
+    def on_one_core(self) -> None:
+        """Use one core from now on."""
+        self._threads, self._loop = 1, _surface_normals_alone
 
     def write(self, points: NDArray[np.floating], out: Floats32) -> None:
         """Write unit normals (N, 3) of posed points (N, 3)."""

@@ -37,31 +37,40 @@ _MOST_NOTES = 5
 
 
 def simulate(
-    settings: Settings, out: Path, machines: Machines, resume: bool = False, warn: Callable[[str], None] | None = None
+    settings: Settings,
+    out: Path,
+    machines: Machines,
+    resume: bool = False,
+    warn: Callable[[str], None] | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Simulate, write the store, and return figures about it.
 
     Bad input is refused before the long work begins, and nothing is written before the first pose is under way.
-    `warn` is called with anything odd about the cluster, the poses or the store, before the poses are solved.
+    `warn` is called with anything odd about the cluster, the poses or the store, before the poses are solved; `note`
+    with how a clip of poses was chosen and read.
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     with ExitStack() as stack:
         client = stack.enter_context(machines.cluster(warn)) if machines.scheduler else None
         with status("making the body"):
-            body, poses, notes = prepared(settings)
+            body, poses, notes = prepared(settings, note)
         odd = _beyond_limits(body.rig, poses)
         settings = _possible(settings, body, odd)
         # A store to resume must be for these poses and settings: checked before the tetrahedra are made.
         store = ExampleStore.create(out, body.rig, poses, resume, settings.decisive) if out.exists() else None
         if store is not None and not store.made:
             odd.append(f"{out} does not say how it was made: its settings could not be compared with these")
-        for note in odd:
-            (warn or (lambda _: None))(note)
+        for line in odd:
+            (warn or (lambda _: None))(line)
         if store is not None and store.finished().all():
             return _figures(store) | {"notes": [*notes, *odd, "every pose was finished already"]}
         with status("making tetrahedra"):
             mesh = _filled(settings, body)
+        if len(mesh.tets) > 1.25 * settings.elements and warn is not None:
+            # The poses take that much longer: it must be known before they are solved.
+            warn(f"{settings.elements} elements are too few for these bones: {len(mesh.tets)} are used")
         client = client or stack.enter_context(machines.cluster())
         log = out.with_name(out.name + ".log")
         if store is None:
@@ -78,26 +87,26 @@ def simulate(
     return _figures(store) | _measured(mesh, solved) | {"notes": [*notes, *mesh.notes, *odd]}
 
 
-def prepared(settings: Settings) -> tuple[Body, Motion, list[str]]:
+def prepared(settings: Settings, note: Callable[[str], None] | None = None) -> tuple[Body, Motion, list[str]]:
     """Return the body, its poses, and notes. Faults in files are found before bones are made."""
     if settings.body in BUILT_IN:
         body = hand(settings.level, settings.side) if settings.body == "hand" else arm()
-        return body, poses_of(settings, body.rig), []
+        return body, poses_of(settings, body.rig, note), []
     path = Path(settings.body)
     if not path.exists() and not path.suffix:
         raise InputError(f"body {settings.body!r}: expected {', '.join(BUILT_IN)}, or the file of a rig")
     rig = load.load_rig(path)
-    poses = poses_of(settings, rig)
+    poses = poses_of(settings, rig, note)
     with files.naming(path):
         body = Body(rig, bones_of_rig(rig), cut_ends(rig.mesh))
     used = np.unique(rig.influences[rig.weights > 0])
     bare = [rig.skeleton.names[joint] for joint in used if joint not in {bone.joint for bone in body.bones}]
-    note = f"no bone fits inside the skin for {_named(bare)}: the flesh there follows the bones around it"
-    return body, poses, [note] if bare else []
+    missing = f"no bone fits inside the skin for {_named(bare)}: the flesh there follows the bones around it"
+    return body, poses, [missing] if bare else []
 
 
-def poses_of(settings: Settings, rig: Rig) -> Motion:
-    """Return the poses of the file, and the rest pose if it lacks that; or the joints' ranges and random poses."""
+def poses_of(settings: Settings, rig: Rig, note: Callable[[str], None] | None = None) -> Motion:
+    """Return the chosen poses of the file, or of the joints' ranges and random poses; the rest pose is among them."""
     skeleton = rig.skeleton
     if settings.poses is None:
         if skeleton.limits is None:
@@ -107,12 +116,13 @@ def poses_of(settings: Settings, rig: Rig) -> Motion:
         ranges = joint_ranges(skeleton, settings.step)
         accept = bones_clear if settings.body == "hand" else None
         drawn = random_poses(skeleton, settings.random, settings.seed, accept=accept)
-        return Motion(np.concatenate([ranges.rotations, drawn.rotations]), names=(*ranges.names, *drawn.names))
-    given = load.load_motion(settings.poses, skeleton)
+        turns, names = np.concatenate([ranges.rotations, drawn.rotations]), (*ranges.names, *drawn.names)
+        given = Motion(turns, names=names).named(*settings.choice.only)
+    else:
+        given = settings.choice.load(settings.poses, skeleton, note=note)
     if at_rest(rig, given).any():
         return given
-    poses, names = [rig.rest, *given], ["rest", *given.names]
-    return Motion.from_poses(poses, names)
+    return Motion.from_poses([rig.rest, *given], ["rest", *given.names])
 
 
 def _possible(settings: Settings, body: Body, odd: list[str]) -> Settings:

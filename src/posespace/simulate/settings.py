@@ -10,6 +10,7 @@ from pathlib import Path
 from posespace import check
 from posespace.errors import InputError, MissingExtraError
 from posespace.formats.load import READERS
+from posespace.formats.pose_choice import PoseChoice
 from posespace.simulate.solver.contact import Contact
 
 BUILT_IN = ("hand", "arm")
@@ -64,6 +65,7 @@ class Settings:
     random : how many random poses, 0 to 100,000
     seed : for the random poses, 0 or more
     tissue : what fills the body
+    choice : which poses of the file; without a file, `only` of the joints' ranges and the random poses
     """
 
     body: str
@@ -75,6 +77,7 @@ class Settings:
     random: int = 25
     seed: int = 2002
     tissue: Tissue = field(default_factory=Tissue)
+    choice: PoseChoice = field(default_factory=PoseChoice)
 
     def __post_init__(self) -> None:
         check.choice("side", self.side, ("right", "left"))

@@ -101,18 +101,57 @@ def test_zeros_beyond_reason_are_refused(tmp_path: Path, count: int) -> None:
     assert "asks for more numbers than a file of this size can need" in refused(made.write(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("what", "part", "entries"),
+    [
+        ("nodes", "nodes", [{}] * 1_000_000),
+        ("meshes", "nodes", [{"mesh": 0}] * 5_000),
+        ("meshes", "nodes", [{"mesh": 0, "skin": 0}] * 5_000),
+        ("clips", "animations", [{"samplers": [], "channels": []}] * 5_000),
+        ("channels", "animations", [{"channels": [{"sampler": 0, "target": {"node": 1}}] * 100_000}]),
+    ],
+)
+def test_floods_of_small_parts_are_refused(tmp_path: Path, what: str, part: str, entries: list[Any]) -> None:
+    made = skinned()
+    made.json[part] = [*made.json.get(part, []), *entries]
+    remedy = f"holds more {what} than a file of this size can need; export the character alone"
+    assert refused(made.write(tmp_path)) == remedy
+
+
+def test_many_meshes_skins_and_joints_are_refused_too(tmp_path: Path) -> None:
+    made = skinned()
+    made.json["meshes"] *= 5_000
+    made.json["nodes"] += [{"mesh": k} for k in range(5_000)]
+    assert "holds more meshes" in refused(made.write(tmp_path))
+    made = skinned()
+    made.json["skins"] *= 6_000
+    made.json["nodes"] += [{"mesh": 0, "skin": k} for k in range(6_000)]
+    assert "holds more skins" in refused(made.write(tmp_path))
+    made = skinned()
+    made.json["skins"][0] = {"joints": list(range(100_000))}
+    made.json["nodes"] += [{}] * 100_000
+    assert "holds more joints" in refused(made.write(tmp_path))
+
+
+def test_a_larger_file_may_hold_more_parts(tmp_path: Path) -> None:
+    made = skinned()
+    made.json["nodes"] += [{"mesh": 0}] * 5_000
+    made.data += b"\0" * 2_000_000
+    assert len(made.read(tmp_path, glb=True).meshes) == 5_000
+
+
 def test_small_files_cannot_ask_for_much_by_repeating_themselves(tmp_path: Path) -> None:
     made = skinned()
     primitive = made.json["meshes"][0]["primitives"][0]
     primitive["attributes"] = {"POSITION": made.describe(np.float32, "VEC3", 10**5)}
     made.json["nodes"] += [{"mesh": 0} for _ in range(1000)]
-    assert "asks for more numbers" in refused(made.write(tmp_path))
+    assert "than a file of this size can need" in refused(made.write(tmp_path))
     made = skinned()
     made.json["meshes"][0]["primitives"] *= 2
     made.json["nodes"] += [{} for _ in range(20_000)]
     made.json["skins"] = [{"joints": [k, k + 1]} for k in range(1, 20_000, 2)]
     made.json["nodes"] += [{"mesh": 0, "skin": k} for k in range(9_000)]
-    assert "asks for more numbers" in refused(made.write(tmp_path))
+    assert "than a file of this size can need" in refused(made.write(tmp_path))
 
 
 HOSTILE = [None, True, -1, 0, 3, 0.5, 10**30, 2**31, 1e308, math.nan, "x", "", [], [0], [[]], {}, {"a": 1}]

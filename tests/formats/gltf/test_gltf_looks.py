@@ -31,7 +31,7 @@ def look_of(made: Builder, folder: Path) -> Look:
 
 def assert_same(found: Look | None, wanted: Look) -> None:
     assert found is not None
-    assert found.parts == wanted.parts
+    assert found.meshes == wanted.meshes
     assert found.materials == wanted.materials
     assert found.textures == wanted.textures
     assert [image.tobytes() for image in found.images] == [image.tobytes() for image in wanted.images]
@@ -46,9 +46,9 @@ def assert_same(found: Look | None, wanted: Look) -> None:
         np.testing.assert_allclose(found.morphs[name][1], values, atol=1e-6)
 
 
-def test_a_look_has_parts_materials_images_attributes_and_blend_shapes(tmp_path: Path) -> None:
+def test_a_look_has_meshes_materials_images_attributes_and_blend_shapes(tmp_path: Path) -> None:
     look = look_of(textured(), tmp_path)
-    assert look.parts == ("body", "hat")
+    assert look.meshes == ("body", "hat")
     assert look.blocks.tolist() == [[0, 3], [0, 3], [1, 3]]
     assert look.groups.tolist() == [[0, 1, 1], [1, 0, 1], [2, 0, 1]]
     # Only what a triangle uses is kept, under new numbers; another program's extensions are not.
@@ -125,7 +125,11 @@ def odd_sampler(made: Builder) -> None:
 
 
 def flat_normals(made: Builder) -> None:
-    made.json["meshes"][1]["primitives"][0]["attributes"]["TANGENT"] = made.add(np.zeros((3, 4)))
+    made.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = made.add(np.zeros((3, 4)))
+
+
+def far_material(made: Builder) -> None:
+    made.json["meshes"][1]["primitives"][0]["material"] = 99
 
 
 WRONGS: dict[Any, str] = {
@@ -137,6 +141,7 @@ WRONGS: dict[Any, str] = {
     far_texture: "material 2: normalTexture",
     odd_sampler: "sampler 0: wrapS",
     flat_normals: "TANGENT",
+    far_material: "material 99 is not in the file",
 }
 
 
@@ -185,5 +190,5 @@ def test_a_skin_file_whose_look_was_tampered_with_is_refused_in_a_line(tmp_path:
         ps.Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]]), look=look_of(textured(), tmp_path))
     rig = only(textured().read(tmp_path))
     mixed = replace(rig, mesh=replace(rig.mesh, triangles=rig.mesh.triangles[::-1]))
-    with pytest.raises(ps.InputError, match="look: expected triangles of the part 'body' on its own vertices"):
+    with pytest.raises(ps.InputError, match="look: expected triangles of the mesh 'body' on its own vertices"):
         ps.export(Skin(mixed), tmp_path / "mixed.glb")

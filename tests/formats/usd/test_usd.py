@@ -300,6 +300,10 @@ def test_sparse_blend_shapes_move_in_the_skeletons_space(parse):
     contents = parse(arm(mesh=SQUARE + BOUND + shapes))
     assert np.allclose(contents.morphs["smile"], [[0, 0, 0], [0, 2, 0], [0, 0, 0], [0, 0, 2]])
     assert np.allclose(contents.rigs["Arm"].mesh.points[2], [2, 4, 0])
+    # Kept with the rig, so that an export has it again.
+    rows, moved = contents.rigs["Arm"].mesh.look.morphs["smile"]
+    assert rows.tolist() == [1, 3]
+    assert np.allclose(moved, [[0, 2, 0], [0, 0, 2]])
     with pytest.raises(FileError, match=r"smile pointIndices: expected indices from 0 to 3, got 4"):
         parse(arm(mesh=SQUARE + BOUND + shapes.replace("[3, 1]", "[3, 4]")))
     with pytest.raises(FileError, match=r"smile offsets: expected shape \(3, 3\), got \(2, 3\)"):

@@ -1,4 +1,4 @@
-"""Damaged USD files: each is read or refused with one line, in 2 s of computing and 500 MB."""
+"""Damaged and hostile USD files: each is read or refused with one line, in 2 s of computing and 500 MB."""
 
 from __future__ import annotations
 
@@ -74,10 +74,20 @@ def SkelRoot "Root" (
 """  # noqa: E501
 
 
-def test_damaged_usd_files_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
     pytest.importorskip("pxr")
-    sample = tmp_path / "scene.usda"
-    sample.write_text(SCENE)
+    path = tmp_path / "scene.usda"
+    path.write_text(SCENE)
+    return path
+
+
+def test_damaged_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path) -> None:
     found = fuzz(sample, tmp_path)
     assert len(found["lines"]) > COUNT / 4
     assert len(set(found["lines"])) > 10
+
+
+def test_hostile_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path) -> None:
+    found = fuzz(sample, tmp_path, "hostile")
+    assert len(set(found["lines"])) > 5

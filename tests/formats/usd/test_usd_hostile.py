@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import time
@@ -89,7 +90,7 @@ def test_modules_beside_the_caller_are_not_run(parse, tmp_path, monkeypatch):
         (arm(head="timeCodesPerSecond = 0"), "timeCodesPerSecond: expected a number above 0, got 0"),
         (arm()[:900], r"is not valid USD text \(line \d+\)"),
         ("", "is damaged or not USD"),
-        ("#usda 1.0\n" + 'def "x" {' * 100_000, "is damaged|is not valid"),
+        ("#usda 1.0\n" + 'def "x" {' * 100_000, "is damaged|is not valid|holds more than"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(parse, capfd, wrong, message):
@@ -98,6 +99,23 @@ def test_what_is_wrong_is_said_in_one_line(parse, capfd, wrong, message):
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400
     assert capfd.readouterr() == ("", "")
+
+
+def test_floods_of_prims_are_refused_before_the_library_reads_them(parse):
+    with pytest.raises(FileError, match=r"holds more than \d+ prims and properties; export the character alone"):
+        parse("#usda 1.0\n" + "".join(f'def "P{k}" {{}}\n' for k in range(100_000)))
+
+
+def test_byte_order_marks_and_pipes_are_refused_by_name(tmp_path):
+    path = tmp_path / "scene.usda"
+    for encoding in ("utf-8-sig", "utf-16"):
+        path.write_bytes("#usda 1.0\n".encode(encoding))
+        with pytest.raises(FileError, match="byte-order mark, which USD has not"):
+            usd.read(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(FileError, match="expected an ordinary file"):
+        usd.read(path)
 
 
 def test_prims_that_multiply_without_end_are_refused_in_time(parse):

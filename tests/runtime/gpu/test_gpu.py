@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -166,3 +168,37 @@ def test_many_poses_of_a_skin_with_detail(device: Any) -> None:
     for pose, (points, normals) in zip(motion, play.many(motion), strict=True):
         assert normals is None
         np.testing.assert_array_equal(points, play(pose)[0])
+
+
+def test_a_clone_has_its_own_buffers_on_the_same_device(device: Any) -> None:
+    for skin in (eigen(), eigen("shared"), eigen(blending="dual_quaternion")):
+        play = GPUPlayer(skin, device=device)
+        other = play.clone()
+        assert other.device is play.device
+        play.dispatch(POSE)
+        check(skin, UNSEEN.motion[0], other)
+        check(skin, POSE, play)
+        other.close()
+        check(skin, POSE, play)
+
+
+FORKED = """
+import os, posespace as ps
+rig = ps.datasets.bending_arm(rings=8, sides=5)[0].rig
+play = ps.Skin(rig).compile("gpu")
+play(rig.rest)
+child = os.fork()
+if child == 0:
+    try:
+        play(rig.rest)
+    except ps.InputError as error:
+        os._exit(0 if "a forked process has no device" in str(error) else 3)
+    os._exit(4)
+print(os.waitpid(child, 0)[1], play(rig.rest)[0].shape == rig.mesh.points.shape)
+"""
+
+
+@pytest.mark.usefixtures("device")
+def test_in_a_forked_process_a_player_raises_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.strip() == "0 True", done.stderr

@@ -170,6 +170,21 @@ def test_bad_input_gets_one_line() -> None:
     assert _refused(Mesh(mesh.points, np.zeros((0, 3), np.int32)), (upper,)).startswith("surface: expected triangles")
 
 
+def test_many_bones_get_the_elements_they_need_at_the_first_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    from posespace.simulate.mesh import tetmesh
+
+    places = [np.array([x, 0.5 * np.cos(turn), 0.5 * np.sin(turn)]) for x in (-1, 0, 1) for turn in range(6)]
+    half = np.array([0.05, 0, 0])
+    bones = [Bone(0, place - half, place + half, 0.04, 0.04) for place in places]
+    fills: list[float] = []
+    made = tetmesh._filled
+    monkeypatch.setattr(tetmesh, "_filled", lambda *given: fills.append(given[2]) or made(*given))
+    found = tetrahedralise(tube(), bones, 500)
+    assert len(fills) == 1
+    assert found.notes == (f"500 elements are too few for these bones: {len(found.tets)} are used",)
+    assert len(found.tets) > 625
+
+
 def test_a_bone_without_room_shrinks_with_a_note() -> None:
     thick = Bone(0, np.array([-0.3, 0, 0]), np.array([0.3, 0, 0]), 0.98, 0.98)
     made = tetrahedralise(tube(), (thick,), 2500, names=("upper",))

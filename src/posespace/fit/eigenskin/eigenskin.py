@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,11 +27,16 @@ from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
+from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Layer
+from posespace.layer import Layer, widened
 from posespace.linking import linked, said_of_links
 from posespace.motion import pose_digests
 from posespace.skin import Skin
+
+ALLOTMENTS = ("greedy", "equal")
+NORMALS = ("none", "shared", "separate")
+WEIGHTS = ("given", "optimised")
 
 PAIRS = 1
 """Pairs tried per single term, those with the largest overlap first."""
@@ -86,18 +91,18 @@ class EigenSkin:
     """
 
     components: int = 0
-    allotment: str = "greedy"
+    allotment: str = field(default="greedy", metadata={"choices": ALLOTMENTS})
     budget: int = 32
     size: float | None = None
     threshold: float | None = None
     taper: int = 1
-    kernel: str = "thin_plate"
+    kernel: str = field(default="thin_plate", metadata={"choices": tuple(KERNELS)})
     radius: float | None = None
-    normals: str = "none"
+    normals: str = field(default="none", metadata={"choices": NORMALS})
     general: bool = False
     coupling: bool = True
     bits: int = 16
-    weights: str = "given"
+    weights: str = field(default="given", metadata={"choices": WEIGHTS})
 
     def __post_init__(self) -> None:
         for name in ("components", "budget", "taper"):
@@ -105,8 +110,8 @@ class EigenSkin:
         object.__setattr__(self, "bits", check.bits(self.bits))
         if self.components < 0:
             raise InputError(f"components: expected at least 1, or 0 to choose, got {self.components}")
-        check.choice("allotment", self.allotment, ("greedy", "equal"))
-        check.choice("normals", self.normals, ("none", "shared", "separate"))
+        check.choice("allotment", self.allotment, ALLOTMENTS)
+        check.choice("normals", self.normals, NORMALS)
         if self.budget < 0:
             raise InputError(f"budget: expected at least 1 entry per vertex, or 0 for no limit, got {self.budget}")
         if self.size is not None and not check.number("size", self.size) > 0:
@@ -115,7 +120,7 @@ class EigenSkin:
             raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
-        check.choice("weights", self.weights, ("given", "optimised"))
+        check.choice("weights", self.weights, WEIGHTS)
         RBF(self.kernel, self.radius)
 
     def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:
@@ -227,7 +232,10 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
-    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3)."""
+    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3).
+
+    How much large corrections are held back is what best predicts poses that are left out.
+    """
     rig = examples.rig
     coordinates = [
         layer.driver.interpolant(layer.driver.space.coordinates(examples.motion, rig.skeleton)) for layer in layers
@@ -235,7 +243,9 @@ def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits:
     masks = [np.zeros(len(rig.mesh.points), dtype=np.float32) for _ in layers]
     for mask, layer in zip(masks, layers, strict=True):
         mask[layer.support] = 1
-    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], ())
+    # Fitted to every pose as it is, the corrections would swing between poses that move much at once.
+    folds = _folds(np.arange(len(examples)))
+    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], folds)
     shared = []
     for layer, basis in zip(layers, bases, strict=True):
         # A component acts on the normals where it acts on the points, so that the budget holds for both.
@@ -259,16 +269,9 @@ def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[
             joined.append(layer)
             continue
         support = np.union1d(layer.support, other.support).astype(np.int32)
-        basis, normal = (PackedBasis.pack(_widened(each, support), bits) for each in (layer, other))
+        basis, normal = (PackedBasis.pack(widened(each.basis, each.support, support), bits) for each in (layer, other))
         joined.append(Layer(layer.name, layer.driver, support, basis, normal, other.driver))
     return joined
-
-
-def _widened(layer: Layer, support: NDArray[np.int32]) -> Floats32:
-    """A layer's basis (C, S, 3) on a support that holds its own."""
-    wide = np.zeros((layer.basis.shape[0], len(support), 3), dtype=np.float32)
-    wide[:, np.searchsorted(support, layer.support)] = np.asarray(layer.basis)
-    return wide
 
 
 def _at_rows(features: NDArray[np.floating], rows: NDArray[np.bool_]) -> NDArray[np.floating]:

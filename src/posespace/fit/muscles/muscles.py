@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,8 @@ class Muscles:
     centres: int = 100
     segments: bool = False
     smoothing: float | None = None
-    kind: str = "ica"
-    bones: str = "auto"
+    kind: str = field(default="ica", metadata={"choices": tuple(KINDS)})
+    bones: str = field(default="auto", metadata={"choices": BONES})
     bits: int = 16
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
+from posespace.fit.psd.normals import with_normals
 from posespace.fit.regions import Listening, Region, by_joint, whole
 from posespace.fit.regression import LeftOut, Regression, principal_coordinates, tried_poses
 from posespace.layer import Driver, Layer
@@ -56,11 +57,13 @@ def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     return found
 
 
-def clip_layers(rig: Rig, motion: Motion, left: Floats, least: float) -> tuple[list[Layer], list[dict[str, Any]]]:
+def clip_layers(
+    rig: Rig, motion: Motion, left: Floats, least: float, normals: Floats | None = None
+) -> tuple[list[Layer], list[dict[str, Any]]]:
     """Return a layer per region that brings back what is `left` (P, N, 3) of the poses, and what it says of itself.
 
     What is shorter than `least` in all poses is not corrected. A region that no pose space helps to predict in left-out
-    runs of poses gets no layer.
+    runs of poses gets no layer. `normals` (P, N, 3) is what is left of the normals, or None.
     """
     listening = Listening(rig, motion)
     sizes = np.linalg.norm(left, axis=2)
@@ -78,7 +81,8 @@ def clip_layers(rig: Rig, motion: Motion, left: Floats, least: float) -> tuple[l
         figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
         if choice.shrink > 0:
             driver = _driver(trial.regression(choice, len(motion)), choice.shrink, loud)
-            layers.append(Layer(f"{region.name}, clip", driver, support.astype(np.int32), own[loud]))
+            layer = Layer(f"{region.name}, clip", driver, support.astype(np.int32), own[loud])
+            layers.append(layer if normals is None else with_normals(layer, normals[loud] * region.mask[:, None]))
     return layers, figures
 
 

@@ -102,12 +102,20 @@ def per_vertex_layer(
     would lose their digits in float32.
     """
     driver = Driver(plan.space, _fit(settings, plan, np.eye(len(plan.centres)), names))
-    values = np.zeros((len(plan.centres), *deltas.values.shape[1:]))
-    values[: len(plan.own)][deltas.loud] = deltas.values
+    basis = at_all_samples(plan, deltas.loud, deltas.values, settings, members).astype(np.float32)
+    return Layer(plan.name, driver, deltas.support, basis)
+
+
+def at_all_samples(
+    plan: LayerPlan, loud: NDArray[np.bool_], values: Floats, settings: RBF, members: NDArray[np.bool_]
+) -> Floats:
+    """Return what each vertex's interpolant gives at all samples (M, S, 3); `values` (C, S, 3) are at the loud ones."""
+    full = np.zeros((len(plan.centres), *values.shape[1:]))
+    full[: len(plan.own)][loud] = values
     assert settings.radius is not None
     gaps = distances(plan.centres, plan.centres, plan.space.metric, settings.radius)
     kernel = KERNELS[settings.kernel].value(gaps) + settings.smoothing * np.eye(len(gaps))
-    return Layer(plan.name, driver, deltas.support, fill_sets(kernel, members, values).astype(np.float32))
+    return fill_sets(kernel, members, full)
 
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:

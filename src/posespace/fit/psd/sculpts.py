@@ -16,7 +16,8 @@ from posespace.check import Floats
 from posespace.errors import InputError, closest_name
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
-from posespace.fit.psd.layers import Deltas, cardinal_layer, choose_radius, per_vertex_layer
+from posespace.fit.psd.layers import Deltas, at_all_samples, cardinal_layer, choose_radius, per_vertex_layer
+from posespace.fit.psd.normals import LEAST, turned, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.interpolate.rbf import RBF
@@ -25,23 +26,36 @@ from posespace.linking import linked_rig, said_of_links
 from posespace.metric import axis_lengths
 from posespace.motion import Motion, pose_digests
 from posespace.moving import at_rest
-from posespace.pose import Pose
+from posespace.pose import Pose, require_pose
 from posespace.rig import Rig
 from posespace.skin import Skin
 
 # Poses whose quaternions and controls differ by less are one pose.
 _SAME = 1e-9
 
+# Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
+_ROUNDING = 2e-5
+
 
 @dataclass(frozen=True, eq=False)
 class Sculpt:
-    """A shape (N, 3) at a pose, what it adds in the rest shape (N, 3), and which vertices (N,) that moves."""
+    """A shape (N, 3) at a pose.
+
+    Parameters
+    ----------
+    pose, shape : as they were given
+    displacement : (N, 3) what it adds in the rest shape
+    moved : (N,) bool, which vertices that moves
+    damped : how many of them are damped
+    turn : (N, 3) what it adds to the rest normals, or None where normals are not corrected
+    """
 
     pose: Pose
     shape: Floats
     displacement: Floats
     moved: NDArray[np.bool_]
     damped: int
+    turn: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +79,10 @@ class Sculpts:
     """
 
     def __init__(self, rig: Rig, settings: PSDSettings | None = None) -> None:
+        check.kind("rig", rig, Rig)
         self.rig = rig
-        self.settings = settings or PSDSettings()
+        self.settings = PSDSettings() if settings is None else settings
+        check.kind("settings", self.settings, PSDSettings)
         self._sculpts: dict[str, Sculpt] = {}
         self._solved: dict[tuple[str, ...], _Solved] = {}
         self._linked = rig
@@ -81,6 +97,8 @@ class Sculpts:
 
     def add(self, name: str, pose: Pose, shape: ArrayLike) -> None:
         """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
+        check.kind("sculpt's name", name, str)
+        require_pose(f"sculpt {name!r}", pose)
         if name in self._sculpts:
             raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
         if len(pose.rotations) != len(self.rig.skeleton):
@@ -136,7 +154,9 @@ class Sculpts:
         used = [(plan, found) for plan, found in solved if len(found.layer.support)]
         layers, figures = [found.layer for _, found in used], [_figures(plan, found, motion) for plan, found in used]
         if clip.any():
-            more, of_clips = clip_layers(rig, motion, self._left(range(len(motion)), layers, motion), self._threshold)
+            every, corrected = range(len(motion)), settings.normals == "shared"
+            normals = self._left(every, layers, motion, normals=True) if corrected else None
+            more, of_clips = clip_layers(rig, motion, self._left(every, layers, motion), self._threshold, normals)
             layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
         own = {**said_of_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
@@ -169,6 +189,8 @@ class Sculpts:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
             layer = cardinal_layer(plan, deltas, rbf, names)
+        if settings.normals == "shared" and len(layer.support):
+            layer = with_normals(layer, self._turns(plan, deltas, below, motion, rbf))
         return _Solved(deltas, deltas_from, layer, layer_from, radius)
 
     def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
@@ -181,23 +203,40 @@ class Sculpts:
         left = self._left(plan.own, below, motion)
         return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
 
-    def _left(self, numbers: Sequence[int], below: Sequence[Layer], motion: Motion) -> Floats:
-        """What some layers leave (P, N, 3) of sculpts by number."""
-        sculpts = list(self._sculpts.values())
-        left = np.stack([sculpts[number].displacement for number in numbers])
+    def _left(self, numbers: Sequence[int], below: Sequence[Layer], motion: Motion, normals: bool = False) -> Floats:
+        """What some layers leave (P, N, 3) of sculpts by number: of their displacements, or of their normals."""
+        sculpts = [list(self._sculpts.values())[number] for number in numbers]
+        left = np.stack([self._turn(each) if normals else each.displacement for each in sculpts])
         for layer in below:
             where = layer.driver.space.coordinates(motion, self._linked.skeleton)[list(numbers)]
-            left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), layer.basis, axes=1)
+            basis = layer.normal_basis if normals else layer.basis
+            if basis is not None:
+                left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), np.asarray(basis), axes=1)
         return left
 
-    def _members(self, plan: LayerPlan, deltas: Deltas) -> NDArray[np.bool_]:
-        """Which samples (M, S) each vertex of the support interpolates over: rest, and those that moved it."""
+    def _turns(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Floats:
+        """What each component of a layer adds to the normals (C, N, 3)."""
+        left = self._left(plan.own, below, motion, normals=True)[deltas.loud]
+        if not self.settings.per_vertex:
+            return left
+        every = np.arange(left.shape[1], dtype=np.int32)
+        members = self._members(plan, Deltas(every, left, deltas.loud), normals=True)
+        return at_all_samples(plan, deltas.loud, left, rbf, members)
+
+    def _turn(self, sculpt: Sculpt) -> Floats:
+        assert sculpt.turn is not None
+        return sculpt.turn
+
+    def _members(self, plan: LayerPlan, deltas: Deltas, normals: bool = False) -> NDArray[np.bool_]:
+        """Which samples (M, S) each vertex interpolates over: rest, and those that moved it, or turned its normal."""
         sculpts, support = list(self._sculpts.values()), deltas.support
         members = np.zeros((len(plan.centres), len(support)), dtype=bool)
         for row, numbers in enumerate([*((number,) for number in plan.own), *plan.held]):
             for number in numbers:
-                members[row] |= sculpts[number].moved[support]
-        members[: len(plan.own)][deltas.loud] |= np.linalg.norm(deltas.values, axis=2) > self._threshold
+                sculpt = sculpts[number]
+                members[row] |= turned(self._turn(sculpt)[support]) if normals else sculpt.moved[support]
+        least = LEAST if normals else self._threshold
+        members[: len(plan.own)][deltas.loud] |= np.linalg.norm(deltas.values, axis=2) > least
         if plan.rest is not None:
             members[plan.rest] = True
         return members
@@ -226,9 +265,15 @@ class Sculpts:
         displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
         moved = np.linalg.norm(displacement, axis=1) > self._threshold
         if self.settings.anchor and moved.any() and at_rest(self.rig, motion).all():
-            message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
-            warnings.warn(message, stacklevel=3)
-        self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()))
+            if np.linalg.norm(displacement, axis=1).max() <= _ROUNDING * self.rig.mesh.diagonal:
+                moved[:] = False
+            else:
+                message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
+                warnings.warn(message, stacklevel=3)
+        turn = None
+        if self.settings.normals == "shared":
+            turn = self.rig.normal_residual(pose, self.rig.mesh.normals(found))
+        self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()), turn)
 
     def _find(self, name: str) -> Sculpt:
         if name not in self._sculpts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 
 from posespace import check
 from posespace.errors import InputError
+from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.spaces import PoseSpace
 
@@ -32,15 +33,18 @@ class PSDSettings:
     per_vertex : each vertex interpolates over only the sculpts that moved it; kernels gaussian and exponential
     space : one layer over this pose space for all examples; None: layers by the controls that the examples move
     tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
+    normals : "none": normals follow from the posed surface; "shared": corrections at the same poses, driven by the same
+        coordinates, which exported files need to be shaded properly
     """
 
-    kernel: str | None = None
+    kernel: str | None = field(default=None, metadata={"choices": tuple(KERNELS)})
     radius: float | Radii | None = None
     smoothing: float = 0.0
     anchor: bool = True
     per_vertex: bool = False
     space: PoseSpace | None = None
     tolerance: float = 5e-7
+    normals: str = "none"
 
     def __post_init__(self) -> None:
         RBF(self.kernel_used, smoothing=self.smoothing)
@@ -50,6 +54,7 @@ class PSDSettings:
             )
         if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
+        check.choice("normals", self.normals, ("none", "shared"))
         if self.per_vertex and self.kernel_used not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
         if isinstance(self.radius, Mapping):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from posespace.check import Floats
+from posespace.jit import njit
 
 
 def fill_sets(kernel: Floats, members: NDArray[np.bool_], values: Floats) -> Floats:
@@ -32,7 +32,7 @@ def fill_sets(kernel: Floats, members: NDArray[np.bool_], values: Floats) -> Flo
     return filled
 
 
-@njit(cache=True)
+@njit()
 def _fill(
     kernel: Floats, members: NDArray[np.bool_], values: Floats, order: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> None:
@@ -54,7 +54,7 @@ def _fill(
                     values[sample, vertex, axis] = total
 
 
-@njit(cache=True)
+@njit()
 def _factor(kernel: Floats, chosen: NDArray[np.int64], lower: Floats) -> None:
     """Cholesky's factor of kernel[chosen, chosen]."""
     for i in range(len(chosen)):
@@ -66,7 +66,7 @@ def _factor(kernel: Floats, chosen: NDArray[np.int64], lower: Floats) -> None:
             lower[i, j] = np.sqrt(max(rest, 1e-14)) if i == j else rest / lower[j, j]
 
 
-@njit(cache=True)
+@njit()
 def _substitute(lower: Floats, right: Floats, out: Floats) -> None:
     """Solve lower·lowerᵀ·out = right."""
     count = len(right)

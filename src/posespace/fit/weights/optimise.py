@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, prange
+from numba import prange
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
@@ -15,6 +15,7 @@ from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry.edges import neighbours_of
+from posespace.jit import njit
 from posespace.layer import combined
 from posespace.motion import Motion
 from posespace.progress import track
@@ -186,7 +187,7 @@ def _gram(examples: Examples, joints: Ints, displacements: Callable[[int], Float
     return gram
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def _add_products(
     transforms: Floats, joints: Ints, points: Floats, observed: Floats, gram: Floats
 ) -> None:  # pragma: no cover - compiled
@@ -207,7 +208,7 @@ def _add_products(
                 gram[vertex, c, d] += gap[c, 0] * gap[d, 0] + gap[c, 1] * gap[d, 1] + gap[c, 2] * gap[d, 2]
 
 
-@njit(cache=True)
+@njit()
 def _sweep(
     gram: Floats,
     joints: Ints,
@@ -245,7 +246,7 @@ def _sweep(
     return largest
 
 
-@njit(cache=True)
+@njit()
 def _energy(normal: Floats, target: Floats, weights: Floats) -> float:  # pragma: no cover - compiled
     """Half the squared error and penalties of weights (C,), less what no weights can change."""
     total = 0.0
@@ -257,12 +258,12 @@ def _energy(normal: Floats, target: Floats, weights: Floats) -> float:  # pragma
     return total
 
 
-@njit(cache=True)
+@njit()
 def _sparse(
     normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_], influences: int
 ) -> Floats:  # pragma: no cover - compiled
     """Best weights of which at most `influences` are not zero: the smallest is dropped until so few are left."""
-    weights = _on_simplex(normal, target, start, allowed)
+    weights: Floats = _on_simplex(normal, target, start, allowed)
     while (weights > 0).sum() > influences:
         smallest = -1
         for c in range(len(weights)):
@@ -276,7 +277,7 @@ def _sparse(
     return weights
 
 
-@njit(cache=True)
+@njit()
 def _on_simplex(
     normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_]
 ) -> Floats:  # pragma: no cover - compiled

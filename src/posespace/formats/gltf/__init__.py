@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +17,20 @@ from posespace.errors import InputError
 from posespace.formats import files
 from posespace.formats.checked_json import Fields
 from posespace.formats.contents import Contents, unique
+from posespace.formats.frames import EVERYTHING, Wanted
 from posespace.formats.gltf.animation import Actor, read_motions
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.looks import Looks
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
-from posespace.formats.joining import join_meshes
+from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.look import Look
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
 _SAME_BIND = 1e-4
 """Two skins are one rig if their inverse bind matrices agree to this fraction of their size."""
+_STEPS_A_SKIN, _STEPS_A_RIG = 2, 10
 
 _CANCELLED = 1e-5
 """Morphs add up to nothing if less than this fraction of the largest is left: they are in single precision."""
@@ -80,8 +83,20 @@ class Opened:
         """The meshes whose morphs are read."""
         return self.bindings[0].parts if self.bindings else self.loose[:1]
 
+    @cached_property
+    def _looks(self) -> Looks:
+        return Looks(self.document)
 
-def read(path: Path) -> Contents:
+    def look(self, parts: list[MeshNode]) -> Look | None:
+        """Return how some meshes look that become one."""
+        return self._looks.look(parts, [_name(self.nodes, part) for part in parts])
+
+    def rig(self, binding: Binding) -> Rig:
+        """Return the rig of skins that are one."""
+        return _rig(self.document, self.nodes, binding, self.look(binding.parts))
+
+
+def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read a glTF file. Skins that share joints and agree on how they are bound become one rig."""
     # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
@@ -89,24 +104,22 @@ def read(path: Path) -> Contents:
         document, nodes, bindings, loose = opened.document, opened.nodes, opened.bindings, opened.loose
         owners = opened.owners
         morphs = read_morphs(document, nodes, owners)
-        looks = Looks(document)
-
-        def look(parts: list[MeshNode]) -> Look | None:
-            return looks.look(parts, [_name(nodes, part) for part in parts], morphs if parts == owners else None)
-
-        rigs = [_rig(document, nodes, binding, look(binding.parts)) for binding in bindings]
-        meshes = [replace(placed(document, part), look=look([part])) for part in loose]
+        rigs = [opened.rig(binding) for binding in bindings]
+        meshes = [replace(placed(document, part), look=opened.look([part])) for part in loose]
+        keep_morphs(rigs, meshes, morphs.displacements)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
+        clips, motions = read_motions(document, nodes, actor, wanted)
         return Contents(
             path,
             "glTF",
             dict(zip(unique((_name(nodes, part) for part in loose), "mesh"), meshes, strict=True)),
             dict(zip(unique((_name(nodes, binding.parts[0]) for binding in bindings), "rig"), rigs, strict=True)),
             actor.skeleton if actor.joints and not rigs else None,
-            read_motions(document, nodes, actor),
+            motions,
             morphs.displacements,
             document.notes,
+            clips,
         )
 
 
@@ -140,16 +153,21 @@ def _bind(
     document: Document, bindings: list[Binding], skin: Fields, nodes: Nodes
 ) -> tuple[Binding, Floats, tuple[int, ...]]:
     """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints."""
+    document.spend(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
     own = _inverse_bind(document, skin, joints)
     for binding in bindings:
+        if binding.inverse_bind.keys().isdisjoint(joints):
+            continue
         document.take(16 * len(joints), skin.where)
+        document.spend(_STEPS_A_SKIN, "skins")
         move = _common_move(binding.inverse_bind, joints, own)
         if move is not None:
             back = np.linalg.inv(move)
             for joint, matrix in zip(joints, own, strict=True):
                 binding.inverse_bind.setdefault(joint, matrix @ back)
             return binding, move, joints
+    document.spend(_STEPS_A_RIG, "rigs")
     bindings.append(Binding(dict(zip(joints, own, strict=True))))
     return bindings[-1], np.eye(4), joints
 
@@ -201,9 +219,7 @@ def _rig(document: Document, nodes: Nodes, binding: Binding, look: Look | None) 
     return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))
 
 
-def _actor(
-    document: Document, nodes: Nodes, bindings: Sequence[Binding], rigs: Sequence[Rig], morphs: Morphs
-) -> Actor:
+def _actor(document: Document, nodes: Nodes, bindings: Sequence[Binding], rigs: Sequence[Rig], morphs: Morphs) -> Actor:
     """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
     if rigs:
         return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)

@@ -1,4 +1,4 @@
-"""The animations of a glTF file, sampled at their own key times, as motions of a skeleton and its morphs."""
+"""The animations of a glTF file, sampled at frames, as motions of a skeleton and its morphs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.contents import unique
+from posespace.formats.frames import Clip, Frames, Wanted, frames_of
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import Morphs
 from posespace.formats.gltf.nodes import Nodes
@@ -23,6 +24,7 @@ _WIDTHS = {"translation": 3, "rotation": 4, "scale": 3}
 _INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 _SAME_SCALE = 1e-3
 """Scales that differ by less than this fraction are one scale that an exporter wrote repeatedly."""
+_STEPS_A_CLIP, _STEPS_A_TRACK = 3, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,11 @@ class Track:
             still: Floats = self.values[key]
             return still
         if self.interpolation == "CUBICSPLINE":
-            return self._spline(key, after, along[:, None], span[:, None])
+            curve = self._spline(key, after, along[:, None], span[:, None])
+            # A curve between opposite quaternions passes through zero, which is no rotation.
+            if self.path == "rotation":
+                curve = np.where(np.abs(curve).max(axis=1, keepdims=True) < 1e-9, self.values[key, 1], curve)
+            return curve
         if self.path == "rotation":
             return rotations.slerp(self.values[key], self.values[after], along)
         mixed: Floats = self.values[key] + along[:, None] * (self.values[after] - self.values[key])
@@ -90,27 +96,79 @@ class Track:
         return value
 
 
-def read_motions(document: Document, nodes: Nodes, actor: Actor) -> dict[str, Motion]:
-    """Read each animation that moves the actor; what moves other nodes is left out with a note."""
-    clips = document.root.parts("animations", "animation", ())
-    names = unique((clip.text("name", "") for clip in clips), "animation")
+@dataclass(frozen=True, eq=False)
+class _Channel:
+    """A channel before its values are read: its sampler, what it moves, and its key times (n,)."""
+
+    sampler: Fields
+    node: int
+    path: str
+    width: int
+    times: Floats
+
+
+class _Clocks:
+    """The key times of samplers, each accessor read once: most channels of a clip share theirs."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._read: dict[int, Floats] = {}
+
+    def times(self, sampler: Fields) -> Floats:
+        """Return the key times (n,) of a sampler, which increase."""
+        accessor = sampler.integer("input", below=self._document.accessor_count)
+        if accessor not in self._read:
+            read = self._document.floats(accessor, "SCALAR", f"{sampler.where} input")
+            times: Floats = read[:, 0].astype(np.float64)
+            if not len(times) or (np.diff(times) <= 0).any():
+                raise InputError(f"{sampler.where}: expected times that increase from key to key")
+            self._read[accessor] = times
+        return self._read[accessor]
+
+
+def read_motions(
+    document: Document, nodes: Nodes, actor: Actor, wanted: Wanted
+) -> tuple[dict[str, Clip], dict[str, Motion]]:
+    """Read each animation that moves the actor: what it is, and the motions that are wanted.
+
+    What moves other nodes is left out with a note.
+    """
+    document.spend(_STEPS_A_CLIP * document.root.length("animations"), "clips")
+    animations = document.root.parts("animations", "animation", ())
+    names = unique((animation.text("name", "") for animation in animations), "animation")
+    clocks = _Clocks(document)
+    clips: dict[str, Clip] = {}
     motions: dict[str, Motion] = {}
-    for name, clip in zip(names, clips, strict=True):
-        tracks, strangers = _tracks(document, nodes, clip, actor)
+    spare = document.left // 4
+    for name, animation in zip(names, animations, strict=True):
+        channels, strangers = _channels(document, clocks, nodes, animation, actor)
         if strangers:
             document.note(f"animation {name!r} moves {strangers} nodes that are not joints of the rig: left out")
-        if tracks:
-            motions[name] = _motion(document, nodes, name, tracks, actor)
-    return motions
+        if not channels:
+            continue
+        is_wanted = wanted.wants(name, len(motions))
+        keys = np.unique(np.concatenate([channel.times for channel in channels]))
+        size = 7 * len(actor.skeleton) + len(actor.morphs.defaults) + sum(channel.width for channel in channels)
+        # A rate may be too high for clips that are not wanted: only what is wanted is refused for it.
+        frames = frames_of(keys, wanted.rate if is_wanted else None, size, f"animation {name!r}", spare)
+        clips[name] = frames.clip(name)
+        if is_wanted:
+            document.take(frames.count * size, f"animation {name!r}")
+            spare -= frames.count * size if frames.rate else 0
+            motions[name] = _motion(document, nodes, name, [_track(document, each) for each in channels], actor, frames)
+    return clips, motions
 
 
-def _tracks(document: Document, nodes: Nodes, clip: Fields, actor: Actor) -> tuple[list[Track], int]:
-    """Return the tracks that move the actor, and how many other nodes the clip moves."""
-    samplers = clip.parts("samplers", f"{clip.where} sampler", ())
+def _channels(
+    document: Document, clocks: _Clocks, nodes: Nodes, animation: Fields, actor: Actor
+) -> tuple[list[_Channel], int]:
+    """Return the channels that move the actor, and how many other nodes the animation moves."""
+    document.spend(_STEPS_A_TRACK * animation.length("channels"), "channels")
+    samplers = animation.parts("samplers", f"{animation.where} sampler", ())
     joints = set(actor.joints)
-    tracks: list[Track] = []
+    channels: list[_Channel] = []
     strangers: set[int] = set()
-    for channel in clip.parts("channels", f"{clip.where} channel", ()):
+    for channel in animation.parts("channels", f"{animation.where} channel", ()):
         target = channel.part("target")
         node, path = target.reference("node", len(nodes)), target.text("path", "")
         sampler = samplers[channel.integer("sampler", below=len(samplers))]
@@ -118,22 +176,19 @@ def _tracks(document: Document, nodes: Nodes, clip: Fields, actor: Actor) -> tup
             continue  # an extension's own kind of target
         width = len(actor.morphs.names.get(node, ())) if path == "weights" else _WIDTHS[path] * (node in joints)
         if width:
-            tracks.append(_track(document, sampler, node, path, width))
+            channels.append(_Channel(sampler, node, path, width, clocks.times(sampler)))
         else:
             strangers.add(node)
-    return tracks, len(strangers)
+    return channels, len(strangers)
 
 
-def _track(document: Document, sampler: Fields, node: int, path: str, width: int) -> Track:
-    count = document.accessor_count
+def _track(document: Document, channel: _Channel) -> Track:
+    """Read the values of a channel."""
+    sampler, times, path, width = channel.sampler, channel.times, channel.path, channel.width
     kind = sampler.text("interpolation", "LINEAR")
     if kind not in _INTERPOLATIONS:
         raise InputError(f"{sampler.where}: interpolation: expected one of {', '.join(_INTERPOLATIONS)}, got {kind!r}")
-    read = document.floats(sampler.integer("input", below=count), "SCALAR", f"{sampler.where} input")
-    times = read[:, 0].astype(np.float64)
-    if not len(times) or (np.diff(times) <= 0).any():
-        raise InputError(f"{sampler.where}: expected times that increase from key to key")
-    output, what = sampler.integer("output", below=count), f"{sampler.where} output"
+    output, what = sampler.integer("output", below=document.accessor_count), f"{sampler.where} output"
     each = 3 if kind == "CUBICSPLINE" else 1
     if path == "weights":
         flat = document.floats(output, "SCALAR", what, len(times) * each * width)
@@ -142,14 +197,11 @@ def _track(document: Document, sampler: Fields, node: int, path: str, width: int
     values: Floats = flat.astype(np.float64).reshape((len(times), 3, width) if each == 3 else (len(times), width))
     if path == "rotation" and each == 1:
         values = rotations.normalize(values, what)
-    return Track(node, path, kind, times, values)
+    return Track(channel.node, path, kind, times, values)
 
 
-def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], actor: Actor) -> Motion:
-    times = np.unique(np.concatenate([track.times for track in tracks]))
-    joints, controls = len(actor.skeleton), list(actor.morphs.defaults)
-    widths = sum(track.values.shape[-1] for track in tracks)
-    document.take(len(times) * (7 * joints + len(controls) + widths), f"animation {name!r}")
+def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], actor: Actor, frames: Frames) -> Motion:
+    times, joints, controls = frames.times, len(actor.skeleton), list(actor.morphs.defaults)
     turn = np.tile(actor.skeleton.rest_rotations, (len(times), 1, 1))
     shift = np.zeros((len(times), joints, 3))
     weights = np.tile(list(actor.morphs.defaults.values()), (len(times), 1))
@@ -170,6 +222,6 @@ def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], ac
                 scaled.add(track.node)
     if scaled:
         document.note(f"animation {name!r} changes the scale of {len(scaled)} joints: the scale is left out")
-    if any(track.interpolation == "CUBICSPLINE" for track in tracks):
-        document.note(f"animation {name!r} has curves: between its key times they are left out")
+    if note := frames.note():
+        document.note(note)
     return Motion(turn, shift, times, controls=weights, control_names=tuple(controls))

@@ -33,6 +33,8 @@ _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 _NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
 """How many numbers a file may make us hold: sparse and shared accessors let a few bytes ask for billions."""
+_STEPS_ANY_FILE, _BYTES_A_STEP = 10_000, 128
+"""How much work a file may make, in steps of about 0.1 ms: a node that shows a mesh again takes a dozen bytes."""
 
 
 class Document:
@@ -45,26 +47,27 @@ class Document:
 
     def __init__(self, path: Path) -> None:
         data = files.read_bytes(path)
-        text, self._binary = _unpack(data)
+        text, self._binary = _unpack(path, data)
         self.path = path
         self.root = Fields(files.parse_json(path, text), "the file")
         self._left = _NUMBERS_ANY_FILE + _NUMBERS_A_BYTE * len(data)
+        self._steps = _STEPS_ANY_FILE + len(data) // _BYTES_A_STEP
         self._notes: Counter[str] = Counter()
         self._loaded: dict[int | Path, memoryview] = {}
         self._check_version()
-        self._accessors = self.root.parts("accessors", "accessor", ())
-        self._views = self.root.parts("bufferViews", "buffer view", ())
-        self._buffers = self.root.parts("buffers", "buffer", ())
-
-    @property
-    def accessor_count(self) -> int:
+        self.accessor_count = self.root.length("accessors")
         """How many accessors the file has."""
-        return len(self._accessors)
+        self._view_count, self._buffer_count = self.root.length("bufferViews"), self.root.length("buffers")
 
     @property
     def notes(self) -> tuple[str, ...]:
         """One line each about what was repaired or left out."""
         return tuple(text if times == 1 else f"{text} ({times} times)" for text, times in self._notes.items())
+
+    @property
+    def left(self) -> int:
+        """How many numbers the file may still make us hold."""
+        return self._left
 
     def note(self, text: str) -> None:
         """Remember something that was repaired or left out; the same text is counted."""
@@ -76,18 +79,24 @@ class Document:
         if self._left < 0:
             raise InputError(f"{what}: asks for more numbers than a file of this size can need; is it damaged?")
 
+    def spend(self, steps: int, what: str) -> None:
+        """Account for the work of reading some of `what`; raise if the file's size cannot explain so much."""
+        self._steps -= steps
+        if self._steps < 0:
+            raise InputError(f"holds more {what} than a file of this size can need; export the character alone")
+
     def count(self, index: int) -> int:
         """Return how many elements an accessor has, without reading it."""
-        return self._accessors[index].integer("count")
+        return self._accessor(index).integer("count")
 
     def kind(self, index: int) -> str:
         """Return the type that an accessor says it has: "VEC3", ..."""
-        return self._accessors[index].text("type", "")
+        return self._accessor(index).text("type", "")
 
     def bytes_of(self, fields: Fields) -> memoryview:
         """Return the bytes that an object of the file names, by its buffer view or its URI; they are not copied."""
         if "bufferView" in fields:
-            data = self._view(fields.integer("bufferView", below=len(self._views)))
+            data = self._view(fields.integer("bufferView", below=self._view_count))
         else:
             data = self._from_uri(fields)
         self.take(len(data) // 4, fields.where)
@@ -105,7 +114,7 @@ class Document:
         """
         values = self._read(index, kind, what, count)
         result: Floats = values.astype(np.float32)
-        if self._accessors[index].flag("normalized", False) and values.dtype.kind in "iu":
+        if self._accessor(index).flag("normalized", False) and values.dtype.kind in "iu":
             if values.dtype.itemsize > 2:
                 raise InputError(f"accessor {index}: 32-bit integers cannot be normalised")
             result = np.maximum(result / np.float32(np.iinfo(values.dtype).max), np.float32(-1))
@@ -130,7 +139,7 @@ class Document:
 
     def _read(self, index: int, kind: str, what: str, count: int | None) -> NDArray[Any]:
         """Return the raw components (count, components) of an accessor in their own type."""
-        accessor = self._accessors[index]
+        accessor = self._accessor(index)
         found, size = accessor.text("type", ""), accessor.integer("count")
         if found != kind:
             raise InputError(f"{what}: accessor {index}: expected type {kind}, got {shown(found)}")
@@ -146,6 +155,9 @@ class Document:
             self._overwrite(values, accessor.part("sparse"))
         return values
 
+    def _accessor(self, index: int) -> Fields:
+        return self.root.part_of("accessors", index, "accessor")
+
     def _overwrite(self, values: NDArray[Any], sparse: Fields) -> None:
         """Put the sparse entries of an accessor in their places."""
         count = sparse.integer("count", below=len(values) + 1)
@@ -160,10 +172,10 @@ class Document:
 
     def _elements(self, fields: Fields, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
         """Return `count` elements (count, width) of the buffer view that `fields` names, bounds checked."""
-        view = fields.integer("bufferView", below=len(self._views))
+        view = fields.integer("bufferView", below=self._view_count)
         data = self._view(view)
         element = width * dtype.itemsize
-        stride = self._views[view].integer("byteStride", default=element)
+        stride = self.root.part_of("bufferViews", view, "buffer view").integer("byteStride", default=element)
         if stride < element:
             raise InputError(f"buffer view {view}: byteStride: expected at least {element}, got {stride}")
         offset = fields.integer("byteOffset", default=0)
@@ -177,8 +189,8 @@ class Document:
         return values.copy()
 
     def _view(self, index: int) -> memoryview:
-        fields = self._views[index]
-        buffer = fields.integer("buffer", below=len(self._buffers))
+        fields = self.root.part_of("bufferViews", index, "buffer view")
+        buffer = fields.integer("buffer", below=self._buffer_count)
         data = self._buffer(buffer)
         start, length = fields.integer("byteOffset", default=0), fields.integer("byteLength")
         if start + length > len(data):
@@ -188,7 +200,7 @@ class Document:
     def _buffer(self, index: int) -> memoryview:
         """Return the bytes of a buffer, loaded when first asked for."""
         if index not in self._loaded:
-            fields = self._buffers[index]
+            fields = self.root.part_of("buffers", index, "buffer")
             data, length = self._load(fields, index), fields.integer("byteLength")
             if len(data) < length:
                 raise InputError(f"{fields.where} needs {length} bytes, found {len(data)}")
@@ -208,8 +220,12 @@ class Document:
             return _decode(uri, fields.where)
         place = _beside(self.path, uri, fields.where)
         if place not in self._loaded:
-            self._loaded[place] = memoryview(files.read_bytes(place))
+            try:
+                self._loaded[place] = memoryview(files.read_bytes(place))
+            except FileError as error:
+                raise FileError(self.path, f"{fields.where}: its file {shown(uri)} {error.problem}") from error
             self._left += _NUMBERS_A_BYTE * len(self._loaded[place])
+            self._steps += len(self._loaded[place]) // _BYTES_A_STEP
         return self._loaded[place]
 
 
@@ -222,10 +238,10 @@ def _component(fields: Fields) -> np.dtype[Any]:
     return np.dtype(_COMPONENTS[code])
 
 
-def _unpack(data: bytes) -> tuple[bytes, memoryview | None]:
+def _unpack(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     """Return the JSON text and the binary part of a file; a .gltf is all text."""
     if data[:4] != b"glTF":
-        return data, None
+        return files.unmarked(path, data), None
     if len(data) < 12:
         raise InputError(f"is cut short: a GLB header is 12 bytes, found {len(data)}")
     version, length = struct.unpack_from("<II", data, 4)

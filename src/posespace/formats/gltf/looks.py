@@ -1,4 +1,4 @@
-"""The looks of a glTF file's meshes: parts, materials, images, attributes and morphs, as far as they are used.
+"""The looks of a glTF file's meshes: names, materials, images and attributes, as far as they are used.
 
 A look is no reason to refuse a file: what is wrong in it is left out with a note.
 """
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from posespace.check import Floats, Ints
+from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.gltf.buffers import Document
-from posespace.formats.gltf.meshes import MeshNode, Morphs, Primitive
+from posespace.formats.gltf.meshes import MeshNode, Primitive
 from posespace.formats.images import kind_of
 from posespace.formats.materials import checked_material, checked_sampler
 from posespace.look import WIDTHS, Bytes, Look, width_of
@@ -28,23 +28,14 @@ class Looks:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        root = document.root
-        self._materials = root.parts("materials", "material", ())
-        self.textures = root.parts("textures", "texture", ())
-        self._images = root.parts("images", "image", ())
-        self._samplers = root.parts("samplers", "sampler", ())
+        self._materials, self.textures, self._images, self._samplers = (
+            self._objects(each) for each in ("material", "texture", "image", "sampler")
+        )
         self._loaded: dict[int, Bytes | None] = {}
         self._read: dict[tuple[int, str], Floats | None] = {}
 
-    def look(self, parts: Sequence[MeshNode], names: Sequence[str], morphs: Morphs | None = None) -> Look | None:
-        """Return the look of joined meshes, or None where it says nothing.
-
-        Parameters
-        ----------
-        parts : the meshes in their order
-        names : what each is called
-        morphs : those of the joined mesh; None for none
-        """
+    def look(self, parts: Sequence[MeshNode], names: Sequence[str]) -> Look | None:
+        """Return the look of joined meshes, called `names`, in their order; None where it says nothing."""
         blocks, groups = list[tuple[int, int]](), list[tuple[int, int, int]]()
         for number, part in enumerate(parts):
             groups += [(len(blocks) + block, material, count) for block, material, count in part.mesh.groups]
@@ -58,8 +49,7 @@ class Looks:
             numbers[used] = -1 if found is None else len(materials)
             materials += [] if found is None else [found]
         renumbered = [(block, numbers[material], count) for block, material, count in groups]
-        moved = {} if morphs is None else {name: _sparse(each) for name, each in morphs.displacements.items()}
-        if len(groups) == 1 and not (materials or attributes or moved):
+        if len(groups) == 1 and not (materials or attributes):
             return None
         return Look(
             tuple(names),
@@ -69,7 +59,6 @@ class Looks:
             tuple(materials),
             tuple(kept.textures),
             tuple(kept.images),
-            moved,
         )
 
     def texture(self, number: int) -> tuple[int, dict[str, Any]] | None:
@@ -94,6 +83,13 @@ class Looks:
             self._loaded[number] = self._image(self._images[number])
         return self._loaded[number]
 
+    def _objects(self, kind: str) -> list[Fields]:
+        try:
+            return self._document.root.parts(f"{kind}s", kind, ())
+        except InputError as error:
+            self._document.note(f"{error}: all {kind}s are left out")
+            return []
+
     def _image(self, fields: Fields) -> Bytes | None:
         try:
             data = self._document.bytes_of(fields)
@@ -106,6 +102,9 @@ class Looks:
         return np.frombuffer(bytes(data), np.uint8)
 
     def _material(self, number: int, kept: _Kept) -> dict[str, Any] | None:
+        if number >= len(self._materials):
+            self._document.note(f"material {number} is not in the file: it is left out")
+            return None
         try:
             return checked_material(self._materials[number], kept)
         except InputError as error:
@@ -183,11 +182,6 @@ class _Kept(Sequence[int | None]):
             self.images.append(data)
         self.textures.append({"source": self._image_numbers[image], "sampler": sampler})
         return len(self.textures) - 1
-
-
-def _sparse(displacements: Floats) -> tuple[Ints, Floats]:
-    rows = np.flatnonzero(displacements.any(axis=1)).astype(np.int32)
-    return rows, displacements[rows]
 
 
 def _moved(name: str, values: Floats, move: Floats) -> Floats:

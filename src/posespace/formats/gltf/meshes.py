@@ -19,6 +19,7 @@ from posespace.formats.joining import join_influences
 from posespace.mesh import Mesh
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
+_STEPS_A_MESH = 3
 _Ints = NDArray[np.int64]
 
 
@@ -127,7 +128,6 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     triangles: list[_Ints] = []
     groups: list[tuple[int, int, int]] = []
     end = 0
-    materials = document.root.parts("materials", "material", ())
     for primitive in mesh.parts("primitives", f"{mesh.where} primitive", ()):
         named = primitive.part("attributes", {})
         attributes = {name: named.integer(name, below=document.accessor_count) for name in named}
@@ -145,11 +145,12 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
         if key not in found:
+            document.spend(1, "meshes")
             others = {name: at for name, at in attributes.items() if name not in used}
             found[key], start[key] = _vertices(document, used, (moves, turns), primitive.where, others), end
             end += len(found[key].points)
         triangles.append(_corners(document, primitive, mode, len(found[key].points)) + start[key])
-        material = primitive.reference("material", len(materials))
+        material = primitive.reference("material", 2**31)
         groups.append((number.setdefault(key, len(number)), -1 if material is None else material, len(triangles[-1])))
     if not found:
         return None
@@ -164,6 +165,7 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
 def placed(document: Document, part: MeshNode) -> Mesh:
     """Return a mesh where its node puts it."""
     document.take(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
+    document.spend(_STEPS_A_MESH, "meshes")
     corners = part.mesh.triangles
     # A reflection turns the mesh inside out.
     turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
@@ -202,6 +204,7 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
     count = sum(part.mesh.size for part in parts)
     document.take(3 * count * len(names), "the morphs")
+    document.spend(sum(len(by_mesh[part.number]) * len(part.mesh.primitives) for part in parts), "morphs")
     total = {name: np.zeros((count, 3), np.float32) for name in names}
     defaults = dict.fromkeys(names, 0.0)
     start = 0

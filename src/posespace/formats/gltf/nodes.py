@@ -18,6 +18,7 @@ from posespace.skeleton import Skeleton
 
 _ROUNDING = 1e-6
 """A stretch this close to none is a scale of one, written in single precision."""
+_NODES_A_STEP = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,7 @@ class Nodes:
         Nodes that are not joints, between joints or above a root, do not move: they become part of the frames.
         """
         document.take(32 * len(self), f"the skeleton of node {joints[0]}")
+        document.spend(len(joints) // _NODES_A_STEP, "joints")
         number = {node: k for k, node in enumerate(joints)}
         above = np.tile(np.eye(4), (len(self), 1, 1))
         parent_joint = [-1] * len(self)
@@ -99,9 +101,9 @@ class Nodes:
 
 def read_nodes(document: Document) -> Nodes:
     """Read the nodes; raise if they are not a forest."""
+    document.spend(document.root.length("nodes") // _NODES_A_STEP, "nodes")
     fields = document.root.parts("nodes", "node", ())
-    mesh_count = len(document.root.parts("meshes", "mesh", ()))
-    skin_count = len(document.root.parts("skins", "skin", ()))
+    mesh_count, skin_count = document.root.length("meshes"), document.root.length("skins")
     parents, order = _tree(fields)
     shift, turn, stretches = _transforms(fields)
     return Nodes(
@@ -141,9 +143,8 @@ def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
 
 def _transforms(fields: list[Fields]) -> tuple[Floats, Floats, Floats]:
     """Return the nodes' translations (n, 3), rotations (n, 4) and stretches (n, 3, 3)."""
-    shift = np.array([node.numbers("translation", 3, (0, 0, 0)) for node in fields], float).reshape(-1, 3)
-    turn = np.array([node.numbers("rotation", 4, (0, 0, 0, 1)) for node in fields], float).reshape(-1, 4)
-    scale = np.array([node.numbers("scale", 3, (1, 1, 1)) for node in fields], float).reshape(-1, 3)
+    shift, turn = _column(fields, "translation", (0, 0, 0)), _column(fields, "rotation", (0, 0, 0, 1))
+    scale = _column(fields, "scale", (1, 1, 1))
     if not turn.any(axis=1).all():
         raise InputError(f"node {turn.any(axis=1).argmin()}: rotation: expected a quaternion of nonzero length")
     turn = rotations.normalize(turn, "node rotations")
@@ -154,3 +155,12 @@ def _transforms(fields: list[Fields]) -> tuple[Floats, Floats, Floats]:
             shift[k] = matrix[:3, 3]
             turn[k], stretches[k] = rotations.polar(matrix[:3, :3])
     return shift, turn, stretches
+
+
+def _column(fields: list[Fields], key: str, default: tuple[float, ...]) -> Floats:
+    """Return (n, width) the numbers under `key` of each node."""
+    values: Floats = np.tile(np.array(default, np.float64), (len(fields), 1))
+    for k, node in enumerate(fields):
+        if key in node:
+            values[k] = node.numbers(key, len(default))
+    return values

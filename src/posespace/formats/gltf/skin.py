@@ -1,4 +1,4 @@
-"""A skin read back from a glTF file that carries `POSESPACE_drivers`: the rig and targets of the file, and its drivers."""
+"""A skin read back from a glTF file that carries `POSESPACE_drivers`: its rig, its targets and its drivers."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import read_morphs
 from posespace.formats.gltf.write.drivers import EXTENSION, VERSION
 from posespace.formats.gltf.write.placement import UPS, Placement
+from posespace.formats.joining import keep_morphs
+from posespace.interpolate.distances import Array
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Basis, Driver, Interpolant, Layer
 from posespace.rig import Rig
@@ -43,6 +45,15 @@ class _Targets:
     points: Mapping[str, Floats]
     normals: Mapping[str, Floats]
 
+    @property
+    def blends(self) -> list[str]:
+        """The names of those that are blend shapes of the rig's own file."""
+        return [
+            name
+            for name, meaning in self.meanings.items()
+            if "layer" not in meaning and not meaning.flag("offset", False)
+        ]
+
 
 def read(path: Path) -> Skin:
     """Return the skin that a glTF file carries; raises where it carries none."""
@@ -55,25 +66,19 @@ def read(path: Path) -> Skin:
         fields = found.part(EXTENSION)
         if fields.integer("version") != VERSION:
             raise InputError(f"{EXTENSION}: expected version {VERSION}, got {fields.integer('version')}")
-        given = next(iter(gltf.read(path).rigs.values()))
         numbers = _numbers(document, fields)
         place = _placement(fields)
-        rig = _rig(given, fields, place)
+        rig = _rig(opened.rig(opened.bindings[0]), fields, place)
         controls = fields.texts("controls")
         drivers = [_driver(each, numbers, rig.skeleton, controls) for each in fields.parts("drivers", "driver")]
         targets = _targets(opened)
-        layers = [
-            _layer(each, k, drivers, targets, place) for k, each in enumerate(fields.parts("layers", "layer"))
-        ]
-        look = rig.mesh.look
-        if look is not None:
-            blends = {name: own for name, own in look.morphs.items() if "layer" not in targets.meanings[name]}
-            blends = {name: own for name, own in blends.items() if not targets.meanings[name].flag("offset", False)}
-            rig = replace(rig, mesh=replace(rig.mesh, look=replace(look, morphs=blends)))
-        return Skin(rig, tuple(layers), about=fields.part("about", {}).values)
+        layers = [_layer(each, k, drivers, targets, place) for k, each in enumerate(fields.parts("layers", "layer"))]
+        rigs = [rig]
+        keep_morphs(rigs, [], {name: place.offsets(targets.points[name]) for name in targets.blends})
+        return Skin(rigs[0], tuple(layers), about=fields.part("about", {}).values)
 
 
-def _numbers(document: Document, fields: Fields) -> Floats:
+def _numbers(document: Document, fields: Fields) -> Array:
     content = bytes(document.bytes_of(Fields({"bufferView": fields.integer("numbers")}, EXTENSION)))
     if len(content) % 8:
         raise InputError(f"{EXTENSION}: numbers: expected 8 bytes each, got {len(content)} bytes")
@@ -106,7 +111,7 @@ def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
     return replace(rig, mesh=mesh, skeleton=replace(rig.skeleton, **arrays), blending=fields.text("blending"))
 
 
-def _driver(fields: Fields, numbers: Floats, skeleton: Skeleton, controls: Names) -> Driver:
+def _driver(fields: Fields, numbers: Array, skeleton: Skeleton, controls: Names) -> Driver:
     kind = fields.text("kind")
     space = PoseSpace(kind, _names(fields, kind, skeleton, controls))
     first, samples = _pair(fields, "centres")
@@ -155,7 +160,7 @@ def _pair(fields: Fields, key: str) -> tuple[int, int]:
     return first, second
 
 
-def _slice(fields: Fields, numbers: Floats, start: int, shape: tuple[int, ...]) -> Floats:
+def _slice(fields: Fields, numbers: Array, start: int, shape: tuple[int, ...]) -> Array:
     end = start + math.prod(shape)
     if end > len(numbers):
         raise InputError(f"{fields.where}: expected numbers up to {len(numbers)}, got some up to {end}")
@@ -196,9 +201,7 @@ def _layer(fields: Fields, number: int, drivers: Sequence[Driver], targets: _Tar
     return Layer(fields.text("name"), driver, support, basis, normal, own)
 
 
-def _basis(
-    targets: _Targets, values: Mapping[str, Floats], layer: int, count: int, back: Any, normals: bool
-) -> Floats:
+def _basis(targets: _Targets, values: Mapping[str, Floats], layer: int, count: int, back: Any, normals: bool) -> Floats:
     """The displacements (C, N, 3) per unit of each coordinate of a layer, in the skin's unit and axes."""
     size = len(next(iter(values.values()))) if values else 0
     found = np.zeros((count, size, 3))

@@ -13,7 +13,8 @@ import numpy as np
 from posespace.errors import FileError, require
 from posespace.formats import files
 from posespace.formats.contents import Contents, unique
-from posespace.formats.joining import join_meshes
+from posespace.formats.frames import EVERYTHING, Frames, Rate, Wanted, frames_of, resampled
+from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.formats.usd.meshes import MeshPrim, influences, read_meshes, read_morphs
 from posespace.formats.usd.process import Found, extract
 from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
@@ -22,7 +23,7 @@ from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
 
-def read(path: Path) -> Contents:
+def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read a USD file: one rig per skeleton, with all meshes it moves in its space; other meshes in world space.
 
     The files it refers to must be in its own folder.
@@ -32,12 +33,12 @@ def read(path: Path) -> Contents:
     # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         try:
-            return _contents(path, found)
+            return _contents(path, found, wanted)
         except np.linalg.LinAlgError:
             raise FileError(path, "holds a transform with numbers that are too large") from None
 
 
-def _contents(path: Path, found: Found) -> Contents:
+def _contents(path: Path, found: Found, wanted: Wanted) -> Contents:
     parts = read_meshes(found)
     skinned: dict[str, list[MeshPrim]] = {}
     for part in parts:
@@ -49,9 +50,14 @@ def _contents(path: Path, found: Found) -> Contents:
     loose = sorted((part for part in parts if not part.is_skinned), key=lambda part: not part.shapes)
     owners = skinned[order[0]] if order else loose[:1]
     morphs = read_morphs(found, owners)
-    skeleton, motions = _motions(found, order, rigs, owners)
+    skeleton, keyed = _motions(found, order, rigs, owners)
+    frames = {name: _frames(found, name, motion, wanted.rate) for name, motion in keyed.items()}
+    motions = {
+        name: resampled(motion, frames[name].times) if frames[name].rate else motion for name, motion in keyed.items()
+    }
     _note_left_out(found, parts, owners, motions)
     meshes = [part.mesh for part in loose]
+    keep_morphs(rigs, meshes, morphs)
     return Contents(
         path,
         "USD",
@@ -61,6 +67,7 @@ def _contents(path: Path, found: Found) -> Contents:
         motions,
         morphs,
         tuple(found.notes),
+        {name: each.clip(name) for name, each in frames.items()},
     )
 
 
@@ -99,6 +106,15 @@ def _motions(
         root = Skeleton.from_world(["root"], [-1], np.eye(4)[None])
         return None, {animation["name"]: read_motion(found, animation, root, ())}
     return joints, {animation["name"]: read_motion(found, animation, joints, skeletons[path]["joints"])}
+
+
+def _frames(found: Found, name: str, motion: Motion, rate: Rate) -> Frames:
+    """Return the frames of a motion that has one pose per time sample."""
+    size = 7 * motion.rotations.shape[1] + len(motion.control_names)
+    frames = frames_of(motion.times, rate, size, f"animation {name!r}")
+    if note := frames.note():
+        found.notes.append(note)
+    return frames
 
 
 def _note_left_out(

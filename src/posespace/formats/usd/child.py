@@ -6,6 +6,7 @@ On damaged files the library crashes, hangs or exhausts memory; here that does n
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -22,6 +23,10 @@ Record = dict[str, Any]
 _MEMORY, _MEMORY_PER_BYTE = 400_000_000, 40
 _SECONDS, _SECONDS_PER_BYTE = 6.0, 1e-6
 """What reading may take: a fixed amount plus an amount per byte of the files."""
+_SPECS, _BYTES_A_SPEC = 30_000, 400
+"""How many prims and properties the files may hold: each takes the library far longer than its bytes suggest."""
+_BLOCK = 2**20
+_PRIM = re.compile(rb"\b(?:def|over|class)\b")
 
 
 class RefusedError(Exception):
@@ -97,12 +102,18 @@ def open_stage(path: Path) -> tuple[Any, list[str]]:
     root = str(folder / path.name)
     size, seen, waiting = 0, {root}, [root]
     layers, missing = [], []
+    specs = itertools.count(1)
     while waiting:
         name = waiting.pop()
         size += Path(Ar.SplitPackageRelativePathOuter(name)[0]).stat().st_size
         _limit(size)
+        most = _SPECS + size // _BYTES_A_SPEC
+        _refuse_many(_prims_in_text(name), most)
         layer = _open(name, name == root)
-        layer.Traverse(Sdf.Path.absoluteRootPath, lambda spec, layer=layer: _refuse_clips(layer, spec))
+        layer.Traverse(
+            Sdf.Path.absoluteRootPath,
+            lambda spec, layer=layer, most=most: _look(layer, spec, next(specs), most),
+        )
         layers.append(layer)  # a layer in use is not read again for the stage
         for asset in layer.GetCompositionAssetDependencies():
             # An empty path is the layer itself.
@@ -113,6 +124,22 @@ def open_stage(path: Path) -> tuple[Any, list[str]]:
                 seen.add(found)
                 waiting.append(found)
     return Usd.Stage.Open(root, Usd.Stage.LoadAll), missing
+
+
+def _prims_in_text(name: str) -> int:
+    """Return how many prims a text file seems to hold, which is known long before the library has read it; else 0."""
+    path = Path(name)
+    if not path.is_file():  # inside a package
+        return 0
+    with path.open("rb") as text:
+        if text.read(5) != b"#usda":
+            return 0
+        return sum(len(_PRIM.findall(block)) for block in iter(lambda: text.read(_BLOCK), b""))
+
+
+def _refuse_many(count: int, most: int) -> None:
+    if count > most:
+        raise RefusedError(f"holds more than {most} prims and properties; export the character alone")
 
 
 def _open(name: str, is_root: bool) -> Any:
@@ -139,8 +166,9 @@ def _inside(folder: Path, layer: Any, asset: str) -> str | None:
     return found if outer.is_file() else None
 
 
-def _refuse_clips(layer: Any, path: Any) -> None:
-    """Refuse value clips: the library opens their files unasked."""
+def _look(layer: Any, path: Any, number: int, most: int) -> None:
+    """Refuse too many specs, and value clips: the library opens their files unasked."""
+    _refuse_many(number, most)
     prim = layer.GetPrimAtPath(path)
     if prim and prim.HasInfo("clips"):
         raise RefusedError(f"refers to value clips at {path}, which are not read")

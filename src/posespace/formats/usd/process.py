@@ -55,7 +55,24 @@ class Found:
 
 def extract(path: Path) -> Found:
     """Read a file in a child process; a crash there, or the problem it reports, raises one line."""
-    seconds = _SECONDS + _SECONDS_PER_BYTE * files.size_of(path)
+    with files.opened(path) as (handle, size):
+        if size > files.MOST_BYTES:
+            raise FileError(path, f"is {size} bytes; at most {files.MOST_BYTES} are read")
+        _refuse_marks(path, handle.read(4))
+    code, output = run_child(path, _SECONDS + _SECONDS_PER_BYTE * size)
+    if code:
+        reason = f"exit code {code}" if code > 0 else signal.Signals(-code).name
+        raise FileError(path, f"is damaged or too large (the USD library stopped: {reason})")
+    with np.load(io.BytesIO(output), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    description = json.loads(arrays.pop("description").tobytes())
+    if "error" in description:
+        raise FileError(path, description["error"])
+    return Found(description, arrays)
+
+
+def run_child(path: Path, seconds: float) -> tuple[int, bytes]:
+    """Run `child` on a file for at most that long: its exit code and what it wrote."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(os.path.abspath(entry) for entry in sys.path if entry),
         "PXR_AR_DEFAULT_SEARCH_PATH": "",  # no other folders
@@ -73,16 +90,13 @@ def extract(path: Path) -> Found:
         raise FileError(path, f"is damaged or too large (the USD library takes more than {seconds:.0f} s)") from None
     except OSError as error:
         raise FileError(path, f"cannot be read: Python for the USD library does not start ({error})") from error
-    if done.returncode:
-        code = done.returncode
-        reason = f"exit code {code}" if code > 0 else signal.Signals(-code).name
-        raise FileError(path, f"is damaged or too large (the USD library stopped: {reason})")
-    with np.load(io.BytesIO(done.stdout), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    description = json.loads(arrays.pop("description").tobytes())
-    if "error" in description:
-        raise FileError(path, description["error"])
-    return Found(description, arrays)
+    return done.returncode, done.stdout
+
+
+def _refuse_marks(path: Path, head: bytes) -> None:
+    """The library takes text as UTF-8 without a byte-order mark, and says of others only that they are not USD."""
+    if files.unmarked(path, head) != head:
+        raise FileError(path, "starts with a byte-order mark, which USD has not; save it as plain UTF-8")
 
 
 def affine(name: str, rows: Any, count: int) -> Floats:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
+from typing import Self
 
 import numba
 import numpy as np
-from numba import prange
 
 from posespace import check
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
-from posespace.runtime.compiled import on_all_cores
+from posespace.runtime import cores
 from posespace.runtime.cpu import frames
 from posespace.runtime.cpu.blocks import BlockEntries, Blocks, blocks_of
 from posespace.runtime.cpu.lanes import LANES
 from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks
 from posespace.runtime.detail import PosedDetail
-from posespace.runtime.drive import drive, drive_again
+from posespace.runtime.drive import drive, drive_again, require_ordinary
 from posespace.runtime.drive_tables import TRANSFORM
 from posespace.runtime.dual_quaternions import dual_palette
+from posespace.runtime.entries import owned
 from posespace.runtime.player import Player, Shape
 from posespace.runtime.surface_normals import SurfaceNormals
 from posespace.skin import Skin
@@ -56,43 +57,75 @@ class CPUPlayer(Player):
         if threads is not None and not 1 <= check.whole("threads", threads) <= most:
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
         self.blocks = blocks_of(skin, self._drive)
-        worth = threads != 1 and (threads is not None or self.blocks.vertices >= _MANY) and _cores_work()
+        worth = threads != 1 and (threads is not None or self.blocks.vertices >= _MANY) and cores.cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._alone = threads == 1
         self._loops = frames.ON_ALL_CORES if self.threads > 1 else frames.ALONE
         self._linear = skin.rig.blending == "linear"
         self._rest = _rest_blocks(self.blocks, self._linear, self.threads)
         self._basis, self._normal_basis = _bases(self.blocks, skin.rig.mesh.diagonal)
-        self._work = self._made_frame(())
-        self._skin = self._skin_function()
-        self._frame = self._frame_function()
-        # The loops are compiled, or read from disk, now and not at the first frame.
-        self(skin.rig.rest.rotations)
-
-    def _skin_function(self) -> WriteFrame:
         if not self._linear:
             # Displacements are added by the same loops as linear blending, every vertex on one bone that stays.
             self._still = np.eye(3, 4, dtype=np.float32).ravel()
-            self._weights = self.skin.rig.weights.astype(np.float64)
+            self._weights = skin.rig.weights.astype(np.float64)
+            self._influences = owned("rig influences", skin.rig.influences, len(skin.rig.skeleton))
+        detail = skin.detail
+        self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, self.threads)
+        on_surface = self.normals and not self._carried and detail is None
+        self._surface_normals = SurfaceNormals(skin.mesh, self.threads) if on_surface else None
+        self._make_room()
+        # The loops are compiled, or read from disk, now and not at the first frame.
+        self(skin.rig.rest.rotations)
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        if self.threads > 1:
+            self._lock = cores.TURN
+        self._work = self._made_frame(())
+        self._scratch = self._work.scratch
+        self._skin = self._skin_function()
+        self._frame = self._frame_function()
+        # A clone has its own batch: this one's writes where this one works.
+        self.__dict__.pop("_batch", None)
+
+    def clone(self) -> Self:
+        """Return a player for another thread: it shares the tables of this one and has its own room to work in."""
+        other = super().clone()
+        other._surface_normals = self._surface_normals and self._surface_normals.clone()
+        other._detail = self._detail and self._detail.clone()
+        return other
+
+    def after_fork(self, one_core: bool) -> None:
+        """Go on in a forked process, on one core where the threads of the others are lost."""
+        super().after_fork(one_core)
+        if one_core:
+            self.threads, self._loops = 1, frames.ALONE
+            self.__dict__.pop("_batch", None)
+            self._alone = True
+            for part in (self._surface_normals, self._detail):
+                if part is not None:
+                    part.on_one_core()
+
+    def _skin_function(self) -> WriteFrame:
+        if not self._linear:
             return self._skin_dual
         return self._skin_both if self._carried else self._skin_points
 
     def _frame_function(self) -> WriteFrame:
-        if self.skin.detail is not None:
-            self._detail = PosedDetail(self.skin, self.skin.detail, self._drive.detail, self.threads)
+        if self._detail is not None:
             return self._write_detail
-        if self.normals and not self._carried:
-            self._surface_normals = SurfaceNormals(self.skin.mesh, self.threads)
-            return self._write_surface
-        return self._skin
+        return self._skin if self._surface_normals is None else self._write_surface
 
     @cached_property
     def _batch(self) -> WriteBatch:
         """What a batch does; chosen at the first one, as looking for a parallel layer would slow down every start."""
+        self._batch_turn: AbstractContextManager[object] = nullcontext()
         if not self._linear or self.skin.detail is not None:
             return self._write_singly
         # A batch is long enough for all cores, whatever the mesh.
-        self._batch_loops = frames.ALONE if self._alone or not _cores_work() else frames.ON_ALL_CORES
+        self._batch_loops = frames.ALONE if self._alone or not cores.cores_work() else frames.ON_ALL_CORES
+        if self._batch_loops is frames.ON_ALL_CORES and self._lock is not cores.TURN:
+            self._batch_turn = cores.TURN
         if self._carried:
             return self._write_many_both
         return self._write_many_surfaces if self.normals else self._write_many_points
@@ -109,6 +142,7 @@ class CPUPlayer(Player):
 
     def _driven(self) -> tuple[Floats32, Floats]:
         drive(self._drive.tables, self._pose, self._work.scratch, self._work.palette, self._work.coordinates)
+        require_ordinary(self._scratch.item(-1))
         return self._work.palette, self._work.coordinates
 
     def redrive(self, times: int) -> None:
@@ -118,6 +152,7 @@ class CPUPlayer(Player):
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
         self._frame(points, normals)
+        require_ordinary(self._scratch.item(-1))
 
     def _skin_points(self, points: Floats32, normals: Floats32 | None) -> None:
         del normals  # None, or written later from the surface.
@@ -134,16 +169,18 @@ class CPUPlayer(Player):
             self._drive.tables, self._pose, self._rest, *bases, self._work, self._still, points, turned
         )
         bones = dual_palette(self._work.palette)
-        self._loops.carry(self.threads, bones, self.skin.rig.influences, self._weights, points, turned)
+        self._loops.carry(self.threads, bones, self._influences, self._weights, points, turned)
 
     def _write_surface(self, points: Floats32, normals: Floats32 | None) -> None:
         assert normals is not None
+        assert self._surface_normals is not None
         self._skin(points, normals)
         self._surface_normals.write(points, normals)
 
     def _write_detail(self, points: Floats32, normals: Floats32 | None) -> None:
         coarse = np.empty((self.blocks.vertices, 3), np.float32)
         self._skin(coarse, None)
+        assert self._detail is not None
         self._detail.add(coarse, self._work.coordinates, points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
@@ -157,7 +194,9 @@ class CPUPlayer(Player):
             given = own_normals if normals is None else normals[first:last]
             normals_out = given[: last - first] if self.normals and given is not None else None
             self._drive.write_poses(motion, first, last, poses)
-            self._batch(poses[: last - first], works, out, normals_out)
+            write = self._batch
+            with self._lock, self._batch_turn:
+                write(poses[: last - first], works, out, normals_out)
             for k in range(last - first):
                 yield out[k], None if normals_out is None else normals_out[k]
 
@@ -165,18 +204,21 @@ class CPUPlayer(Player):
         del works
         for row, pose in enumerate(poses):
             self._pose[:] = pose
-            self._frame(out[row], None if normals is None else normals[row])
+            self._play(out[row], None if normals is None else normals[row])
 
     def _write_many_points(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         del normals
         self._batch_loops.many_points(self._drive.tables, poses, self._rest, self._basis, works, out)
+        require_ordinary(works.scratch[: len(poses), -1].max())
 
     def _write_many_both(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         bases = self._basis, self._normal_basis
         self._batch_loops.many_both(self._drive.tables, poses, self._rest, *bases, works, out, normals)
+        require_ordinary(works.scratch[: len(poses), -1].max())
 
     def _write_many_surfaces(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         assert normals is not None
+        assert self._surface_normals is not None
         self._write_many_points(poses, works, out, None)
         for points, own in zip(out, normals, strict=True):
             self._surface_normals.write(points, own)
@@ -203,20 +245,3 @@ def _rest_blocks(blocks: Blocks, linear: bool, parts: int) -> RestBlocks:
         bones = BlockEntries(np.arange(count + 1, dtype=np.int32), np.zeros(count, np.int32), ones)
     full = np.array([blocks.vertices // LANES if blocks.in_order else 0])
     return RestBlocks(blocks.rest, blocks.normals, blocks.order, full, blocks.shares(parts), bones)
-
-
-@on_all_cores
-def _sum_of(count: int) -> float:  # pragma: no cover - compiled
-    total = 0.0
-    for k in prange(count):
-        total += k
-    return total
-
-
-def _cores_work() -> bool:
-    """Whether numba can run a loop on several cores here; without its parallel layer one core does the work."""
-    try:
-        return bool(_sum_of(4) == 6.0)
-    except (ValueError, RuntimeError, ImportError) as error:
-        warnings.warn(f"one core is used: {str(error).splitlines()[0]}", stacklevel=3)
-        return False

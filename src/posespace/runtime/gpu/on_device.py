@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from importlib.resources import files
 from typing import Any
 
@@ -11,7 +12,7 @@ from posespace.check import Floats, Floats32
 from posespace.runtime.drive_tables import Drive
 from posespace.runtime.dual_quaternions import dual_palette
 from posespace.runtime.gpu import webgpu
-from posespace.runtime.gpu.texels import Texels, texels_of
+from posespace.runtime.gpu.texels import texels_of
 from posespace.skin import Skin
 
 GROUP = 64
@@ -51,10 +52,23 @@ class OnDevice:
             "BONE_TEXELS": texels.bone_texels,
             "DUAL": self._dual,
         }
-        self._make_buffers()
         names = ("rest", "rest_normals", "bones", "displacements")
-        self._make_group([webgpu.texture(device, name, getattr(texels, name)) for name in names])
-        self._make_steps(texels.fans)
+        self._tables = [webgpu.texture(device, name, getattr(texels, name)) for name in names]
+        self._fans = webgpu.texture(device, "fans", texels.fans) if normals == "surface" else None
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Make what one pose at a time is played in; the tables are there already."""
+        self._frame = np.zeros_like(self._frame)
+        self._make_buffers()
+        self._make_group(self._tables)
+        self._make_steps()
+
+    def clone(self) -> OnDevice:
+        """Return the same tables with buffers of their own, for another thread."""
+        other = copy(self)
+        other._make_room()
+        return other
 
     def _make_buffers(self) -> None:
         usage = webgpu.library().BufferUsage
@@ -77,7 +91,7 @@ class OnDevice:
             self.device, stages.COMPUTE | stages.VERTEX, kinds, [{"buffer": self._uploaded}, *tables]
         )
 
-    def _make_steps(self, fans: Texels) -> None:
+    def _make_steps(self) -> None:
         """Make the shader and the dispatches of a frame: pipelines, each with the bind group it writes to."""
         source = files("posespace.runtime.gpu").joinpath("skin.wgsl").read_text(encoding="utf-8")
         code = source if self._small else source.replace(_UNIFORM, _STORAGE)
@@ -92,7 +106,7 @@ class OnDevice:
             kept = webgpu.kept_points(self.device, self.count)
             writing = {"storage_texture": {"access": "write-only", "format": "rgba32float"}}
             reading = {"texture": {"sample_type": "unfilterable-float"}}
-            table = (_TABLE, webgpu.texture(self.device, "fans", fans))
+            table = (_TABLE, self._fans)
             self._steps = [
                 self._step("keep_points", {3: (writing, kept)}),
                 self._step("write_surface", {0: points, 1: normals, 2: table, 4: (reading, kept)}),

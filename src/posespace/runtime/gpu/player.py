@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime.detail import PosedDetail
-from posespace.runtime.drive import drive
+from posespace.runtime.drive import drive, require_ordinary
 from posespace.runtime.drive_tables import TRANSFORM
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.on_device import OnDevice
@@ -71,14 +71,36 @@ class GPUPlayer(Player):
         super().__init__(skin, normals)
         self._owned = device is None
         self.device = webgpu.opened() if device is None else webgpu.checked(device)
-        self._coordinates = np.zeros(self._drive.columns)
-        self._scratch = np.zeros(self._drive.scratch)
-        self._palette = np.zeros(TRANSFORM * len(skin.rig.skeleton), np.float32)
+        self._forked = False
         detail = skin.detail
         self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, 1)
         with webgpu.watched("putting the skin on the device"):
             self._skinned: OnDevice | None = OnDevice(skin, self._drive, self.device, self._normals_kind())
             self._staging = self._skinned.staging()
+        self._make_room()
+
+    def _make_room(self) -> None:
+        super()._make_room()
+        self._coordinates = np.zeros(self._drive.columns)
+        self._scratch = np.zeros(self._drive.scratch)
+        self._palette = np.zeros(TRANSFORM * len(self.skin.rig.skeleton), np.float32)
+
+    def clone(self) -> Self:
+        """Return a player for another thread: it shares the tables and the device, and has its own buffers.
+
+        The device closes with the player that opened it.
+        """
+        with webgpu.watched("cloning a player"):
+            skinned = self._open.clone()
+            other = super().clone()
+            other._owned, other._skinned, other._staging = False, skinned, skinned.staging()
+        other._detail = self._detail and self._detail.clone()
+        return other
+
+    def after_fork(self, one_core: bool) -> None:
+        """Play no more: a device belongs to the process that opened it."""
+        super().after_fork(one_core)
+        self._forked = True
 
     def _normals_kind(self) -> str:
         if not self.normals or self.skin.detail is not None:
@@ -87,6 +109,8 @@ class GPUPlayer(Player):
 
     @property
     def _open(self) -> OnDevice:
+        if self._forked:
+            raise InputError("gpu: a forked process has no device; start it by 'spawn', or compile with backend='cpu'")
         if self._skinned is None:
             raise InputError("gpu: this player is closed; compile the skin again")
         return self._skinned
@@ -94,8 +118,9 @@ class GPUPlayer(Player):
     def dispatch(self, pose: Pose | ArrayLike) -> None:
         """Begin to pose the skin, leaving the result on the device; `wait` for it, or read `buffers` in later work."""
         self._check_plain("play.dispatch")
-        self.upload(pose)
-        self._open.submit()
+        with self._lock:
+            self._send(pose)
+            self._open.submit()
 
     def wait(self) -> None:
         """Return when the device has finished all its work."""
@@ -108,6 +133,10 @@ class GPUPlayer(Player):
 
     def upload(self, pose: Pose | ArrayLike) -> None:
         """Send a pose to the device but no work: for your own vertex stage (`stage`) or encoder (`encode`)."""
+        with self._lock:
+            self._send(pose)
+
+    def _send(self, pose: Pose | ArrayLike) -> None:
         self._read(pose)
         self._open.send(*self._driven())
 
@@ -122,6 +151,8 @@ class GPUPlayer(Player):
 
     def close(self) -> None:
         """Free what the player has on the device; it cannot play again. A device that was given stays open."""
+        if self._forked:
+            return
         self._skinned = self._staging = None
         if self._owned:
             self.device.destroy()
@@ -138,6 +169,7 @@ class GPUPlayer(Player):
 
     def _driven(self) -> tuple[Floats32, Floats]:
         drive(self._drive.tables, self._pose, self._scratch, self._palette, self._coordinates)
+        require_ordinary(self._scratch.item(-1))
         return self._palette, self._coordinates
 
     def _submit(self, staging: Any) -> None:
@@ -154,6 +186,11 @@ class GPUPlayer(Player):
         self._open.fetch(self._staging, coarse, None)
         self._detail.add(coarse, self._coordinates, points, normals)
 
+    def _play_pose(self, pose: Pose, points: Floats32, normals: Floats32 | None) -> None:
+        with self._lock:
+            self._drive.write_pose(pose, self._views)
+            self._play(points, normals)
+
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         own = self._array("points", None) if points is None else None
         own_normals = self._array("normals", None) if self.normals and normals is None else None
@@ -168,13 +205,13 @@ class GPUPlayer(Player):
         """Yield what writes each pose's shape; the device has the next pose before the last one is written."""
         if self.skin.detail is not None:
             for pose in motion:
-                self._drive.write_pose(pose, self._pose)
-                yield self._play
+                yield partial(self._play_pose, pose)
             return
         staging = [self._open.staging() for _ in range(_IN_FLIGHT)]
         for index in range(len(motion) + 1):
             if index < len(motion):
-                self._drive.write_pose(motion[index], self._pose)
-                self._submit(staging[index % _IN_FLIGHT])
+                with self._lock:
+                    self._drive.write_pose(motion[index], self._views)
+                    self._submit(staging[index % _IN_FLIGHT])
             if index > 0:
                 yield partial(self._open.fetch, staging[(index - 1) % _IN_FLIGHT])

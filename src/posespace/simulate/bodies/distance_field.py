@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
+from posespace.jit import njit
 from posespace.simulate.bodies.relief import Line, Relief, raise_by
 
 _CONE, _ELLIPSOID, _SHEET, _HALF_SPACE = 0, 1, 2, 3
@@ -192,7 +192,7 @@ def marching_cubes(field: DistanceField, box: ArrayLike, spacing: float) -> tupl
     return points.astype(np.float64) + low, triangles.astype(np.int32)
 
 
-@njit(cache=True)
+@njit()
 def _blend(total: Floats, part: tuple[float, float, float, float], blend: float) -> None:
     """Join `part` into `total`, both a value and its gradient, in place.
 
@@ -208,7 +208,7 @@ def _blend(total: Floats, part: tuple[float, float, float, float], blend: float)
         total[k] += share * (part[k] - total[k])
 
 
-@njit(cache=True)
+@njit()
 def _rounded_cone(x: float, y: float, z: float, sizes: Floats) -> tuple[float, float, float, float]:
     """The hull of a ball at the origin and one at (0, length, 0)."""
     length, low, high, scale = sizes[0], sizes[1], sizes[2], sizes[3]
@@ -228,7 +228,7 @@ def _rounded_cone(x: float, y: float, z: float, sizes: Floats) -> tuple[float, f
     return scale * (distance - radius), share * x, share * y, share * z
 
 
-@njit(cache=True)
+@njit()
 def _ellipsoid(x: float, y: float, z: float, sizes: Floats) -> tuple[float, float, float, float]:
     """The distance to first order; at the centre, where it has none, the shortest radius."""
     a, b, c = 1 / sizes[0] ** 2, 1 / sizes[1] ** 2, 1 / sizes[2] ** 2
@@ -241,7 +241,7 @@ def _ellipsoid(x: float, y: float, z: float, sizes: Floats) -> tuple[float, floa
     return value, (p - q * a) * a * x, (p - q * b) * b * y, (p - q * c) * c * z
 
 
-@njit(cache=True)
+@njit()
 def _sheet(x: float, y: float, z: float, sizes: Floats) -> tuple[float, float, float, float]:
     """A triangle of nine coordinates, made as thick as the tenth size says."""
     a, b, c = sizes[:3], sizes[3:6], sizes[6:9]
@@ -263,7 +263,7 @@ def _sheet(x: float, y: float, z: float, sizes: Floats) -> tuple[float, float, f
     return distance - sizes[9], share * gap[0], share * gap[1], share * gap[2]
 
 
-@njit(cache=True)
+@njit()
 def _primitive(kind: int, point: Floats, axes: Floats, origin: Floats, sizes: Floats) -> Any:
     """The value and gradient of one primitive.
 
@@ -286,7 +286,7 @@ def _primitive(kind: int, point: Floats, axes: Floats, origin: Floats, sizes: Fl
     return value, dx, dy, dz
 
 
-@njit(cache=True)
+@njit()
 def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_blends, *relief):  # type: ignore[no-untyped-def]
     """Values and gradients (N, 4) at points (N, 3)."""
     result = np.empty((len(points), 4))

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from posespace.check import Floats, Ints
@@ -20,6 +19,7 @@ from posespace.geometry.fans import fans_of, flip, merge, sides_of, third, would
 from posespace.geometry.normals import area_vectors, vertex_normals
 from posespace.geometry.relax import relaxed
 from posespace.geometry.vectors import agree, cross, dot, minus, normal
+from posespace.jit import njit
 from posespace.simulate.bodies.distance_field import DistanceField, marching_cubes
 
 _MOST_AROUND = 12
@@ -141,7 +141,7 @@ class _FieldMesh:
         raise InputError(f"triangle count: expected one that this surface can have, got {count}")
 
 
-@njit(cache=True)
+@njit()
 def _stays_upright(points, normals, triangles, fan, end, other, place):  # type: ignore[no-untyped-def]
     """Whether the triangles of a vertex's fan, except those at its edge to `other`, face outward with it at `place`."""
     for t in fan:
@@ -156,7 +156,7 @@ def _stays_upright(points, normals, triangles, fan, end, other, place):  # type:
     return True
 
 
-@njit(cache=True)
+@njit()
 def _may_collapse(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) -> bool:
     """Whether the surface stays a surface, with four to a dozen triangles per vertex, when b moves into a."""
     forward, backward = sides_of(a, b, triangles, fans, degrees)
@@ -166,7 +166,7 @@ def _may_collapse(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) ->
     return min(degrees[c], degrees[d]) >= 5 and not would_pinch(a, b, triangles, fans, degrees)
 
 
-@njit(cache=True)
+@njit()
 def _collapse(points: Floats, normals: Floats, triangles: Ints, pairs: Ints, most: int) -> None:
     """Collapse edges to their middle, in place; a triangle that goes gets -1 for its corners."""
     fans, degrees = fans_of(triangles, len(points))
@@ -188,7 +188,7 @@ def _collapse(points: Floats, normals: Floats, triangles: Ints, pairs: Ints, mos
         done += 1
 
 
-@njit(cache=True)
+@njit()
 def _split(triangles: Ints, pairs: Ints, count: int, most: int) -> tuple[Ints, Ints]:
     """Split edges; their ends (S, 2) in the order of the new vertices, and the triangles (T + 2S, 3)."""
     fans, degrees = fans_of(triangles, count)
@@ -216,7 +216,7 @@ def _split(triangles: Ints, pairs: Ints, count: int, most: int) -> tuple[Ints, I
     return chosen[:done].copy(), grown[: len(triangles) + 2 * done].copy()
 
 
-@njit(cache=True)
+@njit()
 def _cotangent(corner: Floats, p: Floats, q: Floats) -> float:
     """Cotangent of the angle at `corner` of the triangle with p and q."""
     u, v = minus(p, corner), minus(q, corner)
@@ -224,7 +224,7 @@ def _cotangent(corner: Floats, p: Floats, q: Floats) -> float:
     return float(dot(u, v) / max(np.sqrt(dot(n, n)), 1e-300))
 
 
-@njit(cache=True)
+@njit()
 def _flip(points: Floats, normals: Floats, triangles: Ints, pairs: Ints) -> None:
     """Flip, in place, the edges whose opposite angles sum to more than 180 degrees."""
     fans, degrees = fans_of(triangles, len(points))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from posespace.check import Floats, Ints
 from posespace.geometry.vectors import dot, minus
+from posespace.jit import njit
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +62,12 @@ class Relief:
         return self.points, self.heights, self.starts, self.reaches, self.boxes
 
 
-@njit(cache=True)
+@njit()
 def _outside(point: Floats, box: Floats) -> bool:
     return bool((point < box[0]).any() or (point > box[1]).any())
 
 
-@njit(cache=True)
+@njit()
 def _nearest(point: Floats, points: Floats, first: int, end: int, limit: float) -> tuple[float, int, float]:
     """The square of the distance to a line, if less than `limit`; the piece, or -1, and the place in it from 0 to 1."""
     nearest, piece, place = limit, -1, 0.0
@@ -80,7 +80,7 @@ def _nearest(point: Floats, points: Floats, first: int, end: int, limit: float) 
     return nearest, piece, place
 
 
-@njit(cache=True)
+@njit()
 def raise_by(total, point, points, heights, starts, reaches, boxes):  # type: ignore[no-untyped-def]
     """Take the height of every line at `point` (3,) off `total` (4,), a value and its gradient, in place."""
     for line in range(len(reaches)):

@@ -21,6 +21,7 @@ from posespace.geometry.surface import Surface, spot
 from posespace.mesh import Mesh
 from posespace.simulate.bodies import capsules
 from posespace.simulate.bodies.body import Bone, Cut
+from posespace.simulate.bodies.capsules import CrowdedError
 from posespace.simulate.mesh.embed import embed
 from posespace.simulate.mesh.repair import closed_surface, wrapped
 from posespace.simulate.solver.elements import shape_functions, to_quadratic
@@ -28,7 +29,16 @@ from posespace.simulate.solver.elements import shape_functions, to_quadratic
 _TOLERANCE = 0.1
 """How far the number of elements may be from the one asked for, as a fraction of it."""
 
+_FAR_OFF = 1.25
+"""More than this many times the number asked for is said to be another number, not the nearest."""
+
 _TRIES = 8
+_FINER, _REFINEMENTS = 0.75, 4
+"""The factor of the edge length after which bones without room are tried again, and how often."""
+
+_LONGEST = 4.0
+"""Edges this many times as long are the longest that are thought of."""
+
 _COARSER_INSIDE = 2.2
 """Edges in the middle of the flesh are longer than those of the skin by this factor."""
 
@@ -118,7 +128,8 @@ def tetrahedralise(
     surface : the rest shape. Seams may split it; small holes and one cut end, e.g. a wrist, are capped; a surface that
         crosses itself is wrapped in one that does not
     bones : at least one, inside the surface
-    elements : the number of tetrahedra asked for; the result is within a tenth of it, or within a quarter with a note
+    elements : the number of tetrahedra asked for; the result is within a tenth of it, or has a note: where bones are
+        many or near the skin it may need more
     names : the joints' names, for messages
     cuts : where the surface was cut off a longer limb: its skin there moves with the nearest bone
 
@@ -198,24 +209,54 @@ def _first_edge(skin: Surface, elements: int) -> float:
 
 
 def _steered(skin: Surface, bones: Sequence[Bone], elements: int, called: Callable[[int], str]) -> _Filled:
-    """Fill at one density after another until the number of elements is right."""
+    """Fill at one density after another until the number of elements is right, or as near as the bones allow.
+
+    Bones that are many or near the skin need small elements: where fewer cannot be had, the finer mesh is taken.
+    """
     edge = _first_edge(skin, elements)
     tried: list[tuple[float, int]] = []
     best: _Filled | None = None
-    for _ in range(_TRIES):
-        filled = _filled(skin, bones, edge, called)
+    crowded = False
+    for attempt in range(_TRIES):
+        try:
+            filled = _filled(skin, bones, edge, called)
+        except CrowdedError:
+            if best is not None:
+                break
+            if attempt == _REFINEMENTS:
+                raise
+            edge, crowded = _FINER * edge, True
+            continue
         if _misses(filled, elements) <= _TOLERANCE:
             return filled
         tried.append((edge, len(filled.tets)))
         if best is None or _misses(filled, elements) < _misses(best, elements):
             best = filled
+        if crowded or _fewest(skin, bones, edge, len(filled.tets)) > _FAR_OFF * elements:
+            break
         edge = _next_edge(tried, elements)
     assert best is not None
-    nearest = f"{elements} cannot be reached with these bones, the nearest was {len(best.tets)}"
-    if _misses(best, elements) > 2.5 * _TOLERANCE:
-        raise InputError(f"elements: {nearest}; ask for about that")
-    best.notes.append(nearest)
+    if len(best.tets) > _FAR_OFF * elements:
+        best.notes.append(f"{elements} elements are too few for these bones: {len(best.tets)} are used")
+    else:
+        best.notes.append(f"{elements} cannot be reached with these bones, the nearest was {len(best.tets)}")
     return best
+
+
+def _fewest(skin: Surface, bones: Sequence[Bone], edge: float, count: int) -> float:
+    """About how few elements any edge length gives, where `edge` gave `count`: they go with the triangles around them.
+
+    The triangles of the skin become few with longer edges, those of the bones do not: each has six sides at least.
+    """
+    return count * _triangles(skin, bones, _LONGEST * edge) / _triangles(skin, bones, edge)
+
+
+def _triangles(skin: Surface, bones: Sequence[Bone], edge: float) -> float:
+    """About how many triangles skin and bones have at this edge length."""
+    size = _sizes(skin, bones, edge)[skin.triangles].mean(axis=1)
+    sides = skin.corners[:, 1:] - skin.corners[:, :1]
+    areas = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
+    return float((areas / (np.sqrt(3) / 4 * size**2)).sum()) + sum(len(capsules.surface(b, edge)[1]) for b in bones)
 
 
 def _misses(filled: _Filled, elements: int) -> float:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.edges import distinct
 from posespace.geometry.tetrahedra import EDGES
+from posespace.jit import njit
 from posespace.simulate.solver.material import stress, tangent
 
 Nodes = NDArray[np.int64]
@@ -111,7 +112,7 @@ def volumes(points: Floats, tets: Nodes) -> Floats:
     return volume
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _deformation(points: Floats, nodes: Nodes, gradients: Floats, f: Floats) -> None:
     """Write the deformation gradient F (3, 3) at one quadrature point, whose `gradients` are (3, nodes)."""
     for a in range(3):
@@ -122,7 +123,7 @@ def _deformation(points: Floats, nodes: Nodes, gradients: Floats, f: Floats) -> 
             f[a, b] = total
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def element_forces(
     points: Floats, tets: Nodes, gradients: Floats, weights: Floats, law: int, mu: float, volume: float
 ) -> tuple[Any, Any, Any]:
@@ -134,7 +135,7 @@ def element_forces(
     return energy, force, least
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _forces(
     first: int,
     points: Floats,
@@ -163,7 +164,7 @@ def _forces(
                     force[t, n, a] += weights[t, q] * pull
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def element_tangents(
     points: Floats,
     tets: Nodes,
@@ -184,7 +185,7 @@ def element_tangents(
         _tangents(chunk * _CHUNK, points, tets, gradients, weights, law, mu, volume, beta, blocks)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _tangents(
     first: int,
     points: Floats,
@@ -222,7 +223,7 @@ def _tangents(
                     blocks[t, a * (a + 1) // 2 + b, ij] = total[a, ij, b]
 
 
-@njit(cache=True)
+@njit()
 def nodal_forces(force: Floats, tets: Nodes, count: int) -> Any:
     """Return the sum (count, 3) at each node of the elements' forces (T, nodes, 3)."""
     total = np.zeros((count, 3))
@@ -270,7 +271,7 @@ class Pattern:
         return blocks
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def _gather(parts: Floats, starts: Nodes, sources: Nodes, blocks: Floats) -> None:
     for k in prange(len(blocks)):
         for a in range(9):

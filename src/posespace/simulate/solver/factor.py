@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemv, dsyrk, dtrsm, dtrsv
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csr_array
 
 from posespace.check import Floats
+from posespace.jit import njit
 from posespace.simulate.solver.elements import Nodes
 
 Graph = tuple[Nodes, Nodes]
@@ -182,7 +182,7 @@ class BlockCholesky:
         return result
 
 
-@njit(cache=True)
+@njit()
 def _later(starts: Nodes, others: Nodes, own: Nodes, place: Nodes, end: int) -> Any:
     """Where in the order of elimination the neighbours of `own` nodes are that come at `end` or after."""
     count = 0
@@ -195,7 +195,7 @@ def _later(starts: Nodes, others: Nodes, own: Nodes, place: Nodes, end: int) -> 
     return found[:count]
 
 
-@njit(cache=True)
+@njit()
 def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, turned: NDArray[np.bool_], factor: Floats) -> None:
     for k in range(len(blocks)):
         for row in range(3):
@@ -204,7 +204,7 @@ def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, turned: NDArray[np.
                 factor[targets[k] + row + column * strides[k]] = entry
 
 
-@njit(cache=True)
+@njit()
 def _add(child: Floats, at: Nodes, diagonal: Floats, below: Floats, coupling: Floats) -> None:
     """Add a child's coupling (c, c) into its parent; `at` (c,) is where its rows are there, ascending."""
     count, own = len(at), len(diagonal)
@@ -236,7 +236,7 @@ def _dissect(points: Floats, graph: Graph, region: Nodes, scratch: Nodes, fronts
     return [len(fronts) - 1]
 
 
-@njit(cache=True)
+@njit()
 def _parted(points: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> tuple[bool, Any]:
     """Whether a region is connected, and the part (n,) that each of its nodes goes to.
 
@@ -252,7 +252,7 @@ def _parted(points: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch
     return connected, part
 
 
-@njit(cache=True)
+@njit()
 def _components(starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
     """The group (n,) of each node's component: components in turn, until a group has enough nodes for a leaf."""
     group, stack = np.full(len(region), -1), np.empty(len(region), np.int64)
@@ -277,7 +277,7 @@ def _components(starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> 
     return group
 
 
-@njit(cache=True)
+@njit()
 def _cut(places: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
     """Divide a connected region by a plane: 0 and 1 for the nodes on its two sides, 2 for those between them.
 

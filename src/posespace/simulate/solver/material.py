@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.jit import njit
 
 LAWS = ("stable", "calculix")
 """Laws by number, as the kernels know them."""
@@ -71,7 +71,7 @@ class Material:
         return LAWS.index(self.law), self.shear, volume
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _derivatives(law: int, mu: float, volume: float, i: float, j: float) -> tuple[float, float, float, float, float]:
     """ψ, ∂ψ/∂I, ∂ψ/∂J, ∂²ψ/∂I∂J and ∂²ψ/∂J²; ∂²ψ/∂I² is 0."""
     if law == 0:
@@ -85,7 +85,7 @@ def _derivatives(law: int, mu: float, volume: float, i: float, j: float) -> tupl
     return energy, scale, mixed * i + volume * (j - 1.0), mixed, -5.0 / 3.0 * mixed / j * i + volume
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def cofactor(f: Floats, c: Floats) -> float:
     """Write the cofactor matrix ∂J/∂F of `f` (3, 3) into `c` and return J = det F."""
     for a in range(3):
@@ -96,7 +96,7 @@ def cofactor(f: Floats, c: Floats) -> float:
     return float(f[0, 0] * c[0, 0] + f[0, 1] * c[0, 1] + f[0, 2] * c[0, 2])
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def stress(law: int, mu: float, volume: float, f: Floats, p: Floats) -> tuple[float, float]:
     """Write the first Piola stress ∂ψ/∂F of `f` (3, 3) into `p` (3, 3) and return ψ and J."""
     j = cofactor(f, p)
@@ -111,7 +111,7 @@ def stress(law: int, mu: float, volume: float, f: Floats, p: Floats) -> tuple[fl
     return energy, j
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def tangent(law: int, mu: float, volume: float, beta: float, f: Floats, h: Floats, work: Floats) -> None:
     """Write ∂²ψ/∂F² at `f` (3, 3) into `h` (9, 9), rows and columns 3a + b for F_ab.
 
@@ -142,7 +142,7 @@ def tangent(law: int, mu: float, volume: float, beta: float, f: Floats, h: Float
         _damp(2.0 * by_i, by_j, mixed, by_jj, beta, f, h)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _is_definite(h: Floats, work: Floats) -> bool:
     """Whether `h` (9, 9) is positive definite, by trying Cholesky in `work`: far cheaper than its eigenvalues."""
     for p in range(9):
@@ -159,7 +159,7 @@ def _is_definite(h: Floats, work: Floats) -> bool:
     return True
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _damp(diagonal: float, by_j: float, mixed: float, by_jj: float, beta: float, f: Floats, h: Floats) -> None:
     """Add to the tangent `h` what turns each negative eigenvalue into (1 − beta) times itself."""
     u, s, v = _signed_svd(f)
@@ -188,7 +188,7 @@ def _damp(diagonal: float, by_j: float, mixed: float, by_jj: float, beta: float,
             _add_mode(-beta * stretch[k, k], u, mode, v, h)
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _add_mode(value: float, u: Floats, mode: Floats, v: Floats, h: Floats) -> None:
     """Add to `h` (9, 9) the eigenvalue `value` of the mode U `mode` Vᵀ."""
     turned = np.empty(9)
@@ -204,7 +204,7 @@ def _add_mode(value: float, u: Floats, mode: Floats, v: Floats, h: Floats) -> No
             h[p, q] += value * turned[p] * turned[q]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _diagonalise(a: Floats, v: Floats) -> None:
     """Turn a symmetric matrix into its eigenvalues, on its diagonal, and write the eigenvectors as columns of `v`."""
     for p in range(3):
@@ -230,7 +230,7 @@ def _diagonalise(a: Floats, v: Floats) -> None:
                     a[p, k], a[q, k] = c * a[p, k] - s * a[q, k], s * a[p, k] + c * a[q, k]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _signed_svd(f: Floats) -> tuple[Any, Any, Any]:
     """F = U diag(s) Vᵀ with rotations U, V, largest first: the last singular value carries the sign of det F."""
     a, axes = np.empty((3, 3)), np.empty((3, 3))
@@ -265,7 +265,7 @@ def _signed_svd(f: Floats) -> tuple[Any, Any, Any]:
     return u, s, v
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _unit(m: Floats, column: int) -> float:
     """Scale a column of `m` (3, 3) to length one, the second one made orthogonal to the first; return its length."""
     if column == 1:
@@ -278,7 +278,7 @@ def _unit(m: Floats, column: int) -> float:
     return length
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _complete(m: Floats) -> None:
     """Make the third column of `m` (3, 3) the cross product of the others."""
     for p in range(3):

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from posespace.check import Floats
+from posespace.jit import njit
 from posespace.simulate.solver.elements import Nodes
 
 _LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
@@ -61,7 +62,7 @@ class Membrane:
         return self.triangles[:, row], self.triangles[:, column]
 
 
-@njit(cache=True)
+@njit()
 def _gradient(points: Floats, corners: Nodes, inverse: Floats, f: Floats) -> None:
     """Write the two columns of F, as six numbers, into `f`."""
     for i in range(3):
@@ -71,7 +72,7 @@ def _gradient(points: Floats, corners: Nodes, inverse: Floats, f: Floats) -> Non
         f[3 + i] = u * inverse[1] + v * inverse[3]
 
 
-@njit(cache=True)
+@njit()
 def _metric(f: Floats) -> tuple[float, float, float]:
     """The entries C₀₀, C₁₁ and C₀₁ of the metric."""
     p, q, r = 0.0, 0.0, 0.0
@@ -82,14 +83,14 @@ def _metric(f: Floats) -> tuple[float, float, float]:
     return p, q, r
 
 
-@njit(cache=True)
+@njit()
 def _stretches(p: float, q: float, r: float) -> tuple[float, float]:
     """The greater and the lesser stretch."""
     middle, half = 0.5 * (p + q), np.hypot(0.5 * (p - q), r)
     return np.sqrt(middle + half), np.sqrt(max(middle - half, 0.0))
 
 
-@njit(cache=True)
+@njit()
 def _longest(p: float, q: float, r: float, stretch: float) -> tuple[float, float]:
     """The direction at rest, a unit vector, that has the greater stretch."""
     x, y = stretch * stretch - q, r
@@ -99,7 +100,7 @@ def _longest(p: float, q: float, r: float, stretch: float) -> tuple[float, float
     return (x / length, y / length) if length > 0.0 else (1.0, 0.0)
 
 
-@njit(cache=True)
+@njit()
 def _stress(f: Floats, by: Floats) -> float:
     """Write the slope of ψ/k by F, as six numbers, into `by` and return ψ/k."""
     p, q, r = _metric(f)
@@ -113,15 +114,15 @@ def _stress(f: Floats, by: Floats) -> float:
         for i in range(3):
             along = pull * (f[i] * x + f[3 + i] * y)
             by[i], by[3 + i] = along * x, along * y
-        return 0.5 * (one * one + 2.0 / one - 3.0)
+        return float(0.5 * (one * one + 2.0 / one - 3.0))
     squared = p * q - r * r
     for i in range(3):
         by[i] = f[i] - (f[i] * q - r * f[3 + i]) / squared**2
         by[3 + i] = f[3 + i] - (f[3 + i] * p - r * f[i]) / squared**2
-    return 0.5 * (p + q + 1.0 / squared - 3.0)
+    return float(0.5 * (p + q + 1.0 / squared - 3.0))
 
 
-@njit(cache=True)
+@njit()
 def _curvature(f: Floats, h: Floats) -> None:
     """Write the second derivative of ψ/k by F into `h` (6, 6)."""
     p, q, r = _metric(f)
@@ -134,7 +135,7 @@ def _curvature(f: Floats, h: Floats) -> None:
         _taut(f, p, q, r, h)
 
 
-@njit(cache=True)
+@njit()
 def _taut(f: Floats, p: float, q: float, r: float, h: Floats) -> None:
     squared = p * q - r * r
     g = np.empty(6)
@@ -157,7 +158,7 @@ def _taut(f: Floats, p: float, q: float, r: float, h: Floats) -> None:
                         h[m, n] += 1.0
 
 
-@njit(cache=True)
+@njit()
 def _wrinkled(f: Floats, one: float, two: float, x: float, y: float, h: Floats) -> None:
     """That of λ₁²/2 + 1/λ₁, by the second derivative of a singular value in its own frame."""
     modes = np.empty((4, 6))
@@ -188,7 +189,7 @@ def _wrinkled(f: Floats, one: float, two: float, x: float, y: float, h: Floats) 
             h[m, n] += pull * (turn / gap + modes[3, m] * modes[3, n] / one)
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def _forces(points: Floats, triangles: Nodes, inverse: Floats, area: Floats, stiffness: float) -> tuple[Any, Any]:
     count = len(triangles)
     energy, slope = np.empty(count), np.empty((count, 3, 3))
@@ -205,7 +206,7 @@ def _forces(points: Floats, triangles: Nodes, inverse: Floats, area: Floats, sti
     return energy, slope
 
 
-@njit(cache=True, parallel=True)
+@njit(parallel=True)
 def _tangents(points: Floats, triangles: Nodes, inverse: Floats, area: Floats, stiffness: float, parts: Floats) -> None:
     for t in prange(len(triangles)):
         f, h, by = np.empty(6), np.empty((6, 6)), np.empty((3, 2))

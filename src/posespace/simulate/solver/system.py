@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from numpy.typing import NDArray
 
 from posespace.check import Floats
+from posespace.jit import njit
 from posespace.simulate.solver import elements
 from posespace.simulate.solver.contact import SkinContact
 from posespace.simulate.solver.elements import Nodes
@@ -185,7 +185,7 @@ class _SheetPlaces:
         _scatter(parts.reshape(-1, 9), self._at, self._turned, blocks.reshape(-1, 9))
 
 
-@njit(cache=True)
+@njit()
 def _scatter(parts: Floats, at: Nodes, turned: NDArray[np.bool_], blocks: Floats) -> None:
     for k in range(len(parts)):
         if at[k] < 0:

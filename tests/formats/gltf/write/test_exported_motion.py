@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 import posespace as ps
 from posespace.formats import gltf
+from posespace.formats.frames import Wanted
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.write.names import MOST_BYTES, short_names
 from posespace.motion import Motion
@@ -57,7 +58,7 @@ def shape(contents: gltf.Contents, frame: int) -> Any:
 def test_half_way_between_two_keys_the_file_shows_what_the_skin_gives(tmp_path: Path) -> None:
     skin, motion = arm()
     ps.export(skin, tmp_path / "arm.glb", motion)
-    contents = gltf.read(tmp_path / "arm.glb")
+    contents = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys"))
     (played,) = contents.motions.values()
     assert len(played) == 37
     np.testing.assert_array_equal(played.times[::12], motion.times.astype(np.float32))
@@ -65,7 +66,7 @@ def test_half_way_between_two_keys_the_file_shows_what_the_skin_gives(tmp_path: 
         wanted = skin.pose(halfway(motion, first))[0]
         assert np.abs(shape(contents, 12 * first + 6) - wanted).max() < 1e-5 * skin.rig.mesh.diagonal
     ps.export(skin, tmp_path / "arm.glb", motion, rate=2.5)
-    (keys,) = gltf.read(tmp_path / "arm.glb").motions.values()
+    (keys,) = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys")).motions.values()
     assert len(keys) == 4
 
 
@@ -96,7 +97,7 @@ def test_weights_count_from_the_lowest_coordinate_as_the_extras_say(tmp_path: Pa
     skin, motion = arm()
     ps.export(skin, tmp_path / "arm.glb", motion)
     extras = json_of(tmp_path / "arm.glb")["meshes"][0]["extras"]
-    contents = gltf.read(tmp_path / "arm.glb")
+    contents = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys"))
     (played,) = contents.motions.values()
     assert extras["targetNames"][-1] == "offset"
     assert extras["coordinates"] == [*range(len(contents.morphs) - 1), -1]
@@ -113,7 +114,7 @@ def test_weights_count_from_the_lowest_coordinate_as_the_extras_say(tmp_path: Pa
 def test_without_morph_targets_the_rest_shape_is_shown(tmp_path: Path) -> None:
     skin, _ = arm()
     ps.export(skin, tmp_path / "arm.glb")
-    contents = gltf.read(tmp_path / "arm.glb")
+    contents = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys"))
     np.testing.assert_array_equal(only(contents).mesh.points, skin.rig.mesh.points.astype(np.float32))
     weights = json_of(tmp_path / "arm.glb")["meshes"][0]["weights"]
     shown = sum(weight * morph.astype(float) for weight, morph in zip(weights, contents.morphs.values(), strict=True))
@@ -149,7 +150,7 @@ def test_blend_shapes_of_the_rig_stay_and_clips_still_move_them(tmp_path: Path) 
     (played,) = contents.motions.values()
     np.testing.assert_allclose(played.controls[:, 0], np.linspace(0, 0.5, 31), atol=1e-6)
     meshes = json_of(tmp_path / "again.glb")["meshes"]
-    # Only the part that it moves has it; the artist's own strength is kept.
+    # Only the mesh that it moves has it; the artist's own strength is kept.
     assert [mesh.get("weights") for mesh in meshes] == [[0.0], None]
     assert meshes[0]["extras"]["coordinateScales"] == [1.0]
     np.testing.assert_allclose(contents.morphs["smile"][1], [0, 0.1, 0], atol=1e-6)
@@ -173,7 +174,7 @@ def test_any_unit_and_axis_becomes_metres_with_y_up(tmp_path: Path, unit: str, m
     skin, motion = arm()
     shifted = replace(motion, translations=motion.translations + 0.1 * np.arange(4)[:, None, None])
     ps.export(skin, tmp_path / "arm.glb", shifted, unit=unit, up=up)
-    contents = gltf.read(tmp_path / "arm.glb")
+    contents = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys"))
     for key in range(4):
         wanted = metres * skin.pose(shifted[key])[0]
         if up == "z":

@@ -19,6 +19,7 @@ from hypothesis import given
 import posespace as ps
 from posespace import skinning
 from posespace.formats import gltf
+from posespace.formats.frames import Wanted
 from posespace.formats.gltf.buffers import Document
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -43,7 +44,7 @@ def hand(normals: str) -> tuple[Skin, Motion]:
 
 def assert_plays(path: Path, skin: Skin, motion: Motion) -> gltf.Contents:
     """Our reader's rig, morphs times weights and skinning give the skin's points to 1e-5 of the box, at every key."""
-    contents = gltf.read(path)
+    contents = gltf.read(path, Wanted(rate="keys"))
     rig, (frames,) = only(contents), contents.motions.values()
     played = frames[[int(np.abs(frames.times - time).argmin()) for time in motion.times]]
     np.testing.assert_allclose(played.times, motion.times, atol=1e-6)
@@ -244,3 +245,12 @@ def test_the_command_writes_and_says_what_it_wrote(tmp_path: Path) -> None:
     ps.datasets.bending_arm(rings=6, sides=4)[0].save(tmp_path / "arm.examples")
     done = run("export", "arm.skin", "-o", "arm.glb", "--motion", "arm.examples", "--json", folder=tmp_path)
     assert json.loads(done.stdout)["motions"]["motion"]["poses"] == 30
+
+
+def test_a_clip_starts_at_its_first_pose(tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=6, sides=6)
+    late = train.motion[4:9]
+    assert late.times[0] > 0
+    ps.export(ps.Skin(train.rig), tmp_path / "arm.glb", late)
+    found = ps.load_motion(tmp_path / "arm.glb", train.rig.skeleton)
+    np.testing.assert_allclose(found.times, late.times - late.times[0], atol=1e-6)

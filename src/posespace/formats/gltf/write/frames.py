@@ -14,8 +14,6 @@ from posespace.motion import Motion
 from posespace.rig import Rig
 
 _MOST_FRAMES = 1_000_000
-_ABOUT = 0.01
-"""Keys that are farther apart than a frame by this fraction only need none in between: times are rounded in files."""
 
 
 def in_order(motion: Motion, rig: Rig) -> Motion:
@@ -39,13 +37,14 @@ def in_order(motion: Motion, rig: Rig) -> Motion:
 
 
 def with_frames(keys: Motion, rate: float) -> Motion:
-    """Return the keys, and between those farther apart than 1 / `rate` seconds, evenly spaced poses.
+    """Return the keys, and between them evenly spaced poses, as near to `rate` per second as whole steps allow.
 
+    A clip of 24 frames per second stays as it is at a rate of 30.
     Joints turn along the shortest arc; shifts and controls change evenly, as glTF says of linear keys.
     """
     times = np.asarray(keys.times, dtype=np.float64)
     gaps = np.diff(times)
-    steps = np.maximum(np.ceil(gaps * rate - _ABOUT), 1)
+    steps = np.maximum(np.rint(gaps * rate), 1)
     if steps.sum() > _MOST_FRAMES:
         raise InputError(f"motion: {times[-1]:g} s at {rate:g} frames per second are too many frames; lower the rate")
     counts = steps.astype(np.int64)

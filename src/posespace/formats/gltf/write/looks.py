@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from posespace.formats.gltf.write.buffers import VERTICES, Output
 from posespace.formats.gltf.write.placement import Placement
 from posespace.formats.images import kind_of
-from posespace.formats.materials import extensions_of
+from posespace.formats.materials import extensions_of, texture_infos
 from posespace.look import Look
 
 Json = dict[str, Any]
@@ -49,15 +49,23 @@ def look_attributes(output: Output, look: Look, rows: slice, place: Placement) -
     found: Json = {}
     for name, values in look.attributes.items():
         own = values[rows].astype(np.float32)
-        if name == "NORMAL":
+        if name == "NORMAL" or not _says_something(name, own, look, rows):
             continue
         if name == "TANGENT":
-            if not own[:, :3].any(axis=1).all():
-                continue  # this block has none
             turned = unit(place.directions(own[:, :3]))
             own = np.concatenate([turned, np.where(own[:, 3:] < 0, -1, 1)], axis=1).astype(np.float32)
         found[name] = output.add(np.clip(own, 0, 1) if name.startswith("COLOR") else own, VERTICES)
     return found
+
+
+def _says_something(name: str, values: NDArray[np.float32], look: Look, rows: slice) -> bool:
+    """Whether some vertices have an attribute, rather than another block of the mesh."""
+    if name == "TANGENT":
+        return bool(values[:, :3].any(axis=1).all())
+    if name.startswith("COLOR"):
+        return bool((values != 1).any())
+    drawn = [piece.material for piece in look.pieces() if piece.vertices == rows and piece.material >= 0]
+    return bool(values.any()) or any(texture_infos(look.materials[material]) for material in drawn)
 
 
 def unit(directions: NDArray[Any]) -> NDArray[np.float32]:

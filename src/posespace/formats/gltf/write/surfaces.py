@@ -1,4 +1,4 @@
-"""A rig's mesh as meshes of a glTF file: one per part, one primitive per material, with the targets that move them."""
+"""A rig's mesh as the meshes that it was joined from: a primitive per material, with the targets that move it."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Surface:
 def make_surfaces(
     output: Output, name: str, rig: Rig, look: Look | None, targets: Sequence[Target], place: Placement
 ) -> list[Surface]:
-    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no parts."""
+    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no look."""
     whole = Piece(0, 0, slice(0, len(rig.mesh.points)), slice(0, len(rig.mesh.triangles)))
     pieces = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
-    names = (name,) if look is None else look.parts
+    names = (name,) if look is None else look.meshes
     vertices = _Vertices(output, rig, look, place, any(target.normals is not None for target in targets))
     found = []
-    for part in dict.fromkeys(piece.part for piece in pieces):
-        own = [piece for piece in pieces if piece.part == part]
+    for mesh in dict.fromkeys(piece.mesh for piece in pieces):
+        own = [piece for piece in pieces if piece.mesh == mesh]
         moved = [target for target in targets if any(_moves(target, piece.vertices) for piece in own)]
         moved = list(targets) if len(names) == 1 else moved
-        found.append(Surface(_mesh(vertices, names[part] or name, own, moved), moved))
+        found.append(Surface(_mesh(vertices, names[mesh] or name, own, moved), moved))
     return found
 
 
@@ -105,7 +105,7 @@ def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list
         rows = piece.vertices
         own = corners[piece.triangles] - rows.start
         if own.min() < 0 or own.max() >= _size(rows):
-            raise InputError(f"look: expected triangles of the part {name!r} on its own vertices, got others")
+            raise InputError(f"look: expected triangles of the mesh {name!r} on its own vertices, got others")
         listed = own.astype(smallest_type(_size(rows))).reshape(-1)
         primitive = {"attributes": vertices.attributes(rows), "indices": vertices.output.add(listed, INDICES)}
         if look is None or not look.materials:
@@ -135,7 +135,7 @@ def _size(rows: slice) -> int:
 
 def _moves(target: Target, rows: slice) -> bool:
     first, last = np.searchsorted(target.support, (rows.start, rows.stop))
-    return any(part is not None and part[first:last].any() for part in (target.points, target.normals))
+    return any(each is not None and each[first:last].any() for each in (target.points, target.normals))
 
 
 def _normals(rig: Rig, look: Look | None, place: Placement, computed: bool) -> Floats:

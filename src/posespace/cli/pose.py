@@ -1,0 +1,36 @@
+"""`posespace pose`: posed meshes, to look at or to sculpt on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from posespace.cli.checks import require_folder
+from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
+from posespace.cli.printing import note, print_one
+
+if TYPE_CHECKING:
+    from posespace.formats.pose_choice import PoseChoice
+
+
+@click.command(cls=Command, epilog="Example: posespace pose hand.glb --poses poses.json -o sculpts")
+@argument("source", "The rig, or a skin.", metavar="RIG|SKIN")
+@click.option("--poses", required=True, type=FILE, help="Poses (JSON), a motion (BVH, glTF, USD) or examples.")
+@choice_options
+@click.option("--format", "ending", type=click.Choice(["obj", "ply", "glb"]), default="obj", help="Of the meshes.")
+@out_option("The folder to write; it must be new, or empty.")
+@json_option
+def pose(source: Path, poses: Path, choice: PoseChoice, ending: str, out: Path, as_json: bool) -> None:
+    """Write posed meshes, one file per pose, ready to sculpt.
+
+    A rig is posed by plain skinning, a skin with its corrections. `posespace examples RIG --shapes FOLDER` finds each
+    mesh's pose again.
+    """
+    from posespace.formats.posed_meshes import write_posed
+    from posespace.report.info import describe
+
+    require_folder(out)
+    write_posed(source, poses, out, ending, choice, note)
+    print_one(describe(out), as_json)

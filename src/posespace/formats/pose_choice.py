@@ -1,0 +1,36 @@
+"""PoseChoice: which poses of a motion's file are taken, as commands and batches are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from posespace.formats.frames import Rate
+from posespace.formats.load import load_motion
+from posespace.motion import Motion
+from posespace.skeleton import Skeleton
+
+
+@dataclass(frozen=True)
+class PoseChoice:
+    """Which poses of a file are taken; the meaning of each is that of `load_motion`.
+
+    Parameters
+    ----------
+    clip : which clip; None for the first
+    rate : frames per second, or "keys" for the clip's own keys alone; None: its keys where they are dense
+    only : patterns of the names of poses, see `Motion.named`; none: all
+    partial : skip poses that name joints which the rig lacks
+    """
+
+    clip: str | None = None
+    rate: Rate = None
+    only: tuple[str, ...] = ()
+    partial: bool = False
+
+    def load(
+        self, path: Path, skeleton: Skeleton, whole: bool = False, note: Callable[[str], None] | None = None
+    ) -> Motion:
+        """Return the chosen poses of a file."""
+        return load_motion(path, skeleton, self.clip, whole, self.only, self.partial, self.rate, note)

@@ -1,0 +1,186 @@
+"""Poses by the names of joints, as a pose file gives them, before it is known which skeleton they are for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import rotations
+from posespace.check import Floats
+from posespace.errors import FileError, closest_name
+from posespace.formats import files
+from posespace.motion import Motion, matching
+from posespace.skeleton import Skeleton
+
+FREEDOMS = ("x", "y", "z")
+"""What the angles of a joint are called, as in pose spaces."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilePose:
+    """One pose of a file, by the names of its joints. Joints that it does not name rest.
+
+    Parameters
+    ----------
+    rotations : (4,) quaternions x y z w of joints
+    bends : (3,) rotation vectors of joints in radians, from rest, in the joint's own axes
+    angles : (3,) angles of joints in radians, from rest, about their degrees of freedom x, y and z
+    translations : (3,) shifts of joints in their frames, from rest
+    matrices : (4, 4) transforms of joints to the world; a pose has either these or rotations
+    controls : named scalars
+    time : seconds, or None where the file gives none
+    """
+
+    rotations: dict[str, Floats] = field(default_factory=dict)
+    bends: dict[str, Floats] = field(default_factory=dict)
+    angles: dict[str, Floats] = field(default_factory=dict)
+    translations: dict[str, Floats] = field(default_factory=dict)
+    matrices: dict[str, Floats] = field(default_factory=dict)
+    controls: dict[str, float] = field(default_factory=dict)
+    time: float | None = None
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints it names."""
+        return tuple(dict.fromkeys([*self.rotations, *self.bends, *self.angles, *self.translations, *self.matrices]))
+
+
+@dataclass(frozen=True, eq=False)
+class PoseFile:
+    """The poses of a file, by name and in its order."""
+
+    path: Path
+    poses: dict[str, FilePose]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the poses."""
+        return tuple(self.poses)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """The joints that any pose names, in the order they come."""
+        return tuple(dict.fromkeys(joint for pose in self.poses.values() for joint in pose.joints))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many joints each pose names."""
+        return {name: len(pose.joints) for name, pose in self.poses.items()}
+
+    def chosen(self, only: Sequence[str]) -> PoseFile:
+        """Return the poses whose names match the patterns, see `Motion.named`."""
+        with files.naming(self.path):
+            kept = {self.names[k] for k in matching(self.names, only)}
+        return PoseFile(self.path, {name: pose for name, pose in self.poses.items() if name in kept})
+
+    def of_joints(self, skeleton: Skeleton) -> PoseFile:
+        """Return the poses that name only joints of the skeleton, with a warning that counts the others."""
+        known = set(skeleton.names)
+        kept = {name: pose for name, pose in self.poses.items() if known.issuperset(pose.joints)}
+        skipped, unknown = len(self.poses) - len(kept), next((name for name in self.joints if name not in known), "")
+        which = f"joints that the skeleton lacks, such as {unknown[:80]!r}"
+        if not kept:
+            close = closest_name(unknown, skeleton.names)
+            raise FileError(self.path, f"no pose is left: each names {which}; the closest is {close}")
+        if skipped:
+            warnings.warn(f"{self.path}: {skipped} of {len(self.poses)} poses skipped: they name {which}", stacklevel=3)
+        return PoseFile(self.path, kept)
+
+    def motion(self, skeleton: Skeleton) -> Motion:
+        """Return the poses as poses of this skeleton.
+
+        A joint that a pose does not name rests, and where matrices are given it follows its parent. The poses' times
+        are used if each has one.
+        """
+        self._check_joints(skeleton)
+        turn, shift = self._turned(skeleton)
+        controls = tuple(dict.fromkeys(name for pose in self.poses.values() for name in pose.controls))
+        values = [[pose.controls.get(name, 0.0) for name in controls] for pose in self.poses.values()]
+        times = [pose.time for pose in self.poses.values() if pose.time is not None]
+        placed = [row for row, pose in enumerate(self.poses.values()) if pose.matrices]
+        with files.naming(self.path):
+            if placed:
+                moved = self._from_matrices(skeleton)
+                turn[placed], shift[placed] = moved.rotations, moved.translations
+            return Motion(
+                turn,
+                shift,
+                np.array(times) if len(times) == len(self.poses) else None,  # type: ignore[arg-type]
+                self.names,
+                np.array(values).reshape(len(self.poses), len(controls)),
+                controls,
+            )
+
+    def _check_joints(self, skeleton: Skeleton) -> None:
+        """Raise if a pose names a joint that the skeleton lacks, or an angle that its joint does not have."""
+        known = set(skeleton.names)
+        for name, pose in self.poses.items():
+            where = f"pose {name[:60]!r}: joint"
+            for joint in pose.joints:
+                if joint not in known:
+                    # Comparing takes the square of the length, and a file may hold a name of any length.
+                    problem = f"is not in the skeleton; the closest is {closest_name(joint, skeleton.names)}"
+                    raise FileError(self.path, f"{where} {joint[:80]!r} {problem}; --partial skips such poses")
+            for joint, angles in pose.angles.items():
+                free = _freedoms(skeleton, joint)
+                if angles[~free].any():
+                    given = FREEDOMS[int((~free & (angles != 0)).argmax())]
+                    has = " and ".join(name for name, each in zip(FREEDOMS, free, strict=True) if each) or "nothing"
+                    remedy = 'use that, or {"bend": degrees, "axis": [x, y, z]}'
+                    raise FileError(self.path, f"{where} {joint[:80]!r} turns about {has}, not {given}; {remedy}")
+
+    def _turned(self, skeleton: Skeleton) -> tuple[Floats, Floats]:
+        """Return the rotations (P, J, 4) and shifts (P, J, 3) of poses that are given without matrices."""
+        index = {name: joint for joint, name in enumerate(skeleton.names)}
+        rest = skeleton.rest_rotations.astype(np.float64)
+        turn = np.tile(rest, (len(self.poses), 1, 1))
+        shift = np.zeros((len(self.poses), len(skeleton), 3))
+        for row, pose in enumerate(self.poses.values()):
+            for joint, quaternion in pose.rotations.items():
+                turn[row, index[joint]] = quaternion
+            for joint, bend in pose.bends.items():
+                size = float(np.linalg.norm(bend))
+                own = rotations.from_axis_angle(bend / (size or 1.0), size)
+                turn[row, index[joint]] = rotations.multiply(rest[index[joint]], own)
+            for joint, vector in pose.translations.items():
+                shift[row, index[joint]] = vector
+            if pose.angles:
+                angles = np.zeros((len(skeleton), 3))
+                named = [index[joint] for joint in pose.angles]
+                angles[named] = list(pose.angles.values())
+                turn[row, named] = skeleton.rotations(angles)[named]
+        return turn, shift
+
+    def _from_matrices(self, skeleton: Skeleton) -> Motion:
+        """Return the poses that are given by matrices."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                world = np.stack([_world(skeleton, pose) for pose in self.poses.values() if pose.matrices])
+                return Motion.from_world(skeleton, world)
+        except np.linalg.LinAlgError as error:
+            raise FileError(self.path, "its matrices are too large or too small for this skeleton") from error
+
+
+def _world(skeleton: Skeleton, pose: FilePose) -> Floats:
+    """Return (J, 4, 4) the transforms to the world, joints without one following their parent as at rest."""
+    world: Floats = skeleton.rest_world.copy()
+    from_rest = np.linalg.inv(skeleton.rest_world)
+    for joint in skeleton.order:
+        name, parent = skeleton.names[joint], skeleton.parents[joint]
+        if name in pose.matrices:
+            world[joint] = pose.matrices[name]
+        elif parent >= 0:
+            world[joint] = world[parent] @ from_rest[parent] @ skeleton.rest_world[joint]
+    return world
+
+
+def _freedoms(skeleton: Skeleton, joint: str) -> NDArray[np.bool_]:
+    """Return (3,) which of the angles x, y and z a joint has."""
+    if skeleton.axes is None:
+        return np.ones(3, dtype=bool)
+    return np.asarray(np.abs(skeleton.axes[skeleton.index(joint)]).max(axis=1) > 0)

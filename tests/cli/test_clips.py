@@ -1,0 +1,99 @@
+"""Clips on the command line: chosen by name, folded in what is shown, matched to shapes by their keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.commands import assert_one_line, run
+from helpers.gltf_files import HALF, animate, skinned
+
+import posespace as ps
+from posespace.formats import obj
+from posespace.formats.gather import Gathering, gather_examples
+from posespace.formats.pose_choice import PoseChoice
+from posespace.simulate.run import poses_of
+from posespace.simulate.settings import Settings
+
+NAMES = ("idle", "walk", "run", "jump", "wave", "sit", "stand", "fall")
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> Path:
+    """A rig of two joints with eight clips, each of three keys: the k-th turns by the k-th axis and takes k + 1 s."""
+    made = skinned()
+    for k, name in enumerate(NAMES):
+        turns = np.tile([0, 0, 0, 1.0], (3, 1))
+        turns[1, [k % 3, 3]] = HALF
+        animate(made, (1, "rotation", "LINEAR", [0, (k + 1) / 2, k + 1], made.add(turns)))
+        made.json["animations"][-1]["name"] = name
+    return made.write(tmp_path, glb=True)
+
+
+def test_info_folds_many_clips_and_shows_all_when_asked(clips: Path) -> None:
+    short = run("info", clips).stdout
+    assert "5 more motions (--all shows them): jump, wave, sit, stand, fall\n" in short
+    assert "      poses: 31\n      keys: 3\n      seconds: 1\n      frames per second: 30\n" in short
+    assert short.count("frames per second: ") == 3
+    assert "a clip is sampled at 30 frames per second between its keys (8 times)" in short
+    assert run("info", "--all", clips).stdout.count("frames per second: ") == len(NAMES)
+    assert list(json.loads(run("info", "--json", clips).stdout)[0]["motions"]) == list(NAMES)
+
+
+def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) -> None:
+    ps.Skin(ps.load_rig(clips)).save(tmp_path / "a.skin")
+    export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb"]
+    done = run(*export, "--motion", clips, "--clip", "walk", "--rate", "10", "--json")
+    (found,) = json.loads(done.stdout)["motions"].values()
+    assert (found["keys"], found["seconds"]) == (21, 2)
+    assert done.stderr == ""
+    first = run(*export, "--motion", clips)
+    assert first.stderr.splitlines() == [
+        f"posespace: note: {clips}: holds 8 clips; the first, 'idle', is taken: choose another with --clip",
+        f"posespace: note: {clips}: 'idle' has 3 keys, read as 31 frames at 30 per second: "
+        "choose with --rate, or take the keys alone with --rate keys",
+    ]
+    wrong = run(*export, "--motion", clips, "--clip", "wakl")
+    assert_one_line(wrong, "holds no clip 'wakl'; the closest of its 8 is 'walk'")
+    assert_one_line(run(*export, "--clip", "walk"), "--clip: expected --motion FILE with it")
+    assert_one_line(run(*export, "--motion", clips, "--rate", "fast"), "rate: expected frames per second", "'keys'")
+
+
+def test_shapes_of_keys_are_told_from_shapes_of_frames(clips: Path, tmp_path: Path) -> None:
+    rig = ps.load_rig(clips)
+    keys = ps.load_motion(clips, rig.skeleton, "walk", rate="keys")
+    np.save(tmp_path / "keys.npy", [rig.skin(pose) for pose in keys])
+    given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples")
+    remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with --rate keys"
+    with pytest.raises(ps.FileError, match=remedy):
+        gather_examples(*given, Gathering(choice=PoseChoice("walk")))
+    assert gather_examples(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes == []
+    assert np.array_equal(ps.Examples.open(tmp_path / "a.examples").motion.times, keys.times)
+
+
+def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_path: Path) -> None:
+    mesh = ps.load_mesh(clips)
+    for k in range(3):
+        obj.write(tmp_path / f"{k}.obj", mesh)
+    given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples")
+    with pytest.raises(ps.FileError, match="--rate keys"):
+        gather_examples(*given)
+    gather_examples(*given, Gathering(choice=PoseChoice(rate="keys")))
+    chosen = Gathering(rest=False, choice=PoseChoice("walk", 30))
+    notes = gather_examples(*given[:3], tmp_path / "b.examples", chosen).notes
+    assert any("poses without a shape are left out" in note for note in notes)
+    assert len(ps.Examples.open(tmp_path / "b.examples")) == 3
+
+
+def test_simulated_poses_come_from_the_clip_that_is_asked_for(clips: Path) -> None:
+    settings = Settings(str(clips), clips, choice=PoseChoice("run", "keys"))
+    assert poses_of(settings, ps.load_rig(clips)).times.max() == pytest.approx(3)
+
+
+@pytest.mark.parametrize("command", ["export", "retarget", "examples", "simulate"])
+def test_every_command_with_a_motion_takes_a_clip_and_a_rate(command: str) -> None:
+    shown = run(command, "--help").stdout
+    assert "--clip NAME" in shown
+    assert "--rate NUMBER|keys" in shown

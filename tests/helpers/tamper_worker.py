@@ -1,0 +1,130 @@
+"""Loads, poses, compiles and plays tampered copies of a skin, one after the other, in a process with little memory.
+
+Called by tests: python -m helpers.tamper_worker SAMPLE COUNT SEED FOLDER. Prints what happened as JSON; the number of
+the file at work is the last line on stderr, for one that ends the process.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from helpers.tamper import tampered
+
+from posespace.errors import InputError
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.report import info
+from posespace.rig import BLENDINGS, Rig
+from posespace.runtime.player import Player
+from posespace.skin import Skin
+
+MEMORY = 500_000_000
+SECONDS = 2.0
+
+
+def poses(rig: Rig, names: tuple[str, ...], rng: np.random.Generator) -> list[Pose]:
+    """The rest pose, one of ordinary size, one far off, and one with all that a pose may have."""
+    joints = len(rig.skeleton)
+    turn, shift = rng.normal(size=(joints, 4)), rng.normal(size=(joints, 3))
+    far = dict.fromkeys(names, 1e4)
+    return [
+        rig.rest,
+        Pose(turn, 0.1 * shift, dict.fromkeys(names, 0.5)),
+        Pose(-turn, 1e4 * shift, far),
+        Pose(turn, np.full((joints, 3), 3e9), dict.fromkeys(names, -1e10)),
+    ]
+
+
+def require_finite(what: str, *arrays: np.ndarray | None) -> None:
+    for array in arrays:
+        if array is not None and not np.isfinite(array).all():
+            raise AssertionError(f"{what} gave NaN or infinity")
+
+
+def step(name: str, work: Callable[[], object]) -> str | None:
+    """Return None if a step worked, else the one line that it raised; anything else, or too much time, fails.
+
+    A step that takes too long is done again: loops may have been compiled for types not met before, and are kept then.
+    """
+    for last in (False, True):
+        before, line = time.process_time(), None
+        try:
+            work()
+        except InputError as error:
+            line = str(error)
+        took = time.process_time() - before
+        if took <= SECONDS:
+            break
+        assert not last, f"{name} took {took:.1f} s"
+    if line is not None:
+        assert "\n" not in line, f"{name}: not one line: {line}"
+        line.encode()
+    return line
+
+
+def use(path: Path, number: int) -> str | None:
+    """Do with a skin what a program would; return why it was refused, or None."""
+    skins: list[Skin] = []
+    refused = step("load", lambda: skins.append(Skin.load(path)))
+    if refused is not None:
+        assert path.name in refused, f"does not name the file: {refused!r}"
+        return refused
+    skin = skins[-1]
+    assert step("info", lambda: json.dumps(info.describe(path), ensure_ascii=False).encode()) is None
+    assert step("save", lambda: skin.save(path.with_name("again.skin"))) is None
+    blending = list(BLENDINGS)[number % 2]
+    return play(replace(skin, rig=replace(skin.rig, blending=blending)), number)
+
+
+def play(skin: Skin, number: int) -> str | None:
+    players: list[Player] = []
+    refused = step("compile", lambda: players.append(skin.compile(normals=number % 3 > 0)))
+    if refused is not None:
+        return refused
+    player, wanted = players[-1], poses(skin.rig, skin.control_names, np.random.default_rng(number))
+    said: list[str | None] = []
+    for pose in wanted:
+        said.append(step("pose", lambda pose=pose: require_finite("skin.pose", *skin.pose(pose))))  # type: ignore[misc]
+        played = step("play", lambda pose=pose: require_finite("play", *player(pose)))  # type: ignore[misc]
+        # The reference and the player agree on which poses are too large.
+        assert (said[-1] is None) == (played is None), f"skin.pose: {said[-1]}; play: {played}"
+    motion = Motion.from_poses(wanted[:2])
+    step("many", lambda: [require_finite("play.many", *shape) for shape in player.many(motion)])
+    step("drive", lambda: require_finite("play.drive", player.drive(wanted[1])[0]))
+    return said[0]
+
+
+def main() -> None:
+    sample, count, seed, folder = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
+    warnings.simplefilter("ignore")
+    for number in range(6):
+        refused = use(sample, number)
+        assert refused is None, refused
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY, held + MEMORY))
+    content, target = sample.read_bytes(), folder / "tampered.skin"
+    played, lines, failures = 0, [], []
+    for number in range(count):
+        print(number, file=sys.stderr, flush=True)
+        target.write_bytes(tampered(random.Random(f"{sample.name} {seed} {number}"), content))
+        try:
+            line = use(target, number)
+        except Exception:
+            failures.append(f"{sample.name}, file {number}: {traceback.format_exc()}")
+            continue
+        played += line is None
+        lines += [line] if line is not None else []
+    print(json.dumps({"played": played, "lines": lines, "failures": failures}))
+
+
+main()

@@ -1,0 +1,57 @@
+"""Messages: one line whatever they name, and the closest name by the part that differs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posespace import check
+from posespace.errors import FileError, InputError, closest_name, one_line
+
+MIXAMO = [f"mixamorig:{name}" for name in ("Hips", "Spine", "LeftArm", "LeftHand", "LeftHandIndex1", "RightHand")]
+BIPED = [f"Bip01 {side} {name}" for side in "LR" for name in ("Finger0", "Finger01", "Finger1", "Hand", "UpperArm")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known", "closest"),
+    [
+        ("LeftHnd", MIXAMO, "mixamorig:LeftHand"),
+        ("hips", MIXAMO, "mixamorig:Hips"),
+        ("other:RightHand", MIXAMO, "mixamorig:RightHand"),
+        ("Bip01 R Fingr01", BIPED, "Bip01 R Finger01"),
+        ("Bip02 L Hand", BIPED, "Bip01 L Hand"),
+        ("Bip01 L Fingre0", BIPED, "Bip01 L Finger0"),
+        ("R Finger1", BIPED, "Bip01 R Finger1"),
+        ("LeftHand", ["RightHand", "LeftHandIndex1"], "LeftHandIndex1"),
+        ("gauss", ["thin_plate", "cubic", "gaussian"], "gaussian"),
+    ],
+)
+def test_the_closest_name_is_found_by_the_part_that_differs(wrong: str, known: list[str], closest: str) -> None:
+    assert closest_name(wrong, known) == repr(closest)
+
+
+def test_no_name_is_close_where_none_is_known() -> None:
+    assert closest_name("a", []) == ""
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=40, unique_by=str.casefold))
+def test_a_known_name_is_closest_to_itself(known: list[str]) -> None:
+    assert closest_name(known[-1], known) == repr(known[-1])
+
+
+@given(st.text())
+def test_every_message_is_one_printable_line(name: str) -> None:
+    for message in (str(InputError(name)), str(FileError(name, "is odd"))):
+        assert message.isprintable()
+    assert one_line(one_line(name)) == one_line(name)
+
+
+def test_line_ends_and_escapes_in_names_are_shown_as_such() -> None:
+    assert str(FileError("a\nb.glb", "joint \x1b[31m")) == "a\\nb.glb: joint \\x1b[31m"
+    assert one_line("°é \udcff") == "°é \\udcff"
+
+
+def test_a_wrong_choice_names_them_all_and_the_closest() -> None:
+    with pytest.raises(InputError, match="side: expected one of right, left, got 'lft'; the closest is 'left'"):
+        check.choice("side", "lft", ("right", "left"))
