@@ -72,6 +72,12 @@ def test_weld_gathers_means_and_scatters_them_back() -> None:
         (lambda: Mesh(np.zeros((3, 2)), np.zeros((1, 3), int)), r"mesh points: expected shape \(N, 3\), got \(3, 2\)"),
         (lambda: Mesh(np.zeros((3, 3)), [[0, 1, 3]]), "mesh triangles: expected indices from 0 to 2, got 3"),
         (lambda: Mesh(np.full((3, 3), np.nan), [[0, 1, 2]]), "mesh points: expected finite numbers, got nan"),
+        (lambda: Mesh(np.full((3, 3), np.inf), [[0, 1, 2]]), "mesh points: expected finite numbers, got inf"),
+        (
+            lambda: Mesh(np.full((3, 3), 1e30), [[0, 1, 2]]),
+            r"mesh points: expected numbers from -1e\+10 to 1e\+10, got",
+        ),
+        (lambda: check.floats("x", np.float32([np.inf]), ("N",)), r"x: expected finite numbers, got inf at \[0\]"),
         (lambda: Mesh(np.zeros((3, 3)), [[0.5, 1, 2]]), "mesh triangles: expected whole numbers"),
         (lambda: Mesh(np.zeros((3, 3)), [[0, 1, 2]], [4]), "face_sizes: they make 2 triangles, got 1"),
         (lambda: Skeleton.from_world(["a", "a"], [-1, 0], np.tile(np.eye(4), (2, 1, 1))), "'a' twice"),

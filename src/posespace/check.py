@@ -43,7 +43,7 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str], most: float 
     _check_shape(name, array, shape)
     # Written so that NaN, which either of the two gives where there is one, fails too.
     if not (float(array.min(initial=0.0)) >= -most and float(array.max(initial=0.0)) <= most):
-        where = np.argwhere(~(np.abs(array) <= most))[0]
+        where = np.argwhere(~(np.abs(array.astype(np.float64)) <= most))[0]
         wanted = f"numbers from {-most:g} to {most:g}" if np.isfinite(array[tuple(where)]) else "finite numbers"
         raise InputError(f"{name}: expected {wanted}, got {array[tuple(where)]:g} at {where.tolist()}")
     return _read_only(array)

@@ -17,6 +17,7 @@ from posespace import datasets
 from posespace.demo.story import WRITTEN, clip
 from posespace.formats import load
 from posespace.moving import at_rest
+from posespace.report.score import evaluate
 from posespace.skin import Skin
 
 
@@ -57,6 +58,12 @@ def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) 
     page = (demo / "report.html").read_text()
     assert "EigenSkin" in page
     assert not re.search(r"""(src|href)=["'](?!data:)|https?://(?!www\.w3\.org)|<script""", page)
+
+
+def test_corrected_normals_shade_unseen_poses_better_than_plain_skinning(told: tuple[Path, dict[str, Any]]) -> None:
+    skin, unseen = Skin.load(told[0] / "demo" / "hand-eigenskin.skin"), datasets.hand()[1].subset(range(0, 25, 5))
+    assert all(layer.normal_basis is not None for layer in skin.layers)
+    assert evaluate(skin, unseen).normal_degrees < 0.5 * evaluate(Skin(skin.rig), unseen).normal_degrees
 
 
 def test_the_glb_plays_the_skin(told: tuple[Path, dict[str, Any]]) -> None:

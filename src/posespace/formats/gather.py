@@ -10,7 +10,7 @@ from pathlib import Path
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
-from posespace.formats import load, posed_meshes
+from posespace.formats import files, load, posed_meshes
 from posespace.formats.contents import unique
 from posespace.formats.doubts import Finding, check_examples, doubts, listed
 from posespace.formats.example_store import ExampleStore
@@ -130,10 +130,11 @@ def _fill(out: Path, rig: Rig, motion: Motion, shapes: list[Shape], placed: int,
                 store.write(index, mesh.points)
                 continue
             mesh = mesh.with_points(settings.placing.placed(name, mesh.points))
-            if settings.placing.match == "positions":
-                store.write(index, by_positions(source, mesh, rig, rig.skin(motion[index])))
-                continue
-            store.write(index, in_order(source, mesh, rig))
+            with files.naming(source):
+                if settings.placing.match == "positions":
+                    store.write(index, by_positions(source, mesh, rig, rig.skin(motion[index])))
+                    continue
+                store.write(index, in_order(source, mesh, rig))
             if is_reordered(mesh, rig.mesh):
                 reordered.append(name)
     except InputError:
