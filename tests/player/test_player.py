@@ -6,19 +6,17 @@ import base64
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Runner
-from playwright.sync_api import sync_playwright
 
 import posespace as ps
 
 PLAYER = Path(__file__).parents[2] / "player"
-GRAPHICS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 FITS: dict[str, Callable[[], Any]] = {
     "PSD": lambda: ps.PSD(normals="shared"),
@@ -40,13 +38,10 @@ def script(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def page(script: str, browser: str) -> Iterator[Any]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=GRAPHICS)
-        opened = chromium.new_page()
-        opened.add_script_tag(content=script)
-        yield opened
-        chromium.close()
+def page(script: str, chromium: Any) -> Any:
+    opened = chromium.new_page()
+    opened.add_script_tag(content=script)
+    return opened
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,8 @@ PAGE = Path(__file__).with_name("viewer.html")
 
 _PLACE = "/*DATA*/"
 _MOST_POSES = 200
+_BITS = 8
+"""Bits per number of a page's skin: what rounding adds is far below a skin's own error, and pages are sent around."""
 _HOTTEST = 99.5
 """Percentile of plain skinning's errors that is shown as the hottest."""
 
@@ -49,7 +51,7 @@ def write(
         raise FileError(path, f"cannot be written: the page was not built when posespace was installed; {remedy}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        notes = gltf_write.write(file, skin, motion, rate, unit, up)
+        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up)
         glb = file.read_bytes()
     metres = skin.rig.mesh.unit if unit is None else unit
     data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "poses": [], "heat": None}

@@ -55,6 +55,12 @@ class _Targets:
         ]
 
 
+def is_skin(path: Path) -> bool:
+    """Whether a glTF file carries a skin."""
+    with files.naming(path):
+        return EXTENSION in Document(path).root.part("extensions", {})
+
+
 def read(path: Path) -> Skin:
     """Return the skin that a glTF file carries; raises where it carries none."""
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
