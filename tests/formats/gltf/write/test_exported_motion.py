@@ -153,7 +153,7 @@ def test_blend_shapes_of_the_rig_stay_and_clips_still_move_them(tmp_path: Path) 
     meshes = json_of(tmp_path / "again.glb")["meshes"]
     # Only the mesh that it moves has it; the artist's own strength is kept.
     assert [mesh.get("weights") for mesh in meshes] == [[0.0], None]
-    assert meshes[0]["extras"]["coordinateScales"] == [1.0]
+    assert meshes[0]["extensions"]["POSESPACE_drivers"]["targets"] == [{}]
     np.testing.assert_allclose(contents.morphs["smile"][1], [0, 0.1, 0], atol=1e-6)
 
 
