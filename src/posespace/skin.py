@@ -225,10 +225,16 @@ class Skin:
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
-        """Open a skin file; it is read whole, so nothing that happens to the file later changes the skin."""
+        """Open a skin file, or a glTF file that a skin was exported to; it is read whole, so nothing that
+        happens to the file later changes the skin."""
+        file = Path(path)
+        if file.suffix.lower() in (".glb", ".gltf"):
+            from posespace.formats.gltf import skin
+
+            return skin.read(file)
         from posespace.formats import skin_file
 
-        return skin_file.read(Path(path))
+        return skin_file.read(file)
 
 
 class Posable(Protocol):

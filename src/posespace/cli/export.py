@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import open_motion, require_folder
+from posespace.cli.checks import open_examples, open_motion, require_folder
 from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one, warn
 
@@ -17,16 +17,24 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin.")
-@out_option("The file to write: .glb or .gltf.")
+@out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
 @choice_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
+@click.option("--examples", type=FILE, help="Poses that a page offers, with the errors there as colours.")
 @json_option
 def export(
-    skin: Path, out: Path, motion: Path | None, choice: PoseChoice, unit: str | None, up: str, as_json: bool
+    skin: Path,
+    out: Path,
+    motion: Path | None,
+    choice: PoseChoice,
+    unit: str | None,
+    up: str,
+    examples: Path | None,
+    as_json: bool,
 ) -> None:
-    """Write a skin as glTF, for other programs.
+    """Write a skin as glTF, for other programs, or as a page for people.
 
     The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
     metres and with y up.
@@ -38,8 +46,10 @@ def export(
     require_folder(out)
     loaded = Skin.load(skin)
     played = open_motion(motion, loaded.rig.skeleton, choice)
-    export(loaded, out, played, warn, _rate(choice), unit, up)
-    print_one(describe(out), as_json)
+    truth = None if examples is None else open_examples(examples)
+    export(loaded, out, played, warn, _rate(choice), unit, up, truth)
+    page = out.suffix.lower() == ".html"
+    print_one({"page": str(out), "bytes": out.stat().st_size} if page else describe(out), as_json)
 
 
 def _rate(choice: PoseChoice) -> float:

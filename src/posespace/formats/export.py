@@ -10,11 +10,12 @@ from pathlib import Path
 
 from posespace import check
 from posespace.errors import FileError, InputError
+from posespace.examples import Examples
 from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin import Skin
 
-WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write"}
+WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write", ".html": "viewer"}
 
 
 def export(
@@ -25,18 +26,20 @@ def export(
     rate: float = 30.0,
     unit: str | None = None,
     up: str = "y",
+    examples: Examples | None = None,
 ) -> None:
-    """Write a skin, and a motion of it, to a file that other programs play.
+    """Write a skin, and a motion of it, to a file that other programs play, or to a page that anyone can open.
 
     Parameters
     ----------
     skin : its rig becomes the file's, its layers morph targets
-    path : `.glb` or `.gltf`
+    path : `.glb`, `.gltf`, or `.html` for a page that needs nothing but a browser
     motion : becomes an animation of the joints and the morphs' weights; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
     rate : about so many frames per second are written between poses that are farther apart
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
     up : the axis that points up in the skin, "y" or "z"
+    examples : poses that a page offers, with the errors there as colours; None: it offers none
     """
     if not isinstance(skin, Skin):
         raise InputError(f"export: expected a Skin, got {type(skin).__name__}")
@@ -52,7 +55,12 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    for note in importlib.import_module(f"posespace.formats.{writer}").write(file, skin, motion, rate, metres, up):
+    given: tuple[object, ...] = (file, skin, motion, rate, metres, up)
+    if examples is not None:
+        if writer != "viewer":
+            raise InputError("examples: only a page shows them; give a file that ends in .html")
+        given = (*given, examples)
+    for note in importlib.import_module(f"posespace.formats.{writer}").write(*given):
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:

@@ -15,6 +15,7 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, pose_json
 from posespace.formats.checked_json import Fields, printable
+from posespace.formats.gltf import skin as gltf_skin
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.save import save_mesh
 from posespace.pose import Pose
@@ -129,7 +130,8 @@ def _poses_by_stem(path: Path) -> dict[str, str]:
 
 def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats]]:
     """Return the rig of a file, and what gives the points (N, 3) of a pose."""
-    if path.suffix.lower() == ".skin":
+    ending = path.suffix.lower()
+    if ending == ".skin" or (ending in (".glb", ".gltf") and gltf_skin.is_skin(path)):
         skin = Skin.load(path)
         if skin.detail is not None:
             warnings.warn(f"{path}: its detail is left out; the meshes have the rig's own vertices", stacklevel=3)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ _CANCELLED = 1e-5
 
 
 @dataclass(eq=False)
-class _Binding:
+class Binding:
     """Skins that are one rig.
 
     Parameters
@@ -54,22 +55,57 @@ class _Binding:
         return sum(part.mesh.size for part in self.parts)
 
 
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A glTF file whose nodes and meshes are read.
+
+    Parameters
+    ----------
+    document, nodes : the file
+    bindings : skins that move a mesh, the one of most vertices first
+    loose : the meshes that no skin moves
+    """
+
+    document: Document
+    nodes: Nodes
+    bindings: list[Binding]
+    loose: list[MeshNode]
+
+    @classmethod
+    def of(cls, path: Path) -> Opened:
+        """Open a file."""
+        document = Document(path)
+        nodes = read_nodes(document)
+        return cls(document, nodes, *_parts(document, nodes))
+
+    @property
+    def owners(self) -> list[MeshNode]:
+        """The meshes whose morphs are read."""
+        return self.bindings[0].parts if self.bindings else self.loose[:1]
+
+    @cached_property
+    def _looks(self) -> Looks:
+        return Looks(self.document)
+
+    def look(self, parts: list[MeshNode]) -> Look | None:
+        """Return how some meshes look that become one."""
+        return self._looks.look(parts, [_name(self.nodes, part) for part in parts])
+
+    def rig(self, binding: Binding) -> Rig:
+        """Return the rig of skins that are one."""
+        return _rig(self.document, self.nodes, binding, self.look(binding.parts))
+
+
 def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read a glTF file. Skins that share joints and agree on how they are bound become one rig."""
     # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
-        document = Document(path)
-        nodes = read_nodes(document)
-        bindings, loose = _parts(document, nodes)
-        owners = bindings[0].parts if bindings else loose[:1]
+        opened = Opened.of(path)
+        document, nodes, bindings, loose = opened.document, opened.nodes, opened.bindings, opened.loose
+        owners = opened.owners
         morphs = read_morphs(document, nodes, owners)
-        looks = Looks(document)
-
-        def look(parts: list[MeshNode]) -> Look | None:
-            return looks.look(parts, [_name(nodes, part) for part in parts])
-
-        rigs = [_rig(document, nodes, binding, look(binding.parts)) for binding in bindings]
-        meshes = [replace(placed(document, part), look=look([part])) for part in loose]
+        rigs = [opened.rig(binding) for binding in bindings]
+        meshes = [replace(placed(document, part), look=opened.look([part])) for part in loose]
         keep_morphs(rigs, meshes, morphs.displacements)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
@@ -87,7 +123,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
         )
 
 
-def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[MeshNode]]:
+def _parts(document: Document, nodes: Nodes) -> tuple[list[Binding], list[MeshNode]]:
     """Return the skins that move a mesh, joined where they are one rig; and the unskinned meshes."""
     meshes = document.root.parts("meshes", "mesh", ())
     found = {
@@ -96,8 +132,8 @@ def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[MeshN
     if len(found) < len(meshes):
         document.note(f"{len(meshes) - len(found)} meshes that no node shows are left out")
     skins = document.root.parts("skins", "skin", ())
-    bound: dict[int, tuple[_Binding, Floats, tuple[int, ...]]] = {}
-    bindings: list[_Binding] = []
+    bound: dict[int, tuple[Binding, Floats, tuple[int, ...]]] = {}
+    bindings: list[Binding] = []
     loose: list[MeshNode] = []
     for node, (number, skin) in enumerate(zip(nodes.meshes, nodes.skins, strict=True)):
         mesh = None if number is None else found[number]
@@ -114,8 +150,8 @@ def _parts(document: Document, nodes: Nodes) -> tuple[list[_Binding], list[MeshN
 
 
 def _bind(
-    document: Document, bindings: list[_Binding], skin: Fields, nodes: Nodes
-) -> tuple[_Binding, Floats, tuple[int, ...]]:
+    document: Document, bindings: list[Binding], skin: Fields, nodes: Nodes
+) -> tuple[Binding, Floats, tuple[int, ...]]:
     """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints."""
     document.spend(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
@@ -132,7 +168,7 @@ def _bind(
                 binding.inverse_bind.setdefault(joint, matrix @ back)
             return binding, move, joints
     document.spend(_STEPS_A_RIG, "rigs")
-    bindings.append(_Binding(dict(zip(joints, own, strict=True))))
+    bindings.append(Binding(dict(zip(joints, own, strict=True))))
     return bindings[-1], np.eye(4), joints
 
 
@@ -175,7 +211,7 @@ def _common_move(bound: dict[int, Floats], joints: Sequence[int], own: Floats) -
     return move if turned and shifted and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
 
 
-def _rig(document: Document, nodes: Nodes, binding: _Binding, look: Look | None) -> Rig:
+def _rig(document: Document, nodes: Nodes, binding: Binding, look: Look | None) -> Rig:
     joints = list(binding.inverse_bind)
     mesh = replace(join_meshes([placed(document, part) for part in binding.parts]), look=look)
     bound, weights = influences(document, binding.parts, joints)
@@ -183,9 +219,7 @@ def _rig(document: Document, nodes: Nodes, binding: _Binding, look: Look | None)
     return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))
 
 
-def _actor(
-    document: Document, nodes: Nodes, bindings: Sequence[_Binding], rigs: Sequence[Rig], morphs: Morphs
-) -> Actor:
+def _actor(document: Document, nodes: Nodes, bindings: Sequence[Binding], rigs: Sequence[Rig], morphs: Morphs) -> Actor:
     """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
     if rigs:
         return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)

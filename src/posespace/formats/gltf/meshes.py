@@ -34,6 +34,7 @@ class Primitive:
     joints : (N, K) numbers in the skin's list of joints; K is 0 where the primitive is not skinned
     weights : (N, K) float32
     targets : the accessor of each morph's displacements, None for none
+    normal_targets : the same for its displacements of normals
     others : the accessors of its other attributes, by name
     """
 
@@ -42,6 +43,7 @@ class Primitive:
     joints: _Ints
     weights: Floats
     targets: tuple[int | None, ...]
+    normal_targets: tuple[int | None, ...]
     others: dict[str, int]
 
     def bound(self, joint_count: int) -> _Ints:
@@ -136,13 +138,16 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
             continue
         used = {name: at for name, at in attributes.items() if name.startswith(("POSITION", "JOINTS_", "WEIGHTS_"))}
         targets = primitive.parts("targets", f"{primitive.where} target", ())
-        moves = tuple(target.reference("POSITION", document.accessor_count) for target in targets)
+        moves, turns = (
+            tuple(target.reference(kind, document.accessor_count) for target in targets)
+            for kind in ("POSITION", "NORMAL")
+        )
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
         if key not in found:
             document.spend(1, "meshes")
             others = {name: at for name, at in attributes.items() if name not in used}
-            found[key], start[key] = _vertices(document, used, moves, primitive.where, others), end
+            found[key], start[key] = _vertices(document, used, (moves, turns), primitive.where, others), end
             end += len(found[key].points)
         triangles.append(_corners(document, primitive, mode, len(found[key].points)) + start[key])
         material = primitive.reference("material", 2**31)
@@ -184,8 +189,8 @@ def influences(document: Document, parts: Sequence[MeshNode], joints: Sequence[i
     return join_influences(found)
 
 
-def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode]) -> Morphs:
-    """Read the morphs of the joined meshes; morphs of the same name become one.
+def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], normals: bool = False) -> Morphs:
+    """Read the morphs of the joined meshes, or what they do to `normals`; morphs of the same name become one.
 
     Morphs without a name are numbered across all meshes, since those of two meshes are unrelated.
     """
@@ -206,7 +211,7 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode]) -> 
     for part in parts:
         rows = slice(start, start + part.mesh.size)
         for morph, name in enumerate(by_mesh[part.number]):
-            moved = _displacements(document, part.mesh, morph).astype(np.float64) @ part.move[:3, :3].T
+            moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ part.move[:3, :3].T
             total[name][rows] = moved
         own = nodes.weights[part.node]
         weights = part.mesh.default_weights if own is None else own
@@ -224,7 +229,11 @@ def _target_names(mesh: Fields) -> list[str]:
 
 
 def _vertices(
-    document: Document, used: dict[str, int], moves: tuple[int | None, ...], where: str, others: dict[str, int]
+    document: Document,
+    used: dict[str, int],
+    moves: tuple[tuple[int | None, ...], tuple[int | None, ...]],
+    where: str,
+    others: dict[str, int],
 ) -> Primitive:
     points = document.floats(used["POSITION"], "VEC3", f"{where} POSITION")
     joints: list[_Ints] = [np.zeros((len(points), 0), np.int64)]
@@ -238,7 +247,7 @@ def _vertices(
         joints.append(document.integers(pair[0], "VEC4", f"{where} JOINTS_{k}", len(points)))
         weights.append(document.floats(pair[1], "VEC4", f"{where} WEIGHTS_{k}", len(points)))
     bound = np.concatenate(joints, axis=1)
-    return Primitive(where, points, bound, np.concatenate(weights, axis=1), moves, others)
+    return Primitive(where, points, bound, np.concatenate(weights, axis=1), *moves, others)
 
 
 def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _Ints:
@@ -264,11 +273,12 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
     return triangles
 
 
-def _displacements(document: Document, mesh: GltfMesh, morph: int) -> Floats:
+def _displacements(document: Document, mesh: GltfMesh, morph: int, normals: bool) -> Floats:
     """Return the displacements (N, 3) of a morph; zero where a primitive lacks it."""
     found: list[Floats] = []
     for primitive in mesh.primitives:
-        accessor = primitive.targets[morph] if morph < len(primitive.targets) else None
+        targets = primitive.normal_targets if normals else primitive.targets
+        accessor = targets[morph] if morph < len(targets) else None
         count = len(primitive.points)
         if accessor is None:
             found.append(np.zeros((count, 3), np.float32))

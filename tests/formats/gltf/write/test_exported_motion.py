@@ -93,16 +93,17 @@ def test_too_many_frames_and_odd_settings_are_said_in_a_line(tmp_path: Path) -> 
     assert_one_line(run("export", "arm.skin", "-o", "arm.glb", "--up", "w", folder=tmp_path), "up", "y, z")
 
 
-def test_weights_count_from_the_lowest_coordinate_as_the_extras_say(tmp_path: Path) -> None:
+def test_weights_count_from_the_lowest_coordinate_as_the_drivers_say(tmp_path: Path) -> None:
     skin, motion = arm()
     ps.export(skin, tmp_path / "arm.glb", motion)
-    extras = json_of(tmp_path / "arm.glb")["meshes"][0]["extras"]
+    mesh = json_of(tmp_path / "arm.glb")["meshes"][0]
+    targets = mesh["extensions"]["POSESPACE_drivers"]["targets"]
     contents = gltf.read(tmp_path / "arm.glb", Wanted(rate="keys"))
     (played,) = contents.motions.values()
-    assert extras["targetNames"][-1] == "offset"
-    assert extras["coordinates"] == [*range(len(contents.morphs) - 1), -1]
+    assert mesh["extras"]["targetNames"][-1] == "offset"
+    assert targets[-1] == {"offset": True}
     coordinates = np.concatenate(skin.drive(motion[1])[1])
-    low, scale = np.array(extras["coordinateLows"][:-1]), np.array(extras["coordinateScales"][:-1])
+    low, scale = (np.array([target[name] for target in targets[:-1]]) for name in ("low", "scale"))
     np.testing.assert_allclose(played.controls[12, :-1], (coordinates - low) / scale, atol=1e-5)
     np.testing.assert_array_equal(played.controls[:, -1], 1)
     # Read back: a target divided by its scale is the component of the layer.
@@ -152,7 +153,7 @@ def test_blend_shapes_of_the_rig_stay_and_clips_still_move_them(tmp_path: Path) 
     meshes = json_of(tmp_path / "again.glb")["meshes"]
     # Only the mesh that it moves has it; the artist's own strength is kept.
     assert [mesh.get("weights") for mesh in meshes] == [[0.0], None]
-    assert meshes[0]["extras"]["coordinateScales"] == [1.0]
+    assert meshes[0]["extensions"]["POSESPACE_drivers"]["targets"] == [{}]
     np.testing.assert_allclose(contents.morphs["smile"][1], [0, 0.1, 0], atol=1e-6)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.gltf.write.buffers import Output
+from posespace.formats.gltf.write.drivers import EXTENSION, file_drivers
 from posespace.formats.gltf.write.frames import in_order, with_frames
 from posespace.formats.gltf.write.joints import Bones, make_nodes
 from posespace.formats.gltf.write.looks import look_objects
@@ -47,7 +48,7 @@ def write(
             *bones.nodes,
             *({"name": each.mesh["name"], "mesh": k, "skin": 0} for k, each in enumerate(surfaces)),
         ],
-        **look_objects(output, look),
+        **_with_drivers(look_objects(output, look), file_drivers(output, skin, bones, place, up)),
         "meshes": [each.mesh for each in surfaces],
         "skins": [
             {"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bones.inverse_bind)}
@@ -59,6 +60,12 @@ def write(
         parts["animations"] = [{**animation, **_pose_names(keys)}]
     output.save(path, parts)
     return _left_out(skin)
+
+
+def _with_drivers(objects: dict[str, Any], drivers: dict[str, Any]) -> dict[str, Any]:
+    """Return the file's objects with the extension that drives its targets, which no player must know."""
+    used = [*objects.get("extensionsUsed", []), EXTENSION]
+    return {**objects, "extensionsUsed": used, "extensions": {EXTENSION: drivers}}
 
 
 def _left_out(skin: Skin) -> list[str]:

@@ -34,7 +34,8 @@ class Component:
     range : the coordinates that are known to occur, besides those of the motion
     shown : the coordinate of the pose that the file shows
     played : (P,) the coordinates of the motion's poses
-    learned : whether it is one of the skin's coordinates
+    layer, component : which of the skin's, -1 for a blend shape
+    of_normals : whether it is of the layer's own driver of normals
     """
 
     name: str
@@ -44,7 +45,9 @@ class Component:
     range: Floats
     shown: float
     played: Floats
-    learned: bool = True
+    layer: int = -1
+    component: int = -1
+    of_normals: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +57,19 @@ class Target:
     Parameters
     ----------
     name : at most 63 bytes
-    coordinate : number of the coordinate, counted over all drivers; -1 for the offset and for the blend shapes of the
-        rig's own file
+    layer, component : which of the skin's; -1 for the offset and for the blend shapes of the rig's own file
     low, scale : of its coordinate
     support : (S,) vertices, ascending
     points, normals : (S, 3) or None, displacements of a weight of 1
     shown : the weight of the pose that the file shows
     weights : (P,) of the motion's poses
+    of_normals : whether it is of the layer's own driver of normals
+    is_offset : whether it is the offset
     """
 
     name: str
-    coordinate: int
+    layer: int
+    component: int
     low: float
     scale: float
     support: Ints
@@ -72,6 +77,8 @@ class Target:
     normals: Floats | None
     shown: float
     weights: Floats
+    of_normals: bool = False
+    is_offset: bool = False
 
 
 def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target]:
@@ -86,12 +93,10 @@ def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target
     still = _STILL * skin.rig.mesh.diagonal
     found: list[Target] = []
     offset = _Offset(len(skin.rig.mesh.points))
-    coordinate = 0
     for each in (*_learned(skin, rest, motion), *_own(skin, motion)):
         low, scale = _range(each, still)
         offset.add(each, low)
-        found.append(_target(each, coordinate if each.learned else -1, low, scale))
-        coordinate += each.learned
+        found.append(_target(each, low, scale))
     found += offset.target(0 if motion is None else len(motion))
     names = short_names(target.name for target in found)
     return [replace(target, name=name) for name, target in zip(names, found, strict=True)]
@@ -105,19 +110,20 @@ def _range(each: Component, still: float) -> tuple[float, float]:
     farthest = 0.0 if moved is None else float(np.abs(moved).max(initial=0.0))
     low, high = (float(end) if abs(end) * farthest > least else 0.0 for end in (values.min(), values.max()))
     low, high = min(low, 0.0), max(high, 0.0)
-    if not each.learned:
+    if each.layer < 0:
         high = max(high, 1.0)  # an artist's blend shape stays as it is, unless a clip goes beyond it
     if high == 0:
         return 0.0, low or 1.0
     return low, high - low
 
 
-def _target(each: Component, coordinate: int, low: float, scale: float) -> Target:
+def _target(each: Component, low: float, scale: float) -> Target:
     points, normals = (None if part is None else scale * part for part in (each.points, each.normals))
     # Rounding in the interpolant must not make the file show a morph.
     shown = 0.0 if abs(each.shown) < 1e-6 * abs(scale) else each.shown
     at_rest, weights = (np.clip((value - low) / scale, 0, 1) for value in (np.array(shown), each.played))
-    return Target(each.name, coordinate, low, scale, each.support, points, normals, float(at_rest), weights)
+    origin = each.name, each.layer, each.component
+    return Target(*origin, low, scale, each.support, points, normals, float(at_rest), weights, each.of_normals)
 
 
 class _Offset:
@@ -139,17 +145,19 @@ class _Offset:
         if not len(rows):
             return []
         turned = normals[rows] if normals.any() else None
-        return [Target("offset", -1, 0.0, 1.0, rows, points[rows], turned, 1.0, np.ones(poses))]
+        return [Target("offset", -1, -1, 0.0, 1.0, rows, points[rows], turned, 1.0, np.ones(poses), is_offset=True)]
 
 
 def _learned(skin: Skin, rest: Motion, motion: Motion | None) -> Iterator[Component]:
     """Return the components of all layers, in the order of their coordinates."""
-    for layer in skin.layers:
+    for number, layer in enumerate(skin.layers):
         shared = layer.normal_basis if layer.normal_driver is None else None
-        yield from _driven(skin, layer.name, layer.driver, layer.support, (layer.basis, shared), rest, motion)
+        own = _driven(skin, layer.name, layer.driver, layer.support, (layer.basis, shared), rest, motion)
+        yield from (replace(each, layer=number) for each in own)
         if layer.normal_driver is not None:
-            bases = (None, layer.normal_basis)
-            yield from _driven(skin, f"{layer.name} normals", layer.normal_driver, layer.support, bases, rest, motion)
+            name, bases = f"{layer.name} normals", (None, layer.normal_basis)
+            turned = _driven(skin, name, layer.normal_driver, layer.support, bases, rest, motion)
+            yield from (replace(each, layer=number, of_normals=True) for each in turned)
 
 
 def _driven(
@@ -170,7 +178,8 @@ def _driven(
     for k in range(count):
         own = name if count == 1 else with_ending(name, f" {k + 1}")
         moved, turned = None if points is None else points[k], None if normals is None else normals[k]
-        yield Component(own, support, moved, turned, centres[:, k], float(still[k]), played[:, k])
+        values = centres[:, k], float(still[k]), played[:, k]
+        yield Component(own, support, moved, turned, *values, component=k)
 
 
 def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:
@@ -181,7 +190,7 @@ def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:
             frames: Floats = np.zeros(0 if motion is None else len(motion))
             if motion is not None and name in motion.control_names:
                 frames = motion.controls[:, motion.control_names.index(name)]
-            yield Component(name, rows, values.astype(np.float64), None, np.ones(1), 0.0, frames, learned=False)
+            yield Component(name, rows, values.astype(np.float64), None, np.ones(1), 0.0, frames)
 
 
 def _coordinates(driver: Driver, motion: Motion, skin: Skin) -> Floats:

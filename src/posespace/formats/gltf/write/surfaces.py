@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
+from posespace.formats.gltf.write.drivers import EXTENSION, mesh_drivers
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.formats.gltf.write.placement import Placement
@@ -119,13 +120,13 @@ def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list
         primitives.append(primitive)
     if not targets:
         return {"name": name, "primitives": primitives}
-    extras = {
-        "targetNames": [target.name for target in targets],
-        "coordinates": [target.coordinate for target in targets],
-        "coordinateLows": [target.low for target in targets],
-        "coordinateScales": [target.scale for target in targets],
+    return {
+        "name": name,
+        "primitives": primitives,
+        "weights": [target.shown for target in targets],
+        "extras": {"targetNames": [target.name for target in targets]},
+        "extensions": {EXTENSION: mesh_drivers(targets)},
     }
-    return {"name": name, "primitives": primitives, "weights": [target.shown for target in targets], "extras": extras}
 
 
 def _size(rows: slice) -> int:

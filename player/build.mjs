@@ -1,0 +1,46 @@
+/** Builds the package into dist/ and the page into one HTML file: `node build.mjs [page.html]`. */
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [target = join(here, "dist", "page.html")] = process.argv.slice(2);
+
+async function buildPackage() {
+  await build({
+    entryPoints: [join(here, "src", "index.ts"), join(here, "src", "webgpu.ts")],
+    outdir: join(here, "dist"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2022",
+    external: ["three", "three/*"],
+  });
+  const compiler = join(here, "node_modules", "typescript", "bin", "tsc");
+  execFileSync(process.execPath, [compiler, "--emitDeclarationOnly", "--project", join(here, "tsconfig.build.json")], { stdio: "inherit" });
+}
+
+async function buildPage() {
+  const made = await build({
+    entryPoints: [join(here, "page", "page.ts")],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    legalComments: "eof",
+  });
+  const part = (name) => readFileSync(join(here, "page", name), "utf8");
+  // A script ends at the first closing tag, wherever it stands.
+  const script = made.outputFiles[0].text.replaceAll("</script", "<\\/script");
+  const page = part("page.html").replace("/*STYLE*/", () => part("page.css")).replace("/*SCRIPT*/", () => script);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, page);
+}
+
+await buildPackage();
+await buildPage();

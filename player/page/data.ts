@@ -1,0 +1,34 @@
+/** What the page was written with: the skin as a GLB file, poses to show, and how far skins are from the truth there. */
+
+export interface PagePose {
+  name: string;
+  /** Per joint x y z w, then per joint the shift: seven numbers each. */
+  joints: number[];
+  controls: Record<string, number>;
+}
+
+export interface PageData {
+  title: string;
+  /** The file, compressed by gzip, in base 64. */
+  glb: string;
+  poses: PagePose[];
+  /** Errors at the poses, if the truth was given: bytes per pose and vertex, of the skin and of plain skinning. */
+  heat: { largest: number; unit: string; skin: string; plain: string } | null;
+}
+
+/** Read the data of the page. */
+export function readData(): PageData {
+  const text = document.getElementById("data")?.textContent ?? "";
+  return JSON.parse(text) as PageData;
+}
+
+/** The bytes of a text in base 64. */
+export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+/** The bytes that gzip compressed. */
+export async function unzipped(bytes: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}

@@ -1,0 +1,98 @@
+/** Small parts of the page. All text is set as text: nothing from a file becomes HTML. */
+
+/** An element with a class and a text. */
+export function element<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text = ""): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  if (text) made.textContent = text;
+  return made;
+}
+
+/** A labelled slider that shows its value. */
+export interface Slider {
+  row: HTMLElement;
+  value: number;
+}
+
+export function slider(
+  name: string,
+  least: number,
+  most: number,
+  step: number,
+  value: number,
+  changed: (value: number) => void,
+): Slider {
+  const row = element("label", "slider");
+  const input = element("input");
+  const shown = element("output");
+  Object.assign(input, { type: "range", min: `${least}`, max: `${most}`, step: `${step}`, value: `${value}` });
+  const show = () => (shown.textContent = `${Number(input.value)}`);
+  input.addEventListener("input", () => {
+    show();
+    changed(Number(input.value));
+  });
+  show();
+  row.append(element("span", "", name), input, shown);
+  return {
+    row,
+    get value() {
+      return Number(input.value);
+    },
+    set value(wanted: number) {
+      input.value = `${wanted}`;
+      show();
+    },
+  };
+}
+
+/** Buttons of which one is pressed. */
+export function choice<T extends string>(names: readonly T[], chosen: T, changed: (name: T) => void) {
+  const row = element("div", "choice");
+  const buttons = new Map<T, HTMLButtonElement>();
+  const press = (name: T) => {
+    buttons.forEach((button, key) => button.setAttribute("aria-pressed", `${key === name}`));
+  };
+  for (const name of names) {
+    const made = element("button", "", name);
+    made.type = "button";
+    made.addEventListener("click", () => {
+      press(name);
+      changed(name);
+    });
+    buttons.set(name, made);
+    row.append(made);
+  }
+  press(chosen);
+  return { row, press };
+}
+
+/** A button. */
+export function button(text: string, title: string, pressed: () => void): HTMLButtonElement {
+  const made = element("button", "", text);
+  made.type = "button";
+  made.title = title;
+  made.addEventListener("click", pressed);
+  return made;
+}
+
+/** A box to tick. */
+export function tick(text: string, changed: (on: boolean) => void): { row: HTMLElement; input: HTMLInputElement } {
+  const row = element("label", "tick");
+  const input = element("input");
+  input.type = "checkbox";
+  input.addEventListener("change", () => changed(input.checked));
+  row.append(input, element("span", "", text));
+  return { row, input };
+}
+
+/** A list to choose from; the first entry stands for none. */
+export function menu(none: string, names: string[], changed: (index: number) => void): HTMLSelectElement {
+  const made = element("select");
+  [none, ...names].forEach((name, k) => {
+    const entry = element("option", "", name);
+    entry.value = `${k - 1}`;
+    made.append(entry);
+  });
+  made.addEventListener("change", () => changed(Number(made.value)));
+  return made;
+}

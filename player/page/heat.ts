@@ -1,0 +1,65 @@
+/** Errors as colours: how far each vertex is from the truth at a pose whose truth is known. */
+
+import { Float32BufferAttribute } from "three";
+
+import { bytesOf } from "./data.js";
+import type { PageData } from "./data.js";
+import type { Stage } from "./stage.js";
+
+/** Colours from no error to the largest, light enough for shading to show. */
+const STOPS = [
+  [0.16, 0.3, 0.62],
+  [0.28, 0.66, 0.78],
+  [0.95, 0.92, 0.6],
+  [0.95, 0.55, 0.24],
+  [0.75, 0.12, 0.15],
+];
+
+export class Heat {
+  private readonly skin: Uint8Array;
+  private readonly plain: Uint8Array;
+  private readonly vertices: number;
+  private readonly usual: { map: unknown; colour: number; vertexColors: boolean }[];
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly data: NonNullable<PageData["heat"]>,
+  ) {
+    this.skin = bytesOf(data.skin);
+    this.plain = bytesOf(data.plain);
+    this.vertices = stage.meshes.reduce((sum, mesh) => sum + mesh.geometry.getAttribute("position").count, 0);
+    this.usual = stage.materials.map(({ map, color, vertexColors }) => ({ map, colour: color.getHex(), vertexColors }));
+  }
+
+  /** What the colours say. */
+  get legend(): string {
+    return `blue 0 to red ${this.data.largest.toPrecision(2)} ${this.data.unit}`;
+  }
+
+  /** Show the errors of a pose, or of none (-1): of the skin, or of plain skinning. */
+  show(pose: number, plain: boolean): void {
+    const on = pose >= 0;
+    this.stage.materials.forEach((material, k) => {
+      material.vertexColors = on || this.usual[k].vertexColors;
+      material.map = on ? null : (this.usual[k].map as typeof material.map);
+      material.color.setHex(on ? 0xffffff : this.usual[k].colour);
+      material.needsUpdate = true;
+    });
+    if (!on) return;
+    let start = pose * this.vertices;
+    for (const mesh of this.stage.meshes) {
+      const count = mesh.geometry.getAttribute("position").count;
+      const errors = (plain ? this.plain : this.skin).subarray(start, start + count);
+      const colours = new Float32Array(3 * count);
+      errors.forEach((error, vertex) => colours.set(colourOf(error / 255), 3 * vertex));
+      mesh.geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
+      start += count;
+    }
+  }
+}
+
+function colourOf(part: number): number[] {
+  const place = part * (STOPS.length - 1);
+  const k = Math.min(STOPS.length - 2, Math.floor(place));
+  return STOPS[k].map((low, i) => low + (place - k) * (STOPS[k + 1][i] - low));
+}

@@ -1,0 +1,188 @@
+/** The page: a skin to turn, move and compare, in one file that needs no server and no network. */
+
+import { bytesOf, readData, unzipped } from "./data.js";
+import type { PageData } from "./data.js";
+import { button, choice, element, menu, slider, tick } from "./elements.js";
+import { Heat } from "./heat.js";
+import { JointSliders } from "./joints.js";
+import { Stage, VIEWS } from "./stage.js";
+import type { View } from "./stage.js";
+
+const KEYS = "1 to 4 view · space play · w wireframe · h heat · r rest · f frame · s picture";
+
+class Page {
+  private readonly panel = document.getElementById("panel") as HTMLElement;
+  private playing = true;
+  private pose = -1;
+  private heat: Heat | null = null;
+  private joints: JointSliders | null = null;
+  private readonly views = choice(VIEWS, "skin", (view) => this.look(view));
+  private readonly wire = tick("wireframe", (on) => (this.stage.wireframe = on));
+  private readonly warm = tick("error as colour", () => this.colour());
+  private readonly poses: HTMLSelectElement;
+  private readonly clips: HTMLSelectElement;
+  private readonly scrub = slider("time", 0, 1, 0.001, 0, (part) => {
+    this.playing = false;
+    this.stage.time = part;
+  });
+
+  constructor(
+    private readonly data: PageData,
+    private readonly stage: Stage,
+  ) {
+    this.clips = menu("no clip", stage.clips.map((clip) => clip.name), (index) => this.playClip(index));
+    this.poses = menu("at rest", data.poses.map((pose) => pose.name), (index) => this.strike(index));
+    this.build();
+    this.listen();
+    if (stage.clips.length) this.playClip(0);
+    this.start();
+  }
+
+  private build(): void {
+    const { stage, data } = this;
+    const skin = stage.skins[0];
+    this.panel.append(element("h1", "", data.title), this.views.row);
+    if (stage.clips.length) {
+      const row = element("div", "row");
+      row.append(this.clips, button("play or pause", "space", () => (this.playing = !this.playing)));
+      this.panel.append(row, this.scrub.row);
+    }
+    if (data.poses.length) this.panel.append(this.poses);
+    if (skin) {
+      const most = Math.max(0, ...skin.description.componentOf) + 1;
+      const components = slider("components", 0, most, 1, most, (count) => (skin.components = count));
+      this.panel.append(components.row);
+    }
+    this.panel.append(this.wire.row);
+    if (data.heat) {
+      this.heat = new Heat(stage, data.heat);
+      this.panel.append(this.warm.row, element("p", "legend", this.heat.legend));
+    }
+    const row = element("div", "row");
+    row.append(
+      button("rest", "r", () => this.rest()),
+      button("frame", "f", () => stage.frame()),
+      button("picture", "s", () => this.picture()),
+    );
+    this.panel.append(row);
+    if (skin) {
+      this.joints = new JointSliders(stage, skin, () => this.byHand());
+      this.panel.append(this.joints.panel);
+    }
+    this.panel.append(element("p", "keys", KEYS));
+  }
+
+  private listen(): void {
+    const keys: Record<string, () => void> = {
+      " ": () => (this.playing = !this.playing),
+      w: () => this.wire.input.click(),
+      h: () => this.heat && this.warm.input.click(),
+      r: () => this.rest(),
+      f: () => this.stage.frame(),
+      s: () => this.picture(),
+    };
+    VIEWS.forEach((view, k) => (keys[`${k + 1}`] = () => this.look(view)));
+    window.addEventListener("keydown", (event) => {
+      const press = keys[event.key];
+      const typing = event.target instanceof HTMLSelectElement || (event.target instanceof HTMLButtonElement && event.key === " ");
+      if (!press || typing || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      press();
+    });
+    document.getElementById("fold")?.addEventListener("click", () => document.body.classList.toggle("folded"));
+    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    const tint = () => (this.stage.background = dark.matches ? "#15171c" : "#f2f1ee");
+    dark.addEventListener("change", tint);
+    tint();
+    new ResizeObserver(() => this.stage.resize()).observe(this.stage.renderer.domElement);
+  }
+
+  private look(view: View): void {
+    this.stage.view = view;
+    this.views.press(view);
+    document.body.dataset.view = view;
+    this.colour();
+  }
+
+  private playClip(index: number): void {
+    this.rest();
+    this.clips.value = `${index}`;
+    this.playing = true;
+    this.stage.play(this.stage.clips[index] ?? null);
+  }
+
+  /** Take the pose of the list, or rest. */
+  private strike(index: number): void {
+    this.rest();
+    const pose = this.data.poses[index];
+    if (!pose) return;
+    this.poses.value = `${index}`;
+    this.pose = index;
+    const joints = this.stage.rests.length;
+    this.stage.rests.forEach(({ bone, place }, k) => {
+      bone.quaternion.fromArray(pose.joints, 4 * k);
+      bone.position.fromArray(pose.joints, 4 * joints + 3 * k).add(place);
+    });
+    for (const skin of this.stage.skins) Object.assign(skin.controls, pose.controls);
+    this.colour();
+  }
+
+  private rest(): void {
+    this.stage.rest();
+    this.byHand();
+    this.joints?.reset();
+  }
+
+  /** What is moved by hand is in no clip and at no known pose. */
+  private byHand(): void {
+    if (this.stage.time !== null) this.stage.play(null);
+    this.clips.value = this.poses.value = "-1";
+    this.pose = -1;
+    this.colour();
+  }
+
+  private colour(): void {
+    this.heat?.show(this.warm.input.checked ? this.pose : -1, this.stage.view === "plain");
+  }
+
+  private picture(): void {
+    this.stage.draw();
+    this.stage.renderer.domElement.toBlob((blob) => {
+      if (!blob) return;
+      const link = element("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `${this.data.title}.png`;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
+  private start(): void {
+    let last = performance.now();
+    this.stage.renderer.setAnimationLoop((now: number) => {
+      const seconds = Math.min(0.1, (now - last) / 1000);
+      last = now;
+      if (this.playing) this.stage.advance(seconds);
+      const { time } = this.stage;
+      if (time !== null) this.scrub.value = Math.round(1000 * time) / 1000;
+      this.stage.draw();
+      document.body.dataset.ready = "yes";
+    });
+  }
+}
+
+async function main(): Promise<void> {
+  const data = readData();
+  document.title = data.title;
+  const stage = new Stage(document.getElementById("stage") as HTMLCanvasElement);
+  stage.resize();
+  await stage.load(await unzipped(bytesOf(data.glb)));
+  const page = new Page(data, stage);
+  Object.assign(window, { posespace: { stage, page } });
+}
+
+main().catch((error: unknown) => {
+  const words = error instanceof Error ? error.message : String(error);
+  console.error(`posespace: the page cannot show its skin: ${words}`);
+  document.getElementById("panel")?.append(element("p", "problem", `This browser cannot show the skin: ${words}`));
+});

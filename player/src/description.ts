@@ -1,0 +1,230 @@
+/**
+ * What `POSESPACE_drivers` says of a mesh, checked: files are hostile until then. Every number that is later used as an
+ * index is known to be in range, and every array to lie within its buffer.
+ */
+
+import { Fields } from "./fields.js";
+
+export const EXTENSION = "POSESPACE_drivers";
+const VERSION = 1;
+
+export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
+export const KERNELS = [
+  "gaussian",
+  "exponential",
+  "multiquadric",
+  "thin_plate",
+  "linear",
+  "cubic",
+  "shepard",
+] as const;
+export const TAILS = ["none", "constant", "linear"] as const;
+
+/** How a joint takes part in pose spaces. */
+export interface Joint {
+  /** The glTF node. */
+  node: number;
+  /** The joint it is linked to, or -1: then it is part of the motion of the whole and always at rest. */
+  link: number;
+  /** Whether the joint it is linked to is its parent. */
+  own: boolean;
+  /** Its part's rotation at rest. */
+  rest: Float64Array;
+  /** Where its node rests in its parent; where it is linked elsewhere, where it rests as seen from there. */
+  origin: Float64Array;
+  /** The axes of its angles, row by row. */
+  axes: Float64Array;
+  /** The least and the largest angle about each axis, in radians; null where the rig has none. */
+  limits: Float64Array | null;
+}
+
+/** A smooth function of the pose. */
+export interface Driver {
+  kind: (typeof KINDS)[number];
+  /** Joints, pairs of joint and axis, or controls, by kind. */
+  inputs: Int32Array;
+  kernel: (typeof KERNELS)[number];
+  tail: (typeof TAILS)[number];
+  /** How far from the first sample it knows its way; for Shepard, from where on the nearest sample is not alone. */
+  reach: number;
+  power: number;
+  radius: Float64Array;
+  centres: Float64Array;
+  weights: Float64Array;
+  samples: number;
+  dimensions: number;
+  columns: number;
+}
+
+/** Components that share a driver, as a fit made them. */
+export interface Layer {
+  name: string;
+  driver: number;
+  /** The driver of its normals where they have their own, or -1. */
+  normals: number;
+  /** 32, 16 or 8 bits per number, and per component the length of a step where numbers are whole. */
+  bits: 32 | 16 | 8;
+  steps: Float64Array;
+  normalSteps: Float64Array;
+}
+
+/** What drives the meshes of a file. */
+export interface Description {
+  joints: Joint[];
+  controls: string[];
+  drivers: Driver[];
+  layers: Layer[];
+  /** Metres per unit of length that the drivers know. */
+  unit: number;
+  /** Where each driver's coordinates begin among all, and how many there are in all. */
+  starts: Int32Array;
+  coordinates: number;
+  /** Of each coordinate, its place among the components of its layer. */
+  componentOf: Int32Array;
+}
+
+/** A morph target of a mesh: a weight of 1 adds `scale` to its coordinate, which is `low` at a weight of 0. */
+export interface Target {
+  kind: "component" | "offset" | "blend";
+  /** The number of its coordinate, counted over all drivers; -1 where it is no component. */
+  coordinate: number;
+  low: number;
+  scale: number;
+  bits: 32 | 16 | 8;
+  step: number;
+  normalStep: number;
+}
+
+/** The buffer view that holds the numbers of a file's extension. */
+export function numbersView(json: unknown, views: number): number {
+  return new Fields(json, EXTENSION).whole("numbers", 0, views - 1);
+}
+
+/** Read the extension of a file of so many nodes; `numbers` is what its buffer view holds. Throws an Error of one line. */
+export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: number): Description {
+  const fields = new Fields(json, EXTENSION);
+  if (fields.whole("version", 1, 1e9) !== VERSION) throw new Error(`${EXTENSION}: expected version ${VERSION}`);
+  if (numbers.byteLength % 8) throw new Error(`${EXTENSION}: numbers: expected 8 bytes each`);
+  const pool = new Float64Array(numbers.slice(0));
+  if (!pool.every(Number.isFinite)) throw new Error(`${EXTENSION}: numbers: expected finite ones`);
+  const every = fields.parts("joints");
+  const joints = every.map((joint) => readJoint(joint, nodes, every.length));
+  const controls = fields.texts("controls");
+  const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
+  const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
+  const unit = fields.number("unit");
+  if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
+  const starts = new Int32Array(drivers.length);
+  const componentOf: number[] = [];
+  drivers.forEach(({ columns }, k) => {
+    starts[k] = componentOf.length;
+    for (let c = 0; c < columns; c++) componentOf.push(c);
+  });
+  const coordinates = componentOf.length;
+  return { joints, controls, drivers, layers, unit, starts, coordinates, componentOf: Int32Array.from(componentOf) };
+}
+
+/** Read the extension of a mesh of so many targets: which component each of them is. */
+export function readTargetList(json: unknown, description: Description, count: number): Target[] {
+  const fields = new Fields(json, `${EXTENSION} of a mesh`);
+  const rows = fields.parts("targets");
+  if (rows.length !== count) throw new Error(`${fields.where}: targets: expected the ${count} of the mesh`);
+  return rows.map((row) => readTarget(row, description));
+}
+
+function readTarget(fields: Fields, { layers, drivers, starts, unit }: Description): Target {
+  if (!fields.has("layer")) {
+    const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
+    return { kind, coordinate: -1, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
+  }
+  const layer = layers[fields.whole("layer", 0, layers.length - 1)];
+  const driver = fields.has("normals") && fields.flag("normals") ? layer.normals : layer.driver;
+  if (driver < 0) throw new Error(`${fields.where}: normals: expected a layer whose normals have a driver`);
+  const component = fields.whole("component", 0, drivers[driver].columns - 1);
+  const [low, scale] = [fields.number("low"), fields.number("scale")];
+  if (scale === 0) throw new Error(`${fields.where}: scale: expected another number than 0`);
+  const whole = layer.bits < 32;
+  const step = whole ? unit * (layer.steps[component] ?? 1) : 1;
+  const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
+  const coordinate = starts[driver] + component;
+  return { kind: "component", coordinate, low, scale, bits: layer.bits, step, normalStep };
+}
+
+function readLayer(fields: Fields, drivers: Driver[]): Layer {
+  const steps = (name: string) => {
+    const found = fields.has(name) ? fields.numbers(name) : new Float64Array(0);
+    if (!found.every((each) => each > 0)) throw new Error(`${fields.where}: ${name}: expected above 0`);
+    return found;
+  };
+  return {
+    name: fields.text("name"),
+    driver: fields.whole("driver", 0, drivers.length - 1),
+    normals: fields.has("normals") ? fields.whole("normals", 0, drivers.length - 1) : -1,
+    bits: fields.choice("bits", [32, 16, 8] as const),
+    steps: steps("steps"),
+    normalSteps: steps("normalSteps"),
+  };
+}
+
+function readJoint(fields: Fields, nodes: number, joints: number): Joint {
+  const found = {
+    node: fields.whole("node", 0, nodes - 1),
+    link: fields.has("link") ? fields.whole("link", 0, joints - 1) : -1,
+    own: fields.flag("own"),
+    rest: fields.numbers("rest", 4),
+    origin: fields.numbers("origin", 3),
+    axes: fields.has("axes") ? fields.numbers("axes", 9) : Float64Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1),
+    limits: fields.has("limits") ? fields.numbers("limits", 6) : null,
+  };
+  if (Math.abs(Math.hypot(...found.rest) - 1) > 1e-3) throw new Error(`${fields.where}: rest: expected a unit quaternion`);
+  return found;
+}
+
+function readDriver(fields: Fields, pool: Float64Array, joints: number, controls: number): Driver {
+  const kind = fields.choice("kind", KINDS);
+  const kernel = fields.choice("kernel", KERNELS);
+  const tail = kernel === "shepard" ? "none" : fields.choice("tail", TAILS);
+  const inputs = fields.wholes("inputs", -1, Math.max(joints, controls, 6) - 1);
+  const dimensions = checkInputs(fields, kind, inputs, joints, controls);
+  const [at, samples] = fields.wholes("centres", 0, pool.length, 2);
+  const [start, columns] = fields.wholes("weights", 0, pool.length, 2);
+  const rows = samples + { none: 0, constant: 1, linear: 1 + dimensions }[tail];
+  if (samples < 1 || columns < 1) throw new Error(`${fields.where}: expected at least one sample and one column`);
+  const axes = kind === "joint" ? dimensions / 4 : dimensions;
+  const radius =
+    kernel === "shepard" ? new Float64Array(axes).fill(1) : slice(fields, pool, fields.whole("radius", 0, pool.length), axes);
+  if (!radius.every((each) => each > 1e-150)) throw new Error(`${fields.where}: radius: expected above 0`);
+  const reach = fields.has("reach") ? fields.number("reach") : Infinity;
+  const power = kernel === "shepard" ? fields.number("power") : 0;
+  if (reach < 0 || power < 0) throw new Error(`${fields.where}: reach and power: expected at least 0`);
+  const centres = slice(fields, pool, at, samples * dimensions);
+  const weights = slice(fields, pool, start, rows * columns);
+  return { kind, inputs, kernel, tail, reach, power, radius, centres, weights, samples, dimensions, columns };
+}
+
+/** The dimensions of a driver's space; throws where an input names no joint or control. */
+function checkInputs(
+  fields: Fields,
+  kind: Driver["kind"],
+  inputs: Int32Array,
+  joints: number,
+  controls: number,
+): number {
+  const wrong = (k: number) => {
+    if (kind === "controls" || kind === "points") return inputs[k] < 0 || inputs[k] >= controls;
+    if (kind !== "freedoms") return inputs[k] < 0 || inputs[k] >= joints;
+    if (k % 2) return false;
+    const [joint, axis] = [inputs[k], inputs[k + 1]];
+    return joint >= joints || axis < 0 || axis >= (joint < 0 ? controls : 6);
+  };
+  if (!inputs.length || (kind === "freedoms" && inputs.length % 2) || inputs.some((_, k) => wrong(k))) {
+    throw new Error(`${fields.where}: inputs: expected joints or controls that are there`);
+  }
+  if (kind === "freedoms") return inputs.length / 2;
+  return inputs.length * (kind === "joint" || kind === "quaternions" ? 4 : 1);
+}
+
+function slice(fields: Fields, pool: Float64Array, start: number, count: number): Float64Array {
+  if (start + count > pool.length) throw new Error(`${fields.where}: expected numbers within the buffer`);
+  return pool.subarray(start, start + count);
+}

@@ -1,0 +1,115 @@
+/**
+ * Displacements packed by vertex: each vertex has only the entries whose supports hold it, so that the vertex shader
+ * reads what it needs and nothing else.
+ *
+ * An entry is four numbers: x, y, z, and how many slots it is after the vertex's entry before (the first one counts from
+ * -1). A slot is a coordinate, or after these a blend shape of the rig's own file.
+ */
+
+import type { Description, Target } from "./description.js";
+
+/** What a morph target holds of one primitive: some vertices, and 3 numbers for each. */
+export interface TargetData {
+  vertices: Uint32Array;
+  points: Float32Array | null;
+  normals: Float32Array | null;
+}
+
+export type Values = Int8Array | Int16Array | Float32Array;
+
+/** The packed displacements of a primitive. */
+export interface Entries {
+  /** Of each vertex, where its entries begin and how many there are. */
+  spans: Uint32Array;
+  points: Values;
+  normals: Values | null;
+  bits: 32 | 16 | 8;
+}
+
+/** Per slot, what one unit of its coordinate is in steps of the packed numbers. */
+export interface Slots {
+  count: number;
+  pointSteps: Float64Array;
+  normalSteps: Float64Array;
+  /** The target that each slot is read from. */
+  targets: Int32Array;
+}
+
+const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
+
+/** The slots of a mesh: its coordinates, then the blend shapes of the rig's own file. */
+export function slotsOf(description: Description, targets: Target[]): Slots {
+  const { coordinates } = description;
+  const chosen = [...new Array<number>(coordinates).fill(-1)];
+  targets.forEach(({ kind, coordinate }, k) => {
+    if (kind === "component") chosen[coordinate] = k;
+    else if (kind === "blend") chosen.push(k);
+  });
+  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => (k < 0 ? 0 : targets[k][name]));
+  return {
+    count: chosen.length,
+    pointSteps: step("step"),
+    normalSteps: step("normalStep"),
+    targets: Int32Array.from(chosen),
+  };
+}
+
+/** Pack the targets of a primitive of so many vertices. */
+export function pack(targets: Target[], slots: Slots, data: TargetData[], vertices: number): Entries {
+  const used = [...slots.targets].filter((target) => target >= 0);
+  const bits = used.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
+  const walk = (visit: (vertex: number, skipped: number, target: TargetData, row: number, slot: number) => void) => {
+    const last = new Int32Array(vertices).fill(-1);
+    slots.targets.forEach((number, slot) => {
+      const target = number < 0 ? undefined : data[number];
+      target?.vertices.forEach((vertex, row) => {
+        visit(vertex, slot - last[vertex], target, row, slot);
+        last[vertex] = slot;
+      });
+    });
+  };
+  const spans = new Uint32Array(2 * vertices);
+  const largest = LARGEST[bits];
+  walk((vertex, skipped) => {
+    spans[2 * vertex + 1] += Math.ceil(skipped / largest);
+  });
+  let total = 0;
+  for (let vertex = 0; vertex < vertices; vertex++) {
+    spans[2 * vertex] = total;
+    total += spans[2 * vertex + 1];
+  }
+  const make = () => (bits === 32 ? new Float32Array(4 * total) : bits === 16 ? new Int16Array(4 * total) : new Int8Array(4 * total));
+  const points = make();
+  const normals = data.some((target) => target.normals !== null) ? make() : null;
+  const next = Uint32Array.from({ length: vertices }, (_, vertex) => spans[2 * vertex]);
+  walk((vertex, skipped, target, row, slot) => {
+    // A step too long for one entry is made by entries that move nothing.
+    for (; skipped > largest; skipped -= largest) points[4 * next[vertex]++ + 3] = largest;
+    const at = 4 * next[vertex]++;
+    const { scale, bits: own } = targets[slots.targets[slot]];
+    write(points, at, target.points, row, scale * slots.pointSteps[slot], own < 32);
+    points[at + 3] = skipped;
+    if (normals) write(normals, at, target.normals, row, scale * slots.normalSteps[slot], own < 32);
+  });
+  return { spans, points, normals, bits };
+}
+
+function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, round: boolean): void {
+  if (!values) return;
+  for (let k = 0; k < 3; k++) {
+    const value = values[3 * row + k] / unit;
+    out[at + k] = round ? Math.round(value) : value;
+  }
+}
+
+/** Add the displacement of a vertex to `out` (3), read as the shader reads it; `steps` are per slot. */
+export function displace(entries: Entries, vertex: number, steps: Float32Array, stride: number, out: Float64Array): void {
+  const { spans, points } = entries;
+  let slot = -1;
+  for (let k = 0; k < spans[2 * vertex + 1]; k++) {
+    const at = 4 * (spans[2 * vertex] + k);
+    slot += points[at + 3];
+    const weight = steps[stride * slot];
+    for (let i = 0; i < 3; i++) out[i] += weight * points[at + i];
+  }
+}

@@ -1,0 +1,120 @@
+/** A plugin of three.js's GLTFLoader: meshes with `POSESPACE_drivers` drive themselves from their bones. */
+
+import type { Group, Mesh, Object3D, SkinnedMesh } from "three";
+import type { GLTF, GLTFLoaderPlugin, GLTFParser } from "three/addons/loaders/GLTFLoader.js";
+
+import { EXTENSION, numbersView, readDescription, readTargetList } from "./description.js";
+import type { Description, Target } from "./description.js";
+import type { TargetData } from "./entries.js";
+import { TOP } from "./features.js";
+import { PoseSkin } from "./pose_skin.js";
+import type { Painter } from "./pose_skin.js";
+import { SharedMesh } from "./shared_mesh.js";
+import { readTargets } from "./targets.js";
+
+type Loaded = Group | Mesh | SkinnedMesh;
+type Extensions = Record<string, unknown> | undefined;
+
+interface MeshJson {
+  primitives: { targets?: Record<string, number>[]; attributes: Record<string, number> }[];
+  weights?: number[];
+  extras?: { targetNames?: unknown };
+  extensions?: Extensions;
+}
+
+/** What the file says of a mesh, read and checked. */
+interface Read {
+  description: Description;
+  targets: Target[];
+  /** Of each primitive. */
+  data: TargetData[][];
+}
+
+export class PosespacePlugin implements GLTFLoaderPlugin {
+  readonly name = EXTENSION;
+  private readonly shared = new Map<number, SharedMesh[]>();
+  private described: Promise<Description> | null = null;
+
+  constructor(
+    private readonly parser: GLTFParser,
+    private readonly painter: Painter,
+  ) {}
+
+  /** Load a mesh without its morph targets, which are packed instead; a damaged extension leaves it as it is. */
+  loadMesh(index: number): Promise<Loaded> | null {
+    const json = this.parser.json.meshes[index] as MeshJson;
+    return json.extensions?.[EXTENSION] === undefined ? null : this.packedMesh(index, json);
+  }
+
+  private async packedMesh(index: number, json: MeshJson): Promise<Loaded> {
+    const parser = this.parser as GLTFParser & { loadMesh(index: number): Promise<Loaded> };
+    const targets = json.primitives.map((primitive) => primitive.targets ?? []);
+    const read = await this.read(json, targets).catch((error: unknown) => {
+      const words = error instanceof Error ? error.message : String(error);
+      console.error(`posespace: the drivers of mesh ${index} are damaged, it plays as plain morph targets: ${words}`);
+      return null;
+    });
+    if (!read) return parser.loadMesh(index);
+    const shown = json.weights ?? targets[0].map(() => 0);
+    for (const primitive of json.primitives) delete primitive.targets;
+    delete json.weights;
+    const loaded = await parser.loadMesh(index);
+    json.primitives.forEach((primitive, k) => (primitive.targets = targets[k]));
+    json.weights = shown;
+    const names = Array.isArray(json.extras?.targetNames) ? json.extras.targetNames.map(String) : [];
+    this.shared.set(
+      index,
+      meshesIn(loaded).map(
+        (mesh, k) => new SharedMesh(read.description, read.targets, names, shown, mesh.geometry, read.data[k]),
+      ),
+    );
+    return loaded;
+  }
+
+  private async read(json: MeshJson, targets: Record<string, number>[][]): Promise<Read> {
+    this.described ??= this.describe();
+    const description = await this.described;
+    const list = readTargetList(json.extensions?.[EXTENSION], description, targets[0]?.length ?? 0);
+    const data = await Promise.all(
+      targets.map((own, k) => readTargets(this.parser, own, json.primitives[k].attributes.POSITION)),
+    );
+    return { description, targets: list, data };
+  }
+
+  private async describe(): Promise<Description> {
+    const { nodes, bufferViews, extensions } = this.parser.json as {
+      nodes?: unknown[];
+      bufferViews?: unknown[];
+      extensions?: Extensions;
+    };
+    const extension = extensions?.[EXTENSION];
+    const view = numbersView(extension, bufferViews?.length ?? 0);
+    const numbers = (await this.parser.getDependency("bufferView", view)) as ArrayBuffer;
+    return readDescription(extension, numbers, nodes?.length ?? 0);
+  }
+
+  /** Once bones and meshes are there, bring them together. */
+  async afterRoot(result: GLTF): Promise<void> {
+    result.userData.posespace = [];
+    if (!this.shared.size || !this.described) return;
+    const description = await this.described;
+    const nodes = description.joints.map((joint) => this.parser.getDependency("node", joint.node));
+    const bones = (await Promise.all(nodes)) as Object3D[];
+    for (const scene of result.scenes) scene.userData[TOP] = true;
+    const found: [Mesh, SharedMesh][] = [];
+    for (const mesh of result.scenes.flatMap(meshesIn)) {
+      const from = this.parser.associations.get(mesh) as { meshes?: number; primitives?: number } | undefined;
+      const shared = this.shared.get(from?.meshes ?? -1)?.[from?.primitives ?? 0];
+      if (shared) found.push([mesh, shared]);
+    }
+    if (found.length) result.userData.posespace.push(new PoseSkin(description, this.painter, found, bones));
+  }
+}
+
+function meshesIn(object: Object3D): Mesh[] {
+  const found: Mesh[] = [];
+  object.traverse((each) => {
+    if ((each as Mesh).isMesh) found.push(each as Mesh);
+  });
+  return found;
+}

@@ -1,0 +1,32 @@
+/** What all copies of a mesh share: its targets, packed beside its geometry. */
+
+import { IntType, Uint32BufferAttribute } from "three";
+import type { BufferGeometry } from "three";
+
+import type { Description, Target } from "./description.js";
+import { pack, slotsOf } from "./entries.js";
+import type { Slots, TargetData } from "./entries.js";
+import { PackedTextures } from "./textures.js";
+
+export class SharedMesh {
+  readonly slots: Slots;
+  readonly textures: PackedTextures;
+
+  constructor(
+    description: Description,
+    readonly targets: Target[],
+    /** Names and weights of the morph targets in the file, for clips that play them. */
+    readonly names: string[],
+    readonly shown: number[],
+    geometry: BufferGeometry,
+    data: TargetData[],
+  ) {
+    this.slots = slotsOf(description, targets);
+    const entries = pack(targets, this.slots, data, geometry.getAttribute("position").count);
+    const spans = new Uint32BufferAttribute(entries.spans, 2);
+    // The shader reads whole numbers.
+    spans.gpuType = IntType;
+    geometry.setAttribute("poseSpan", spans);
+    this.textures = new PackedTextures(entries);
+  }
+}

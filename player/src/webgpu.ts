@@ -1,0 +1,104 @@
+/** posespace for WebGPURenderer (which also draws by WebGL 2): the same skins, displaced by node materials. */
+
+import type { GLTFLoaderPlugin, GLTFParser } from "three/addons/loaders/GLTFLoader.js";
+import * as tsl from "three/tsl";
+import * as THREE from "three/webgpu";
+import type { Material, Object3D } from "three";
+
+import { PosespacePlugin } from "./loader.js";
+import { WIDTH } from "./textures.js";
+import type { Textures } from "./textures.js";
+
+export { clone } from "./clone.js";
+export { PoseSkin, skinOf } from "./pose_skin.js";
+
+/** The plugin for WebGPURenderer. */
+export function posespace(parser: GLTFParser): GLTFLoaderPlugin {
+  return new PosespacePlugin(parser, { material: displacing, shadows: () => null });
+}
+
+// Nodes are built at run time; their types say little about what a graph of them may hold.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type Node = any;
+interface Builder {
+  object: Object3D & { isSkinnedMesh?: boolean };
+}
+type NodeMaterial = Material & { setupPosition(builder: Builder): Node };
+
+const { Fn, Loop, attribute, cross, int, ivec2, float, normalLocal, positionLocal, skinning, textureLoad, vec3 } =
+  tsl as unknown as Record<string, Node>;
+const SHIFT = Math.log2(WIDTH);
+
+/** Return a node material like the given one that displaces vertices before the bones move them. */
+function displacing(material: Material, textures: Textures): Material {
+  const made = nodeMaterial(material);
+  const setup = made.setupPosition.bind(made);
+  made.setupPosition = (builder: Builder) => {
+    const moved = displacement(textures);
+    positionLocal.addAssign(moved.element(int(0)).xyz);
+    normalLocal.addAssign(moved.element(int(1)).xyz);
+    if (!builder.object.isSkinnedMesh) return setup(builder);
+    const normal = carriedNormal(builder.object);
+    const found = setup(builder);
+    normalLocal.assign(normal);
+    return found;
+  };
+  made.customProgramCacheKey = () => `posespace ${textures.points.uuid} ${textures.weights.uuid}`;
+  return made;
+}
+
+/** The normal as the bones carry it: two directions along the surface move with the bones, and it is across both. */
+function carriedNormal(mesh: Object3D): Node {
+  const point = positionLocal.toVar();
+  const normal = normalLocal.toVar();
+  const aside = normal.x.abs().greaterThan(0.9).select(vec3(0, 1, 0), vec3(1, 0, 0));
+  const first = cross(normal, aside).normalize().toVar();
+  const second = cross(normal.normalize(), first).toVar();
+  const carried = [first, second].map((along) => {
+    normalLocal.assign(along);
+    skinning(mesh);
+    const found = normalLocal.toVar();
+    positionLocal.assign(point);
+    return found;
+  });
+  normalLocal.assign(normal);
+  return cross(carried[0], carried[1]).normalize().toVar();
+}
+
+/** The displacement of a vertex and of its normal, as the two columns of a matrix. */
+function displacement(textures: Textures): Node {
+  return Fn(() => {
+    const span = attribute("poseSpan", "uvec2");
+    const point = vec3(0).toVar();
+    const normal = vec3(0).toVar();
+    const slot = int(-1).toVar();
+    const start = int(span.x);
+    Loop({ start, end: start.add(int(span.y)), type: "int", condition: "<" }, ({ i }: { i: Node }) => {
+      const at = ivec2(i.bitAnd(int(WIDTH - 1)), i.shiftRight(int(SHIFT)));
+      const entry = textureLoad(textures.points, at).toVar();
+      slot.addAssign(int(entry.w));
+      const place = ivec2(slot.bitAnd(int(WIDTH - 1)), slot.shiftRight(int(SHIFT)));
+      const weight = textureLoad(textures.weights, place).toVar();
+      point.addAssign(vec3(entry.xyz).mul(float(weight.x)));
+      if (textures.normals) {
+        const turned = textureLoad(textures.normals, at);
+        normal.addAssign(vec3(turned.xyz).mul(float(weight.y)));
+      }
+    });
+    return (tsl as unknown as Record<string, Node>).mat3(point, normal, vec3(0));
+  })();
+}
+
+/** A node material with the looks of a material; one that is a node material already is copied. */
+function nodeMaterial(material: Material): NodeMaterial {
+  const given = material as Material & { isNodeMaterial?: boolean };
+  if (given.isNodeMaterial) return material.clone() as unknown as NodeMaterial;
+  const name = material.type.replace("Material", "NodeMaterial");
+  const made = (THREE as unknown as Record<string, new () => NodeMaterial>)[name];
+  if (!made) throw new Error(`posespace: ${material.type} has no node material; give the mesh one`);
+  const found = new made();
+  for (const key of Object.keys(material)) {
+    if (key in found && key !== "type" && key !== "uuid") Object.assign(found, { [key]: Reflect.get(material, key) });
+  }
+  return found;
+}

@@ -1,0 +1,146 @@
+/** For tests: what the player's vertex shader makes of a file, read back from the graphics card. */
+
+import {
+
+  FloatType,
+  MeshBasicMaterial,
+  NearestFilter,
+  OrthographicCamera,
+  RGBAFormat,
+  Scene,
+  WebGLRenderer,
+  WebGLRenderTarget,
+} from "three";
+import type { Mesh, Object3D } from "three";
+import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+
+import { clone, posespace } from "../src/index.js";
+import type { PoseSkin } from "../src/index.js";
+
+/** A pose: per joint x y z w, then per joint the shift in metres; and values of controls. */
+interface PoseJson {
+  joints: number[];
+  controls: Record<string, number>;
+}
+
+const WIDTH = 256;
+
+export async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[]; errors: string[] }> {
+  const errors: string[] = [];
+  const said = console.error;
+  console.error = (...words: unknown[]) => errors.push(words.join(" "));
+  const bytes = Uint8Array.from(atob(file), (letter) => letter.charCodeAt(0));
+  const gltf = await new GLTFLoader().register(posespace).parseAsync(bytes.buffer, "");
+  console.error = said;
+  return { scene: gltf.scene, skins: gltf.userData.posespace as PoseSkin[], errors };
+}
+
+/** A material that writes positions or normals instead of colours, one pixel per vertex. */
+function capturing(what: "transformed" | "objectNormal", height: number): MeshBasicMaterial {
+  const material = new MeshBasicMaterial();
+  material.onBeforeCompile = (shader) => {
+    const place = `vec2((float(gl_VertexID % ${WIDTH}) + 0.5) / ${WIDTH}.0, (float(gl_VertexID / ${WIDTH}) + 0.5) / ${height}.0)`;
+    const vertex = shader.vertexShader
+      // The basic material computes normals only for reflections.
+      .replace("#if defined ( USE_ENVMAP ) || defined ( USE_SKINNING )", "#if 1")
+      .replace("void main() {", "varying vec3 captured;\nvoid main() {")
+      .replace("#include <fog_vertex>", `captured = ${what}; gl_Position = vec4(2.0 * ${place} - 1.0, 0.0, 1.0); gl_PointSize = 1.0;`);
+    shader.vertexShader = vertex;
+    shader.fragmentShader = "varying vec3 captured;\nvoid main() { gl_FragColor = vec4(captured, 1.0); }";
+  };
+  material.customProgramCacheKey = () => `${what} ${height}`;
+  return material;
+}
+
+/** Draw a mesh as points into a texture of numbers. */
+function read(renderer: WebGLRenderer, scene: Scene, mesh: Mesh, what: "transformed" | "objectNormal"): number[] {
+  const count = mesh.geometry.getAttribute("position").count;
+  const height = Math.ceil(count / WIDTH);
+  const target = new WebGLRenderTarget(WIDTH, height, {
+    type: FloatType,
+    format: RGBAFormat,
+    minFilter: NearestFilter,
+    magFilter: NearestFilter,
+  });
+  const { index } = mesh.geometry;
+  mesh.material = capturing(what, height);
+  mesh.geometry.setIndex(null);
+  // Drawn as points, still moved by its bones.
+  Object.assign(mesh, { isMesh: false, isPoints: true, frustumCulled: false });
+  renderer.setRenderTarget(target);
+  renderer.clear();
+  renderer.render(scene, new OrthographicCamera());
+  const pixels = new Float32Array(4 * WIDTH * height);
+  renderer.readRenderTargetPixels(target, 0, 0, WIDTH, height, pixels);
+  Object.assign(mesh, { isMesh: true, isPoints: false });
+  mesh.geometry.setIndex(index);
+  target.dispose();
+  const found: number[] = [];
+  for (let vertex = 0; vertex < count; vertex++) found.push(...pixels.subarray(4 * vertex, 4 * vertex + 3));
+  return found;
+}
+
+function strike(skin: PoseSkin, rests: { place: number[] }[], pose: PoseJson): void {
+  const joints = skin.bones.length;
+  skin.bones.forEach((bone, k) => {
+    bone.quaternion.fromArray(pose.joints, 4 * k);
+    const shift = pose.joints.slice(4 * joints + 3 * k, 4 * joints + 3 * k + 3);
+    bone.position.fromArray(rests[k].place.map((value, i) => value + shift[i]));
+  });
+  Object.assign(skin.controls, pose.controls);
+}
+
+/** Positions, normals and positions on the processor of all meshes at each pose. */
+export async function capture(file: string, poses: PoseJson[]) {
+  const { scene: loaded, skins, errors } = await load(file);
+  const renderer = new WebGLRenderer();
+  const scene = new Scene();
+  scene.add(loaded);
+  const [skin] = skins;
+  const rests = skin.bones.map((bone) => ({ place: bone.position.toArray() as number[] }));
+  const found = poses.map((pose) => {
+    strike(skin, rests, pose);
+    const points = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "transformed"));
+    const normals = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "objectNormal"));
+    const picked = skin.meshes.flatMap((mesh) => vertex(mesh));
+    return { points, normals, picked };
+  });
+  const bytes = skin.textureBytes;
+  skin.dispose();
+  renderer.dispose();
+  return { found, errors, bytes };
+}
+
+/** A few vertices as raycasting sees them. */
+function vertex(mesh: Mesh): number[] {
+  mesh.updateMatrixWorld(true);
+  const count = mesh.geometry.getAttribute("position").count;
+  return [0, Math.floor(count / 2), count - 1].flatMap((k) => mesh.getVertexPosition(k, mesh.position.clone()).toArray());
+}
+
+/** How many textures, geometries and programs are left when copies have come and gone. */
+export async function comeAndGo(file: string, copies: number, times: number): Promise<number[][]> {
+  const renderer = new WebGLRenderer();
+  const counts: number[][] = [];
+  for (let time = 0; time < times; time++) {
+    const { scene: loaded, skins } = await load(file);
+    const scene = new Scene();
+    const all = [{ scene: loaded, skins }, ...Array.from({ length: copies - 1 }, () => clone(loaded))];
+    for (const each of all) scene.add(each.scene);
+    renderer.render(scene, new OrthographicCamera());
+    for (const each of all) for (const skin of each.skins) skin.dispose();
+    loaded.traverse((object) => (object as Mesh).geometry?.dispose());
+    for (const each of all) {
+      each.scene.traverse((object) => {
+        const { skeleton } = object as unknown as { skeleton?: { dispose(): void } };
+        skeleton?.dispose();
+      });
+    }
+    const { memory, programs } = renderer.info;
+    counts.push([memory.textures, memory.geometries, programs?.length ?? 0]);
+  }
+  renderer.dispose();
+  return counts;
+}
+
+Object.assign(globalThis, { capture, comeAndGo, load });

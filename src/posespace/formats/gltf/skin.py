@@ -1,0 +1,232 @@
+"""A skin read back from a glTF file that carries `POSESPACE_drivers`: its rig, its targets and its drivers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.basis import PackedBasis
+from posespace.check import Floats, Ints
+from posespace.errors import FileError, InputError
+from posespace.formats import files, gltf
+from posespace.formats.checked_json import Fields
+from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.meshes import read_morphs
+from posespace.formats.gltf.write.drivers import EXTENSION, VERSION
+from posespace.formats.gltf.write.placement import UPS, Placement
+from posespace.formats.joining import keep_morphs
+from posespace.interpolate.distances import Array
+from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.layer import Basis, Driver, Interpolant, Layer
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+from posespace.skin import Skin
+from posespace.spaces import AXES, SHIFTS, PoseSpace
+
+Names = Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """The morph targets of a file, over all of its meshes.
+
+    Parameters
+    ----------
+    meanings : by name, what the extension says of each
+    points, normals : by name, displacements (N, 3) of a weight of 1, in the file's unit and axes
+    """
+
+    meanings: Mapping[str, Fields]
+    points: Mapping[str, Floats]
+    normals: Mapping[str, Floats]
+
+    @property
+    def blends(self) -> list[str]:
+        """The names of those that are blend shapes of the rig's own file."""
+        return [
+            name
+            for name, meaning in self.meanings.items()
+            if "layer" not in meaning and not meaning.flag("offset", False)
+        ]
+
+
+def is_skin(path: Path) -> bool:
+    """Whether a glTF file carries a skin."""
+    with files.naming(path):
+        return EXTENSION in Document(path).root.part("extensions", {})
+
+
+def read(path: Path) -> Skin:
+    """Return the skin that a glTF file carries; raises where it carries none."""
+    with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
+        opened = gltf.Opened.of(path)
+        document = opened.document
+        found = document.root.part("extensions", {})
+        if EXTENSION not in found or not opened.bindings:
+            raise FileError(path, "holds a rig but no skin; a skin's file ends in .skin, or was exported from one")
+        fields = found.part(EXTENSION)
+        if fields.integer("version") != VERSION:
+            raise InputError(f"{EXTENSION}: expected version {VERSION}, got {fields.integer('version')}")
+        numbers = _numbers(document, fields)
+        place = _placement(fields)
+        rig = _rig(opened.rig(opened.bindings[0]), fields, place)
+        controls = fields.texts("controls")
+        drivers = [_driver(each, numbers, rig.skeleton, controls) for each in fields.parts("drivers", "driver")]
+        targets = _targets(opened)
+        layers = [_layer(each, k, drivers, targets, place) for k, each in enumerate(fields.parts("layers", "layer"))]
+        rigs = [rig]
+        keep_morphs(rigs, [], {name: place.offsets(targets.points[name]) for name in targets.blends})
+        return Skin(rigs[0], tuple(layers), about=fields.part("about", {}).values)
+
+
+def _numbers(document: Document, fields: Fields) -> Array:
+    content = bytes(document.bytes_of(Fields({"bufferView": fields.integer("numbers")}, EXTENSION)))
+    if len(content) % 8:
+        raise InputError(f"{EXTENSION}: numbers: expected 8 bytes each, got {len(content)} bytes")
+    return np.frombuffer(content, "<f8").astype(np.float64)
+
+
+def _placement(fields: Fields) -> Placement:
+    """What brings the file's lengths and axes back to the skin's."""
+    unit, up = fields.number("unit"), fields.text("up")
+    if not unit > 0 or up not in UPS:
+        raise InputError(f"{EXTENSION}: expected a unit above 0 and one of {', '.join(UPS)} up, got {unit} and {up!r}")
+    return Placement(1.0 / unit, UPS[up].T)
+
+
+def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
+    joints = fields.parts("joints", "joint")
+    if len(joints) != len(given.skeleton):
+        raise InputError(f"{EXTENSION}: joints: expected {len(given.skeleton)}, got {len(joints)}")
+    rig = place.rig(given)
+    arrays: dict[str, Any] = {}
+    if all("axes" in joint for joint in joints):
+        arrays["axes"] = np.array([joint.numbers("axes", 9) for joint in joints]).reshape(-1, 3, 3)
+    if all("limits" in joint for joint in joints):
+        arrays["limits"] = np.array([joint.numbers("limits", 6) for joint in joints]).reshape(-1, 3, 2)
+    listed = [joint.reference("link", len(joints)) for joint in joints]
+    links = np.array([-1 if link is None else link for link in listed], dtype=np.int32)
+    if not np.array_equal(links, rig.skeleton.parents):
+        arrays["links"] = links
+    mesh = replace(rig.mesh, look=given.mesh.look, unit=1.0 / place.scale)
+    return replace(rig, mesh=mesh, skeleton=replace(rig.skeleton, **arrays), blending=fields.text("blending"))
+
+
+def _driver(fields: Fields, numbers: Array, skeleton: Skeleton, controls: Names) -> Driver:
+    kind = fields.text("kind")
+    space = PoseSpace(kind, _names(fields, kind, skeleton, controls))
+    first, samples = _pair(fields, "centres")
+    start, columns = _pair(fields, "weights")
+    centres = _slice(fields, numbers, first, (samples, space.dimensions))
+    kernel = fields.text("kernel")
+    if kernel == "shepard":
+        values = _slice(fields, numbers, start, (samples, columns))
+        power, reach = fields.number("power"), fields.number("reach")
+        return Driver(space, ShepardInterpolant(space.metric, power, reach, centres, values))
+    tail = fields.text("tail")
+    rows = samples + {"none": 0, "constant": 1}.get(tail, 1 + space.dimensions)
+    weights = _slice(fields, numbers, start, (rows, columns))
+    axes = len(space.names) if kind == "joint" else space.dimensions
+    radius = _slice(fields, numbers, fields.integer("radius"), (axes,))
+    reach = fields.number("reach") if "reach" in fields else math.inf
+    made: Interpolant = RBFInterpolant(kernel, space.metric, tail, radius, centres, weights, reach)
+    return Driver(space, made)
+
+
+def _names(fields: Fields, kind: str, skeleton: Skeleton, controls: Names) -> tuple[str, ...]:
+    """The names of a space's joints, degrees of freedom, controls or points."""
+    inputs = [int(number) for number in fields.numbers("inputs")]
+
+    def name(number: int, names: Names) -> str:
+        if not 0 <= number < len(names):
+            raise InputError(f"{fields.where}: inputs: expected numbers below {len(names)}, got {number}")
+        return names[number]
+
+    if kind in ("joint", "quaternions"):
+        return tuple(name(joint, skeleton.names) for joint in inputs)
+    if kind == "controls":
+        return tuple(name(control, controls) for control in inputs)
+    if kind == "points":
+        return tuple(name(control, controls).removesuffix(".x") for control in inputs[::3])
+    pairs = zip(inputs[::2], inputs[1::2], strict=True)
+    endings = AXES + SHIFTS
+    return tuple(
+        name(axis, controls) if joint < 0 else f"{name(joint, skeleton.names)}.{name(axis, endings)}"
+        for joint, axis in pairs
+    )
+
+
+def _pair(fields: Fields, key: str) -> tuple[int, int]:
+    first, second = fields.integers(key, 2**53)[:2]
+    return first, second
+
+
+def _slice(fields: Fields, numbers: Array, start: int, shape: tuple[int, ...]) -> Array:
+    end = start + math.prod(shape)
+    if end > len(numbers):
+        raise InputError(f"{fields.where}: expected numbers up to {len(numbers)}, got some up to {end}")
+    return numbers[start:end].reshape(shape)
+
+
+def _targets(opened: gltf.Opened) -> _Targets:
+    document, owners = opened.document, opened.owners
+    points = read_morphs(document, opened.nodes, owners)
+    normals = read_morphs(document, opened.nodes, owners, normals=True)
+    meshes = document.root.parts("meshes", "mesh")
+    meanings: dict[str, Fields] = {}
+    for part in owners:
+        extension = meshes[part.number].part("extensions", {}).part(EXTENSION, {})
+        listed, names = extension.parts("targets", "target", ()), points.names[part.node]
+        if len(listed) != len(names):
+            raise InputError(f"{EXTENSION}: targets: expected the {len(names)} of the mesh, got {len(listed)}")
+        meanings |= dict(zip(names, listed, strict=True))
+    return _Targets(meanings, points.displacements, normals.displacements)
+
+
+def _layer(fields: Fields, number: int, drivers: Sequence[Driver], targets: _Targets, place: Placement) -> Layer:
+    driver = drivers[fields.integer("driver", below=len(drivers))]
+    own = drivers[fields.integer("normals", below=len(drivers))] if "normals" in fields else None
+    corrects = own is not None or "normalSteps" in fields
+    points = _basis(targets, targets.points, number, driver.components, place.offsets, normals=False)
+    turned = None
+    if corrects:
+        count = (own or driver).components
+        turned = _basis(targets, targets.normals, number, count, place.directions, normals=own is not None)
+    moved = (points != 0).any(axis=(0, 2))
+    if turned is not None:
+        moved |= (turned != 0).any(axis=(0, 2))
+    support: Ints = np.flatnonzero(moved).astype(np.int32)
+    bits = fields.integer("bits")
+    basis = _packed(points[:, support], bits, fields.numbers("steps", default=()))
+    normal = None if turned is None else _packed(turned[:, support], bits, fields.numbers("normalSteps", default=()))
+    return Layer(fields.text("name"), driver, support, basis, normal, own)
+
+
+def _basis(targets: _Targets, values: Mapping[str, Floats], layer: int, count: int, back: Any, normals: bool) -> Floats:
+    """The displacements (C, N, 3) per unit of each coordinate of a layer, in the skin's unit and axes."""
+    size = len(next(iter(values.values()))) if values else 0
+    found = np.zeros((count, size, 3))
+    for name, meaning in targets.meanings.items():
+        if meaning.reference("layer", 2**31) == layer and meaning.flag("normals", False) == normals:
+            scale = meaning.number("scale")
+            if scale == 0:
+                raise InputError(f"{EXTENSION}: target {name!r}: expected a scale other than 0")
+            found[meaning.integer("component", below=count)] = back(values[name].astype(np.float64)) / scale
+    return found
+
+
+def _packed(dense: Floats, bits: int, steps: Sequence[float]) -> Basis:
+    """A basis as it was stored: whole numbers of steps are found again exactly."""
+    if bits == 32 or len(steps) != len(dense):
+        return PackedBasis.pack(dense, 32)
+    scales = np.array(steps, dtype=np.float32)
+    whole = np.rint(dense / np.array(steps)[:, None, None]).astype(np.int8 if bits == 8 else np.int16)
+    kept = (whole != 0).any(axis=2)
+    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
+    small = np.uint16 if dense.shape[1] <= 2**16 else np.uint32
+    return PackedBasis(dense.shape[1], starts, np.nonzero(kept)[1].astype(small), whole[kept], scales)

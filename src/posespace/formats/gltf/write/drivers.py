@@ -1,0 +1,139 @@
+"""`POSESPACE_drivers`: what turns a pose into the weights of morph targets, for players that drive them themselves.
+
+The file's part has joints, drivers and layers; each mesh's part says which component each of its targets is. All
+numbers of the drivers are 64-bit floats in one buffer view: single precision would spoil wide kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from posespace.basis import PackedBasis
+from posespace.check import Floats
+from posespace.formats.gltf.write.buffers import Output
+from posespace.formats.gltf.write.joints import Bones
+from posespace.formats.gltf.write.morph_targets import Target
+from posespace.formats.gltf.write.placement import Placement
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.layer import Basis, Driver, Layer
+from posespace.skeleton import Skeleton
+from posespace.skin import Skin
+
+EXTENSION = "POSESPACE_drivers"
+VERSION = 1
+
+Json = dict[str, Any]
+
+
+class _Numbers:
+    """Collects numbers, which are found again by where they start."""
+
+    def __init__(self) -> None:
+        self._parts: list[Floats] = []
+        self._count = 0
+
+    def put(self, values: Floats) -> int:
+        """Keep numbers; return where they start."""
+        start = self._count
+        self._parts.append(np.asarray(values, dtype=np.float64).ravel())
+        self._count += self._parts[-1].size
+        return start
+
+    def content(self) -> bytes:
+        """Return all of them, little-endian."""
+        return np.concatenate([np.zeros(0), *self._parts]).astype("<f8").tobytes()
+
+
+def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str) -> Json:
+    """Return the file's part of the extension."""
+    numbers = _Numbers()
+    skeleton, number = skin.rig.skeleton, {id(driver): k for k, driver in enumerate(skin.drivers)}
+    json: Json = {
+        "version": VERSION,
+        "unit": place.scale,
+        "up": up,
+        "blending": skin.rig.blending,
+        "joints": _joints(skeleton, bones, place),
+        "controls": list(skin.control_names),
+        "drivers": [_driver(driver, skin, numbers) for driver in skin.drivers],
+        "layers": [_layer(layer, number) for layer in skin.layers],
+        "about": dict(skin.about),
+    }
+    return json | {"numbers": output.add_bytes(numbers.content())}
+
+
+def mesh_drivers(targets: Sequence[Target]) -> Json:
+    """Return a mesh's part of the extension: what each of its targets is."""
+    return {"targets": [_target(target) for target in targets]}
+
+
+def _target(target: Target) -> Json:
+    if target.layer < 0:
+        return {"offset": True} if target.is_offset else {}
+    own: Json = {"layer": target.layer, "component": target.component, "low": target.low, "scale": target.scale}
+    return own | ({"normals": True} if target.of_normals else {})
+
+
+def _joints(skeleton: Skeleton, bones: Bones, place: Placement) -> list[Json]:
+    parts, found = skeleton.parts, []
+    for joint, node in enumerate(bones.joints):
+        link = int(parts.links[joint])
+        own = link >= 0 and link == int(skeleton.parents[joint])
+        origin = bones.origins[joint] if own else place.scale * parts.offsets[joint]
+        entry: Json = {"node": node, "own": own} | ({"link": link} if link >= 0 else {})
+        entry |= {"rest": parts.rest[joint].tolist(), "origin": np.asarray(origin, dtype=np.float64).tolist()}
+        if skeleton.axes is not None:
+            entry["axes"] = skeleton.axes[joint].astype(np.float64).ravel().tolist()
+        if skeleton.limits is not None:
+            entry["limits"] = skeleton.limits[joint].astype(np.float64).ravel().tolist()
+        found.append(entry)
+    return found
+
+
+def _driver(driver: Driver, skin: Skin, numbers: _Numbers) -> Json:
+    made = driver.interpolant
+    json: Json = {"kind": driver.space.kind, "inputs": _inputs(driver, skin)}
+    json["centres"] = [numbers.put(made.centres), len(made.centres)]
+    if isinstance(made, RBFInterpolant):
+        json |= {"kernel": made.kernel, "tail": made.tail, "radius": numbers.put(made.radius)}
+        json |= {} if made.reach == math.inf else {"reach": made.reach}
+        json["weights"] = [numbers.put(made.weights), made.columns]
+    else:
+        json |= {"kernel": "shepard", "power": made.power, "reach": made.reach}
+        json["weights"] = [numbers.put(made.values), made.columns]
+    return json
+
+
+def _inputs(driver: Driver, skin: Skin) -> list[int]:
+    """What spans the space of a driver: joints, pairs of joint (-1: a control) and axis, or controls."""
+    space, skeleton = driver.space, skin.rig.skeleton
+    control = {name: k for k, name in enumerate(skin.control_names)}
+    if space.kind in ("joint", "quaternions"):
+        return list(space.joints(skeleton))
+    if space.kind != "freedoms":
+        return [control[name] for name in space.axes]
+    found: list[int] = []
+    for name in space.names:
+        degree = space.degree_of(name, skeleton)
+        found += (-1, control[name]) if degree is None else degree
+    return found
+
+
+def _layer(layer: Layer, number: dict[int, int]) -> Json:
+    json: Json = {"name": layer.name, "driver": number[id(layer.driver)], **_steps(layer.basis, "steps")}
+    if layer.normal_basis is not None:
+        json |= {"normalSteps": _steps(layer.normal_basis, "steps").get("steps", [])}
+    if layer.normal_driver is not None:
+        json["normals"] = number[id(layer.normal_driver)]
+    return json
+
+
+def _steps(basis: Basis, name: str) -> Json:
+    """How a basis is stored, and the length of one step of each component where its numbers are whole."""
+    if not isinstance(basis, PackedBasis) or basis.bits == 32:
+        return {"bits": 32}
+    return {"bits": basis.bits, name: basis.scales.astype(np.float64).tolist()}

@@ -1,0 +1,94 @@
+"""A skin as a page: one HTML file that shows it, to turn, to move and to compare, without a server or a network.
+
+The page itself is built from `player/` when the library is installed; here the skin and its poses are put into it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.errors import FileError, InputError
+from posespace.examples import Examples
+from posespace.formats.files import atomic_write
+from posespace.formats.gltf import write as gltf_write
+from posespace.motion import Motion
+from posespace.progress import track
+from posespace.skin import Skin
+
+PAGE = Path(__file__).with_name("viewer.html")
+"""The page without a skin, made when the library was installed."""
+
+_PLACE = "/*DATA*/"
+_MOST_POSES = 200
+_BITS = 8
+"""Bits per number of a page's skin: what rounding adds is far below a skin's own error, and pages are sent around."""
+_HOTTEST = 99.5
+"""Percentile of plain skinning's errors that is shown as the hottest."""
+
+Json = dict[str, Any]
+
+
+def write(
+    path: Path,
+    skin: Skin,
+    motion: Motion | None = None,
+    rate: float = 30.0,
+    unit: float | None = None,
+    up: str = "y",
+    examples: Examples | None = None,
+) -> list[str]:
+    """Write the page; the parameters are those of `formats.export.export`, `unit` in metres."""
+    if not PAGE.is_file():
+        remedy = "install Node 20 or newer with npm, then install posespace again"
+        raise FileError(path, f"cannot be written: the page was not built when posespace was installed; {remedy}")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{path.stem}.glb"
+        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up)
+        glb = file.read_bytes()
+    metres = skin.rig.mesh.unit if unit is None else unit
+    data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "poses": [], "heat": None}
+    if examples is not None:
+        data |= _truth(skin, examples, metres)
+    # Inside a script, nothing that a name holds may end it.
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    with atomic_write(path) as temporary:
+        temporary.write_text(PAGE.read_text(encoding="utf-8").replace(_PLACE, text), encoding="utf-8")
+    return notes
+
+
+def _truth(skin: Skin, examples: Examples, metres: float) -> Json:
+    """The poses of examples, and how far the skin and plain skinning are from the truth there."""
+    if len(examples.rig.mesh.points) != len(skin.rig.mesh.points):
+        have, want = len(examples.rig.mesh.points), len(skin.rig.mesh.points)
+        raise InputError(f"examples: expected {want} vertices as in the skin, got {have}")
+    some = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), _MOST_POSES)).astype(int))
+    poses, errors = [], np.zeros((2, len(some), len(skin.rig.mesh.points)), dtype=np.float32)
+    for row, index in enumerate(track(some.tolist(), "poses of the page")):
+        pose, shape = examples.motion[index], np.asarray(examples.shapes[index])
+        joints = [*pose.rotations.ravel().tolist(), *(metres * pose.translations).ravel().tolist()]
+        poses.append({"name": examples.motion.names[index], "joints": joints, "controls": dict(pose.controls)})
+        for kind, points in enumerate((skin.pose(pose)[0], skin.rig.skin(pose))):
+            errors[kind, row] = np.linalg.norm(points - shape, axis=1)
+    largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
+    heat = {"largest": 1000 * metres * largest, "unit": "mm"}
+    return {
+        "poses": poses,
+        "heat": heat | {"skin": _shades(errors[0], largest), "plain": _shades(errors[1], largest)},
+    }
+
+
+def _shades(errors: Floats, largest: float) -> str:
+    """Errors (P, N) as bytes, 255 being the largest."""
+    return _text(np.clip(255 * errors / largest, 0, 255).astype(np.uint8).tobytes())
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()

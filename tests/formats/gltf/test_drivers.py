@@ -1,0 +1,207 @@
+"""`POSESPACE_drivers`: read back as the same skin, and evaluated by a script that follows docs/drivers.md alone."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.samples import error_of
+from helpers.strategies import random_skin
+
+import posespace as ps
+from posespace.basis import PackedBasis
+
+FITS: dict[str, Callable[[], Any]] = {
+    "PSD": ps.PSD,
+    "EigenSkin 16": lambda: ps.EigenSkin(normals="shared"),
+    "EigenSkin 8": lambda: ps.EigenSkin(normals="separate", bits=8),
+    "EigenSkin 32": lambda: ps.EigenSkin(bits=32),
+    "Muscles": lambda: ps.Muscles(signals=3),
+}
+
+
+@pytest.fixture(scope="module")
+def arm() -> tuple[ps.Examples, ps.Examples]:
+    return ps.datasets.bending_arm(rings=14, sides=9)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_file_is_read_back_as_the_same_skin(name: str, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
+    train, unseen = arm
+    skin = FITS[name]().fit(train)
+    ps.export(skin, tmp_path / "arm.glb")
+    back = ps.Skin.load(tmp_path / "arm.glb")
+    for pose in unseen.motion:
+        (points, normals), (wanted, directions) = back.pose(pose), skin.pose(pose)
+        assert np.abs(points - wanted).max() < 1e-6 * train.rig.mesh.diagonal
+        assert np.abs(normals - directions).max() < 1e-4
+    assert [layer.name for layer in back.layers] == [layer.name for layer in skin.layers]
+    for mine, layer in zip(back.layers, skin.layers, strict=True):
+        if isinstance(layer.basis, PackedBasis) and layer.basis.bits < 32:
+            assert isinstance(mine.basis, PackedBasis)
+            assert mine.basis.bits == layer.basis.bits
+            np.testing.assert_array_equal(np.asarray(mine.basis)[:, :].any(), np.asarray(layer.basis).any())
+    assert back.about["method"] == skin.about["method"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_skins_come_back(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    skin = random_skin(rng)
+    plain = ps.Skin(skin.rig, skin.layers)
+    ps.export(plain, tmp_path / "some.glb", warn=lambda _: None)
+    back = ps.Skin.load(tmp_path / "some.glb")
+    pose = ps.Pose(rng.normal(size=(len(skin.rig.skeleton), 4)), controls={name: 0.3 for name in skin.control_names})
+    np.testing.assert_allclose(back.displacements(pose), plain.displacements(pose), atol=2e-6 * skin.rig.mesh.diagonal)
+
+
+def test_a_file_without_drivers_is_no_skin(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
+    ps.export(ps.PSD().fit(arm[0]), tmp_path / "arm.gltf")
+    content = json.loads((tmp_path / "arm.gltf").read_text())
+    del content["extensions"]
+    (tmp_path / "arm.gltf").write_text(json.dumps(content))
+    assert "holds a rig but no skin" in error_of(lambda: ps.Skin.load(tmp_path / "arm.gltf"))
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("version",), 2),
+        (("numbers",), 10_000),
+        (("unit",), -1),
+        (("drivers", 0, "centres"), [0, 10**12]),
+        (("drivers", 0, "kernel"), "boom"),
+        (("drivers", 0, "inputs"), [99, 0]),
+        (("layers", 0, "driver"), 77),
+        (("joints",), []),
+        (("layers",), "none"),
+    ],
+)
+def test_damaged_drivers_are_refused_in_one_line(
+    place: tuple[Any, ...], value: object, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    ps.export(ps.PSD().fit(arm[0]), tmp_path / "arm.gltf")
+    content = json.loads((tmp_path / "arm.gltf").read_text())
+    inner = content["extensions"]["POSESPACE_drivers"]
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    (tmp_path / "arm.gltf").write_text(json.dumps(content))
+    assert str(tmp_path / "arm.gltf") in error_of(lambda: ps.Skin.load(tmp_path / "arm.gltf"))
+
+
+# What follows is written from docs/drivers.md alone, without the library.
+
+
+def _parsed(path: Path) -> tuple[dict[str, Any], bytes]:
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<I", data, 12)
+    return json.loads(data[20 : 20 + length]), data[28 + length :]
+
+
+def _times(a: Any, b: Any) -> Any:
+    (x, y, z, w), (p, q, r, s) = a, b
+    return np.array(
+        [
+            w * p + x * s + y * r - z * q,
+            w * q - x * r + y * s + z * p,
+            w * r + x * q - y * p + z * s,
+            w * s - x * p - y * q - z * r,
+        ]
+    )
+
+
+def _angles(joint: dict[str, Any], turn: Any) -> Any:
+    x, y, z, w = joint["rest"]
+    d = _times((-x, -y, -z, w), turn)
+    d = -d if d[3] < 0 else d
+    size = np.linalg.norm(d[:3])
+    vector = d[:3] * (2 * np.arctan2(size, d[3]) / size if size > 1e-12 else 2)
+    return np.reshape(joint.get("axes", np.eye(3)), (3, 3)) @ vector
+
+
+def _coordinates(path: Path, turns: Any, shifts: Any, controls: dict[str, float]) -> list[Any]:
+    """Coordinates of each driver at turns (J, 4) and shifts (J, 3) of joints that are linked to their parents."""
+    content, binary = _parsed(path)
+    file = content["extensions"]["POSESPACE_drivers"]
+    view = content["bufferViews"][file["numbers"]]
+    numbers = np.frombuffer(binary, "<f8", view["byteLength"] // 8, view["byteOffset"])
+    joints = file["joints"]
+    assert all(joint["own"] or "link" not in joint for joint in joints)
+    parts = [turn if joint["own"] else np.array(joint["rest"]) for joint, turn in zip(joints, turns, strict=True)]
+    found = []
+    for driver in file["drivers"]:
+        if driver["kind"] in ("joint", "quaternions"):
+            signed = [parts[k] * (-1 if parts[k] @ joints[k]["rest"] < 0 else 1) for k in driver["inputs"]]
+            x = np.concatenate([parts[k] for k in driver["inputs"]] if driver["kind"] == "joint" else signed)
+        elif driver["kind"] == "freedoms":
+            pairs = np.reshape(driver["inputs"], (-1, 2))
+            x = np.array(
+                [
+                    controls[file["controls"][axis]]
+                    if k < 0
+                    else _angles(joints[k], parts[k])[axis]
+                    if axis < 3
+                    else shifts[k][axis - 3] / file["unit"]
+                    for k, axis in pairs
+                ]
+            )
+        else:
+            x = np.array([controls[file["controls"][k]] for k in driver["inputs"]])
+        found.append(_values(driver, numbers, x))
+    return found
+
+
+def _values(driver: dict[str, Any], numbers: Any, x: Any) -> Any:
+    (at, samples), (start, columns), size = driver["centres"], driver["weights"], len(x)
+    centres = numbers[at : at + samples * size].reshape(samples, size)
+    turning = driver["kind"] == "joint"
+    radius = numbers[driver["radius"] :][: size // 4 if turning else size]
+
+    def distances(place: Any) -> Any:
+        if not turning:
+            return np.linalg.norm((place - centres) / radius, axis=1)
+        a, b = place.reshape(1, -1, 4), centres.reshape(samples, -1, 4)
+        s = np.minimum(((a - b) ** 2).sum(axis=2), ((a + b) ** 2).sum(axis=2))
+        return np.linalg.norm(4 * np.arcsin(np.sqrt(s) / 2) / radius, axis=1)
+
+    far = distances(x)[0] / driver.get("reach", np.inf)
+    assert far <= 1 or not turning
+    x = x if far <= 1 else centres[0] + (x - centres[0]) / far
+    r = distances(x)
+    kernels: dict[str, Callable[[Any], Any]] = {
+        "gaussian": lambda r: np.exp(-(r**2) / 2),
+        "exponential": lambda r: np.exp(-r),
+        "multiquadric": lambda r: np.sqrt(1 + r**2),
+        "thin_plate": lambda r: r**2 * np.log(np.where(r > 0, r, 1)),
+        "linear": lambda r: r,
+        "cubic": lambda r: r**3,
+    }
+    away = x - centres[0]
+    if turning:
+        blocks = x.reshape(-1, 4)
+        sides = np.where((blocks * centres[0].reshape(-1, 4)).sum(axis=1) < 0, -1, 1)
+        away = (blocks * sides[:, None]).ravel() - centres[0]
+    tail = {"none": [], "constant": [1.0], "linear": [1.0, *away]}[driver["tail"]]
+    terms = np.concatenate([kernels[driver["kernel"]](r), tail])
+    return terms @ numbers[start : start + len(terms) * columns].reshape(len(terms), columns)
+
+
+@pytest.mark.parametrize("name", ["PSD", "EigenSkin 16", "Muscles"])
+def test_a_script_that_knows_only_the_page_gives_the_same_coordinates(
+    name: str, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    train, unseen = arm
+    skin = FITS[name]().fit(train)
+    ps.export(skin, tmp_path / "arm.glb")
+    for pose in unseen.motion:
+        shifts = pose.translations * skin.rig.mesh.unit
+        found = _coordinates(tmp_path / "arm.glb", pose.rotations, shifts, dict(pose.controls))
+        for mine, driver in zip(found, skin.drivers, strict=True):
+            wanted = driver.coordinates(pose, skin.rig.skeleton)
+            np.testing.assert_allclose(mine, wanted, atol=1e-5 * max(1.0, float(np.abs(wanted).max())))
