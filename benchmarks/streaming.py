@@ -1,7 +1,7 @@
 """Data larger than memory: a store of gigabytes fitted within a limit, with one worker, with two, and with one killed.
 
 The store is made once in FOLDER: copies of the built-in arm side by side, moved by its own skin, in random poses.
-Run: uv run python benchmarks/streaming.py FOLDER [--gigabytes 8] [--memory 2] [--json], on an idle machine.
+Run: uv run python benchmarks/streaming.py FOLDER [--gigabytes 8] [--memory 2] [--workers-only] [--json], on an idle machine.
 """
 
 from __future__ import annotations
@@ -52,10 +52,13 @@ def make(path: Path, poses: int, copies: int) -> None:
         store.write(index, rig.skin(pose, np.tile(moved, (copies, 1))))
 
 
-def limited(path: Path, method: str, memory: int, workers: int) -> dict[str, object]:
+def limited(path: Path, method: str, memory: int, workers: int, threads: int | None = None) -> dict[str, object]:
     """Fit in a process of its own that may not hold more than `memory` GB, and return what it says."""
     command = [sys.executable, __file__, "--child", str(path), method, str(memory), str(workers)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    pinned = dict.fromkeys(("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | (pinned if threads else {})
+    )
     if done.returncode:
         return {"failed": done.stderr.strip().splitlines()[-1]}
     found: dict[str, object] = json.loads(done.stdout)
@@ -91,13 +94,19 @@ def killed(path: Path, method: str) -> dict[str, object]:
     """Fit with two workers and kill one of them in the middle of a pass."""
     command = [sys.executable, __file__, "--child", str(path), method, "2", "2"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    time.sleep(12)
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    workers = [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line and " -c " in line]
+    while not (workers := _workers()) and running.poll() is None:
+        time.sleep(0.5)
+    time.sleep(10)
     if workers:
         os.kill(workers[-1], signal.SIGKILL)
     out, _ = running.communicate()
     return {"killed": len(workers[-1:]), **json.loads(out)}
+
+
+def _workers() -> list[int]:
+    """The processes of a local cluster."""
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line]
 
 
 def main() -> None:
@@ -105,6 +114,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--gigabytes", type=float, default=8.0)
     parser.add_argument("--memory", type=int, default=2)
+    parser.add_argument("--workers-only", action="store_true", help="leave out the fits of one process")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     vertices = COPIES * len(ps.datasets.arm_clip().rig.mesh.points)
@@ -113,11 +123,13 @@ def main() -> None:
     for path, count, copies in ((small, poses // 10, COPIES // 4), (large, poses, COPIES)):
         if not path.exists():
             make(path, count, copies)
-    rows = [{"fit": name, **limited(path, name, given.memory, 1)} for name in METHODS for path in (small, large)]
-    show(f"within {given.memory} GB", rows, given.json)
-    rows = [{"workers": count, **limited(large, "EigenSkin", given.memory, count)} for count in (1, 2)]
+    if not given.workers_only:
+        rows = [{"fit": name, **limited(path, name, given.memory, 1)} for name in METHODS for path in (small, large)]
+        show(f"within {given.memory} GB", rows, given.json)
+    # As many threads in all as there are workers.
+    rows = [{"workers": count, **limited(large, "EigenSkin", given.memory, count, 1)} for count in (1, 2)]
     rows.append({"workers": 2, **killed(large, "EigenSkin")})
-    show("processes", rows, given.json)
+    show("processes of one thread each", rows, given.json)
 
 
 if __name__ == "__main__":
