@@ -1,7 +1,7 @@
 """Data larger than memory: a store of gigabytes fitted within a limit, with one worker, with two, and with one killed.
 
 The store is made once in FOLDER: copies of the built-in arm side by side, moved by its own skin, in random poses.
-Run on an idle machine: uv run python benchmarks/streaming.py FOLDER [--gigabytes 8] [--memory 2] [--workers-only] [--json]
+Run on an idle machine: uv run python benchmarks/streaming.py FOLDER [--gigabytes 8] [--memory 2] [--workers-only]
 """
 
 from __future__ import annotations
