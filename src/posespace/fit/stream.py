@@ -27,8 +27,8 @@ from posespace.progress import counter
 SHARE = 0.25
 """Fraction of the machine's memory that a fit uses unless told."""
 
-TASKS = 16
-"""Runs of poses that a pass is divided into on a cluster, however many workers there are."""
+TASKS = 8
+"""Runs of poses that a pass is divided into on a cluster, however many workers there are: each sends all of its sums."""
 
 _BLOCK = 32
 """Most poses in memory at once where they are not kept."""
@@ -77,11 +77,14 @@ class Resources:
 
 
 class Mix(NamedTuple):
-    """A sum over all poses: at some vertices (S,), times a mask (S,), with weights (M, P)."""
+    """A sum over all poses: at some vertices (S,), times a mask (S,), with weights (M, P).
+
+    Weights that cancel are in double precision, and so is then what they sum.
+    """
 
     support: NDArray[np.int64]
     mask: Floats32
-    weights: Floats32
+    weights: Floats
 
 
 class Source:

@@ -62,7 +62,7 @@ def _planned(region: Region, listening: Listening, some: Floats32) -> _Planned |
     if choice.shrink <= 0:
         return None
     regression = trial.regression(choice, MOST_NODES)
-    weights = (choice.shrink * regression.operator).astype(np.float32)
+    weights = choice.shrink * regression.operator
     return _Planned(Together(region.name, regression, choice), Mix(support, region.mask[support], weights))
 
 
