@@ -74,7 +74,7 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info"), "FILE...")
     assert_one_line(run("evalute"), "command 'evalute': expected one of demo, info,", "the closest is 'evaluate'")
     assert_one_line(run("evaluate", "--reprot"), "option --reprot: posespace evaluate has none", "'--report'")
-    assert_one_line(run("examples", "x.glb"), "--shapes")
+    assert_one_line(run("examples", "x.glb", "-o", "x.examples"), "--shapes")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def export(
     examples: Path | None,
     as_json: bool,
 ) -> None:
-    """Write a skin as glTF, for other programs, or as a page for people.
+    """Write a skin as glTF for other programs, or as a page.
 
     The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
     metres and with y up.

@@ -28,7 +28,7 @@ SHARE = 0.25
 """Fraction of the machine's memory that a fit uses unless told."""
 
 TASKS = 8
-"""Runs of poses that a pass is divided into on a cluster, however many workers there are: each sends all of its sums."""
+"""Runs of poses that a pass is divided into on a cluster, however many workers there are: each sends its sums."""
 
 _BLOCK = 32
 """Most poses in memory at once where they are not kept."""

@@ -33,8 +33,9 @@ class _Numbers:
     """Collects numbers, which are found again by where they start."""
 
     def __init__(self) -> None:
-        self._parts: list[Floats] = []
-        self._count = 0
+        # A buffer view is never empty.
+        self._parts: list[Floats] = [np.zeros(1)]
+        self._count = 1
 
     def put(self, values: Floats) -> int:
         """Keep numbers; return where they start."""
@@ -45,7 +46,7 @@ class _Numbers:
 
     def content(self) -> bytes:
         """Return all of them, little-endian."""
-        return np.concatenate([np.zeros(0), *self._parts]).astype("<f8").tobytes()
+        return np.concatenate(self._parts).astype("<f8").tobytes()
 
 
 def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str) -> Json:
