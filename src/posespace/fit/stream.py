@@ -224,9 +224,11 @@ def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.int
     for some, values, low in _blocks(source, run):
         damped += low
         for number, mix in enumerate(mixes):
-            own = values[:, mix.support] * mix.mask[:, None]
+            own = np.take(values, mix.support, axis=1)
             found[number] += mix.weights[:, some] @ own.reshape(len(some), -1)
-    return [each.reshape(len(each), -1, 3).astype(np.float32) for each in found], damped
+    # The mask is the same for all poses.
+    sums = [each.reshape(len(each), -1, 3) * mix.mask[:, None] for each, mix in zip(found, mixes, strict=True)]
+    return [each.astype(np.float32) for each in sums], damped
 
 
 def _products(basis: Floats32, source: Examples | Floats32, run: NDArray[np.integer]) -> Floats:
