@@ -74,7 +74,11 @@ def test_a_textured_rig_comes_back_textured(node: Runner, blender: Runner, data:
     made = [
         Exported(tmp_path / f"{name}.glb", Skin(each), clip).write() for name, each in (("out", rig), ("bare", bare))
     ]
-    assert not any(json.loads(node("validate.mjs", *(each.path for each in made))).values())
+    said = json.loads(node("validate.mjs", *(each.path for each in made)))
+    # All that the validator has to say is that it does not know the drivers, nor what the view of their numbers is for.
+    unknown = ("information UNSUPPORTED_EXTENSION /extensionsUsed/", "information UNUSED_OBJECT /bufferViews/")
+    assert [issue for issues in said.values() for issue in issues if not issue.startswith(unknown)] == []
+    assert [len(issues) for issues in said.values()] == [2, 2]
     jobs = jobs_of(made)
     jobs.insert(0, {**jobs[0], "file": str(source)})
     pictures = [tmp_path / f"{k}.png" for k in range(3)]
