@@ -144,7 +144,7 @@ class Source:
             for number, own in enumerate(sums):
                 found[number] += own
         self._damped = self._damped if self._kept is not None else damped
-        return [each.astype(np.float32) for each in found]
+        return _masked(mixes, found)
 
     def products(self, basis: Floats32) -> Floats:
         """Return the products (P, K) of all poses with displacements (K, N, 3), in one pass."""
@@ -190,7 +190,7 @@ class Held:
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
         """Return each mix' sum over all poses, (M, S, 3)."""
-        return _sums(mixes, self._values, np.arange(len(self._values)))[0]
+        return _masked(mixes, _sums(mixes, self._values, np.arange(len(self._values)))[0])
 
 
 def rows(values: Floats32, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
@@ -218,7 +218,7 @@ def _blocks(
 
 
 def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.integer]) -> tuple[list[Floats32], int]:
-    """Each mix' sum over a run of poses, and how many vertices were damped."""
+    """Each mix' sum over a run of poses, without its mask, and how many vertices were damped."""
     found = [np.zeros((len(mix.weights), 3 * len(mix.support))) for mix in mixes]
     damped = 0
     for some, values, low in _blocks(source, run):
@@ -226,9 +226,12 @@ def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.int
         for number, mix in enumerate(mixes):
             own = np.take(values, mix.support, axis=1)
             found[number] += mix.weights[:, some] @ own.reshape(len(some), -1)
-    # The mask is the same for all poses.
-    sums = [each.reshape(len(each), -1, 3) * mix.mask[:, None] for each, mix in zip(found, mixes, strict=True)]
-    return [each.astype(np.float32) for each in sums], damped
+    return [each.reshape(len(each), -1, 3).astype(np.float32) for each in found], damped
+
+
+def _masked(mixes: Sequence[Mix], sums: Sequence[Floats]) -> list[Floats32]:
+    """Each mix' sum (M, S, 3) times its mask, which is the same for all poses."""
+    return [(own * mix.mask[:, None]).astype(np.float32) for mix, own in zip(mixes, sums, strict=True)]
 
 
 def _products(basis: Floats32, source: Examples | Floats32, run: NDArray[np.integer]) -> Floats:
