@@ -44,7 +44,7 @@ def evaluate(
     examples = open_examples(store, only)
     loaded, others = _load(skins), {}
     for file, skin in zip(skins, loaded.values(), strict=True):
-        _require_same(file, len(skin.mesh.points), skin.rig, examples)
+        _require_same(file, len(skin.mesh.points), skin.rig if skin.bones is None else examples.rig, examples)
     if rivals is not None:
         from posespace.rivals import fit_all
 

@@ -245,10 +245,29 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes per vertex": round(size / count, 1),
         **_cost(skin),
         "rig": _rig(skin.rig),
+        **_bones(skin),
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
         **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
         "about": about,
+    }
+
+
+def _bones(skin: Skin) -> Figures:
+    """What a skin's learned bones are, where it has some."""
+    bones = skin.bones
+    if bones is None:
+        return {}
+    return {
+        "learned bones": {
+            "bones": len(bones),
+            "control points": len(bones.points),
+            "on vertices": bones.points.tolist(),
+            "examples": len(bones.samples),
+            "points per bone": int(bones.near.shape[1]),
+            "models per bone": int(bones.widths.shape[1]),
+            "beta": float(bones.beta),
+        }
     }
 
 
