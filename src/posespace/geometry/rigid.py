@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace import rotations
 from posespace.check import Floats
@@ -11,25 +12,24 @@ _FLAT = 1e-3
 """Points spread less than this across a line, as a fraction of their spread along it, leave a turn about it open."""
 
 
-def rigid(source: Floats, target: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the rotations (..., 4) and shifts (..., 3) that bring points nearest to others.
+def rigid(rest: Floats, places: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return the rotation (..., 3, 3) and shift (..., 3) that bring `rest` (..., M, 3) nearest to `places` (..., M, 3).
 
-    `source` and `target` are (..., M, 3). `weights` (..., M) say how much each point counts; at least one of them is above zero.
+    `shares` (..., M) say how much each counts; they sum to one.
     """
-    share = weights / weights.sum(axis=-1, keepdims=True)
-    here, there = (np.einsum("...m,...mi->...i", share, points) for points in (source, target))
-    spread = np.einsum(
-        "...m,...mi,...mj->...ij", share, target - there[..., None, :], source - here[..., None, :], optimize=True
-    )
-    turn = rotations.polar(spread)[0]
-    return turn, there - np.einsum("...ij,...j->...i", rotations.matrices(turn), here)
+    here, there = (np.einsum("...m,...mi->...i", shares, points) for points in (rest, places))
+    apart = places - there[..., None, :], rest - here[..., None, :]
+    turn = rotations.matrices(rotations.polar(np.einsum("...m,...mi,...mj->...ij", shares, *apart, optimize=True))[0])
+    return turn, there - np.einsum("...ij,...j->...i", turn, here)
 
 
-def spans_plane(points: Floats, weights: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Return (...) whether the points (..., M, 3) with weights (..., M) above zero are three or more off one line."""
-    total = weights.sum(axis=-1, keepdims=True)
-    share = weights / np.where(total > 0, total, 1)
-    middle = np.einsum("...m,...mi->...i", share, points)
-    apart = points - middle[..., None, :]
-    sizes = np.linalg.eigvalsh(np.einsum("...m,...mi,...mj->...ij", share, apart, apart, optimize=True))
-    return np.asarray(((weights > 0).sum(axis=-1) >= 3) & (sizes[..., 1] > _FLAT**2 * sizes[..., 2]))
+def equal_shares(counted: NDArray[np.bool_]) -> Floats:
+    """Return shares (..., M) that are equal for all that are `counted` (..., M), and sum to one where any is."""
+    return np.asarray(counted / np.maximum(counted.sum(axis=-1, keepdims=True), 1))
+
+
+def spans_plane(points: Floats, shares: Floats) -> NDArray[np.bool_]:
+    """Return (...) whether points (..., M, 3) of `shares` (..., M) above zero are three or more, off one line."""
+    apart = points - np.einsum("...m,...mi->...i", shares, points)[..., None, :]
+    sizes = np.linalg.eigvalsh(np.einsum("...m,...mi,...mj->...ij", shares, apart, apart, optimize=True))
+    return np.asarray(((shares > 0).sum(axis=-1) >= 3) & (sizes[..., 1] > _FLAT**2 * sizes[..., 2]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.geometry.rigid import rigid, spans_plane
+from posespace.geometry.rigid import equal_shares, rigid, spans_plane
 from posespace.markers.gaps import bridged, filled
 from posespace.markers.markers import Markers
 from posespace.markers.placing import Placement, placement
@@ -119,8 +119,8 @@ class MarkerDrive:
         shapes = moved.positions[frames]
         sizes = _spread(rest) / _spread(shapes) if self.size is None else np.full(len(frames), self.size)
         scaled = sizes[:, None, None] * shapes
-        turn, shift = rigid(scaled, np.broadcast_to(rest, scaled.shape), np.ones(scaled.shape[:2]))
-        apart = scaled @ np.swapaxes(rotations.matrices(turn), 1, 2) + shift[:, None] - rest
+        turn, shift = rigid(scaled, rest, equal_shares(np.ones(len(rest), dtype=bool)))
+        apart = scaled @ np.swapaxes(turn, 1, 2) + shift[:, None] - rest
         return int(frames[(apart**2).sum(axis=(1, 2)).argmin()])
 
 
@@ -165,13 +165,13 @@ def _brought(markers: Floats, moved: Floats, rest: Floats, firm: NDArray[np.bool
     Those that move points, `moved` (M, 3), are brought to them, `rest` (M, 3): by the `firm` ones (M,) alone where
     three of these do not lie in a line.
     """
-    weights = firm.astype(np.float64)
-    if not spans_plane(rest, weights):
-        weights = np.ones(len(rest))
-    if not (spans_plane(rest, weights) and spans_plane(moved, weights)):
+    shares = equal_shares(firm)
+    if not spans_plane(rest, shares):
+        shares = equal_shares(np.ones(len(rest), dtype=bool))
+    if not (spans_plane(rest, shares) and spans_plane(moved, shares)):
         raise InputError("markers: expected three or more that move points, off one line, to place the take by")
-    turn, shift = rigid(moved, rest, weights)
-    return np.asarray(markers @ rotations.matrices(turn).T + shift)
+    turn, shift = rigid(moved, rest, shares)
+    return np.asarray(markers @ turn.T + shift)
 
 
 def _motion(skeleton: Skeleton, joints: list[int], shifts: Floats, times: Floats, whole: Placement | None) -> Motion:

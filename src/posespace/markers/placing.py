@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.geometry.rigid import rigid, spans_plane
+from posespace.geometry.rigid import equal_shares, rigid, spans_plane
 from posespace.markers.markers import Markers
 
 
@@ -48,27 +48,26 @@ def placement(markers: Markers, target: Floats, whole: bool = False) -> Placemen
     target : (M, 3) where they should be
     whole : one motion for the whole take, instead of one per frame
     """
-    weights = markers.seen.astype(np.float64)
+    shares = equal_shares(markers.seen)
     goal = np.broadcast_to(target, markers.positions.shape)
-    known = spans_plane(goal, weights) & spans_plane(markers.positions, weights)
+    known = spans_plane(goal, shares) & spans_plane(markers.positions, shares)
     if not known.any():
         names = ", ".join(markers.names[:4])
         raise InputError(f"markers {names}: no frame shows three of them off one line, so the take cannot be placed")
     # The motion is found backwards, from the place to the frame, because that is what passes smoothly over a gap.
     if whole:
-        flat = (markers.positions.reshape(-1, 3), goal.reshape(-1, 3), weights.ravel())
-        turn, shift = rigid(flat[1], flat[0], flat[2])
-        turns, shifts = np.tile(turn, (len(markers), 1)), np.tile(shift, (len(markers), 1))
+        turn, shift = rigid(goal.reshape(-1, 3), markers.positions.reshape(-1, 3), equal_shares(markers.seen.ravel()))
+        turns, shifts = np.tile(rotations.from_matrices(turn), (len(markers), 1)), np.tile(shift, (len(markers), 1))
         known = np.ones(len(markers), dtype=bool)
     else:
         turns, shifts = np.tile(rotations.IDENTITY, (len(markers), 1)), np.zeros((len(markers), 3))
-        turns[known], shifts[known] = rigid(goal[known], markers.positions[known], weights[known])
+        turn, shifts[known] = rigid(goal[known], markers.positions[known], shares[known])
+        turns[known] = rotations.from_matrices(turn)
         turns, shifts = _between(turns, shifts, known, target.mean(axis=0))
     back = rotations.inverse(turns)
     found = Placement(back, -np.einsum("fij,fj->fi", rotations.matrices(back), shifts), known, np.zeros(len(markers)))
-    apart = ((found(markers.positions) - goal) ** 2).sum(axis=2) * weights
-    misfit = np.sqrt(apart.sum(axis=1) / np.maximum(weights.sum(axis=1), 1)) * known
-    return replace(found, misfit=misfit)
+    apart = ((found(markers.positions) - goal) ** 2).sum(axis=2)
+    return replace(found, misfit=np.sqrt((shares * apart).sum(axis=1)) * known)
 
 
 def _between(turns: Floats, shifts: Floats, known: NDArray[np.bool_], middle: Floats) -> tuple[Floats, Floats]:

@@ -12,10 +12,10 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from posespace import rotations
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry.anchors import find_anchors
 from posespace.geometry.rigid import rigid
 from posespace.pose import Pose
 from posespace.rig import Rig
@@ -75,6 +75,7 @@ class Handles:
     rest : (V, 3) the rest shape, each position once
     triangles : (T, 3)
     shapes : (M, V, 3) the rest, then the other examples, brought to the rest by their control points
+    anchors : (C,) how much each control point counts in the rigid motion of the whole
     """
 
     rig: Rig
@@ -83,6 +84,7 @@ class Handles:
     rest: Floats
     triangles: Ints
     shapes: Floats
+    anchors: Floats
 
     @classmethod
     def of(cls, examples: Examples) -> Handles:
@@ -99,21 +101,20 @@ class Handles:
             which = rig.skeleton.names[joints[int(far.argmax())]] if far.any() else f"{len(joints)} of them"
             raise InputError(f"control points: expected three or more, each on a vertex of its own, got {which!r}")
         shapes = np.stack([np.asarray(examples.shapes[k])[weld.first] for k in range(len(examples))]).astype(np.float64)
-        goal = np.broadcast_to(rest[held], (len(shapes), len(held), 3))
-        turn, shift = rigid(shapes[:, held], goal, np.ones(goal.shape[:2]))
-        aligned = shapes @ np.swapaxes(rotations.matrices(turn), 1, 2) + shift[:, None]
+        anchors = find_anchors(rest[held], shapes[:, held])[0]
+        turn, shift = rigid(rest[held], shapes[:, held], anchors)
+        aligned = (shapes - shift[:, None]) @ turn
         moved = np.abs(aligned - rest).max(axis=(1, 2)) > _STILL * mesh.diagonal
         aligned = np.concatenate([rest[None], aligned[moved]])
         triangles = weld.groups[mesh.triangles]
         distinct = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
-        return cls(rig, joints, held.astype(np.int32), rest, triangles[distinct], aligned)
+        return cls(rig, joints, held.astype(np.int32), rest, triangles[distinct], aligned, anchors)
 
     def places(self, pose: Pose) -> tuple[Floats, Floats, Floats]:
         """Return where a pose wants the points (C, 3), brought to the rest, and the way back: (3, 3) and (3,)."""
         world = self.rig.skeleton.world(pose.rotations.astype(np.float64), pose.translations)[self.joints, :3, 3]
-        turn, shift = rigid(self.rest[self.held], world, np.ones(len(world)))
-        matrix = rotations.matrices(turn)
-        return (world - shift) @ matrix, matrix, shift
+        turn, shift = rigid(self.rest[self.held], world, self.anchors)
+        return (world - shift) @ turn, turn, shift
 
     def nearest(self, places: Floats) -> int:
         """Return the example whose points are nearest to `places` (C, 3)."""
