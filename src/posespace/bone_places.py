@@ -78,7 +78,10 @@ def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, 
     signed = np.concatenate([here, -there], axis=1)
     half = 0.5 * np.concatenate([here, there], axis=1)[..., None] * (points[i] - points[j])[:, None]
     arms = np.concatenate(
-        [points[i][:, None] - bones.centres[bones.influences[i]], points[j][:, None] - bones.centres[bones.influences[j]]],
+        [
+            points[i][:, None] - bones.centres[bones.influences[i]],
+            points[j][:, None] - bones.centres[bones.influences[j]],
+        ],
         axis=1,
     )
     _add(bone, signed, half - signed[..., None] * arms, matrix, levers)

@@ -12,6 +12,7 @@ import numpy as np
 from posespace import check, rotations
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.rigid import rigid
 from posespace.skeleton import Skeleton
 
 MOST_BONES = 2000
@@ -74,7 +75,9 @@ class LearnedBones:
         bones, samples = len(self.centres), len(self.samples)
         if not 1 <= bones <= MOST_BONES or not samples or len(np.unique(self.points)) < count or not count:
             got = f"{bones} bones, {samples} samples of {count} points"
-            raise InputError(f"learned bones: expected 1 to {MOST_BONES} bones, samples, and each point once, got {got}")
+            raise InputError(
+                f"learned bones: expected 1 to {MOST_BONES} bones, samples, and each point once, got {got}"
+            )
         put(self, "near", check.indices("bones' near", self.near, (bones, "C"), below=count))
         self._check_models(bones, samples)
         weights = _shares("bones' weights", self.weights, ("N", "K"))
@@ -137,17 +140,6 @@ class LearnedBones:
         near = np.take_along_axis(squares, nearest, axis=1)
         share = np.exp(-0.5 * (near - near[:, :1]) / self.heat[:, None].astype(np.float64) ** 2)
         return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken))
-
-
-def rigid(rest: Floats, places: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Return the rotation (..., 3, 3) and shift (..., 3) that bring `rest` (M, 3) nearest to `places` (..., M, 3).
-
-    `shares` (M,) say how much each counts; they sum to one.
-    """
-    here, there = shares @ rest, np.einsum("m,...mi->...i", shares, places)
-    spread = np.einsum("m,...mi,mj->...ij", shares, places - there[..., None, :], rest - here, optimize=True)
-    turn = rotations.matrices(rotations.polar(spread)[0])
-    return turn, there - turn @ here
 
 
 def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:

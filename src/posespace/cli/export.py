@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
-@click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
+@click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses, examples, or markers.")
+@click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
 @choice_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
@@ -28,6 +29,7 @@ def export(
     skin: Path,
     out: Path,
     motion: Path | None,
+    markers: Path | None,
     choice: PoseChoice,
     unit: str | None,
     up: str,
@@ -39,13 +41,15 @@ def export(
     The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
     metres and with y up.
     """
+    from dataclasses import replace
+
     from posespace.formats.export import export
     from posespace.report.info import describe
     from posespace.skin import Skin
 
     require_folder(out)
     loaded = Skin.load(skin)
-    played = open_motion(motion, loaded.rig.skeleton, choice)
+    played = open_motion(motion, loaded.rig.skeleton, replace(choice, markers=markers))
     truth = None if examples is None else open_examples(examples)
     export(loaded, out, played, warn, _rate(choice), unit, up, truth)
     page = out.suffix.lower() == ".html"

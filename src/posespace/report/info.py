@@ -12,6 +12,7 @@ from posespace.formats import load, posed_meshes
 from posespace.formats.frames import Clip
 from posespace.linking import linked_rig, rerouted
 from posespace.look import Look
+from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -86,6 +87,8 @@ def _contents(file: Path) -> Figures:
         figures["motions"] = {
             name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
         }
+    if contents.markers is not None:
+        figures["markers"] = _markers(contents.markers)
     if contents.morphs:
         figures["morph targets"] = list(contents.morphs)
     if contents.notes:
@@ -160,6 +163,25 @@ def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),
+    }
+
+
+def _markers(markers: Markers) -> Figures:
+    gaps = markers.gaps
+    longest = int((gaps[:, 2] - gaps[:, 1]).max(initial=0)) / markers.rate
+    missing = 1 - float(markers.seen.mean()) if markers.seen.size else 0.0
+    rarest = np.argsort(markers.seen.sum(axis=0), kind="stable")[:3].tolist()
+    return {
+        "frames": len(markers),
+        "seconds": round(max(len(markers) - 1, 0) / markers.rate, 6),
+        "frames per second": markers.rate,
+        "metres per unit": markers.unit,
+        "markers": len(markers.names),
+        "missing": round(missing, 6),
+        "gaps": len(gaps),
+        **({"longest gap in seconds": round(longest, 6)} if len(gaps) else {}),
+        **({"missing most": [markers.names[k] for k in rarest]} if len(gaps) else {}),
+        "marker names": list(markers.names),
     }
 
 

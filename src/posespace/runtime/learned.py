@@ -129,9 +129,21 @@ def _turn(tables: BoneTables, shifts: Floats, turns: Floats) -> None:  # pragma:
         else:
             _blend(tables, bone, squares, found, own)
         x, y, z, w = found[0], found[1], found[2], found[3]
-        turns[bone, 0], turns[bone, 1], turns[bone, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
-        turns[bone, 3], turns[bone, 4], turns[bone, 5] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-        turns[bone, 6], turns[bone, 7], turns[bone, 8] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+        turns[bone, 0], turns[bone, 1], turns[bone, 2] = (
+            1 - 2 * (y * y + z * z),
+            2 * (x * y - z * w),
+            2 * (x * z + y * w),
+        )
+        turns[bone, 3], turns[bone, 4], turns[bone, 5] = (
+            2 * (x * y + z * w),
+            1 - 2 * (x * x + z * z),
+            2 * (y * z - x * w),
+        )
+        turns[bone, 6], turns[bone, 7], turns[bone, 8] = (
+            2 * (x * z - y * w),
+            2 * (y * z + x * w),
+            1 - 2 * (x * x + y * y),
+        )
 
 
 @relaxed
@@ -218,9 +230,7 @@ def _compose(
             for j in range(3):
                 last += whole[i, j] * (centres[bone, j] + moved[bone, 3 * row + j])
             for j in range(3):
-                own = (
-                    whole[i, 0] * turns[bone, j] + whole[i, 1] * turns[bone, 3 + j] + whole[i, 2] * turns[bone, 6 + j]
-                )
+                own = whole[i, 0] * turns[bone, j] + whole[i, 1] * turns[bone, 3 + j] + whole[i, 2] * turns[bone, 6 + j]
                 out[12 * bone + 4 * i + j] = own
                 last -= own * centres[bone, j]
             out[12 * bone + 4 * i + 3] = last

@@ -13,14 +13,15 @@ from posespace.about import about_fit
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
-from posespace.fit.points.anchors import find_anchors
 from posespace.fit.points.control_rig import control_rig
 from posespace.fit.points.models import fit_models
 from posespace.fit.points.proposed import moved_most, propose
 from posespace.fit.points.turned import bone_turns
 from posespace.followed import followed_motion
+from posespace.geometry.anchors import find_anchors
 from posespace.geometry.geodesics import Geodesics
-from posespace.learned_bones import MOST_BONES, LearnedBones, rigid
+from posespace.geometry.rigid import rigid
+from posespace.learned_bones import MOST_BONES, LearnedBones
 from posespace.motion import pose_digests
 from posespace.skin import Skin
 
@@ -120,7 +121,9 @@ class ControlPoints:
         if points < 3:
             raise InputError(f"points: expected at least 3, so that they say how the whole is turned, got {points}")
         if self.local in ("geometry", "both") and points < self.near_points:
-            raise InputError(f"near_points: expected at most {points}, as there are so many points, got {self.near_points}")
+            raise InputError(
+                f"near_points: expected at most {points}, as there are so many points, got {self.near_points}"
+            )
         if self.local in ("pose", "both") and examples <= self.near_poses:
             wanted = f"at most {examples - 1}, one less than there are examples"
             raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")

@@ -8,7 +8,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry.geodesics import Geodesics
-from posespace.learned_bones import rigid
+from posespace.geometry.rigid import rigid
 
 _STILL = 0.3
 """How far apart points are counted where nothing moves, against where the surface moves most."""

@@ -168,7 +168,9 @@ class CPUPlayer(Player):
 
     def _skin_points(self, points: Floats32, normals: Floats32 | None) -> None:
         del normals  # None, or written later from the surface.
-        self._loops.frame_points(self._drive.tables, self._pose, self._rest, self._basis, self._work, self._palette, points)
+        self._loops.frame_points(
+            self._drive.tables, self._pose, self._rest, self._basis, self._work, self._palette, points
+        )
 
     def _skin_both(self, points: Floats32, normals: Floats32 | None) -> None:
         bases, palette = (self._basis, self._normal_basis), self._palette

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posespace.check import Floats
-from posespace.learned_bones import rigid
+from posespace.geometry.rigid import rigid
 
 _ROUNDS = 30
 _STEADY = 0.02
