@@ -13,10 +13,10 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats, Ints
-from posespace.fit.points.anchors import brought_back, find_anchors
 from posespace.fit.points.models import middle_of, same_side, squares_of, units_of
+from posespace.geometry.anchors import brought_back, find_anchors
+from posespace.geometry.rigid import rigid
 from posespace.interpolate.kernel_cca import centred_kernels
-from posespace.learned_bones import rigid
 
 _FACTORS = (0.0, 0.25, 4.0)
 _ROUNDS = 4
