@@ -50,7 +50,7 @@ def write_scans(
         _write_truth(making / "truth.npz", hand, np.stack(motions))
         made = {"version": version("posespace"), "seed": seed, **asdict(scanner), "scans": rows}
         (making / "scans.json").write_text(json.dumps(made, indent=1))
-    return {"folder": str(folder), **made}
+    return {"file": str(folder), **made}
 
 
 def _figures(name: str, scan: Scan) -> dict[str, Any]:
