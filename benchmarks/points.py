@@ -4,7 +4,7 @@ Each of 14 examples is left out in turn, and everything, virtual bones and contr
 error is the root mean square over the vertices, the largest side of the box being 1, averaged over the 14. Width, ridge
 and k_c of our defaults and of FKY08 are chosen on hand one (--tune) and judged on hand two.
 
-Run: uv run python benchmarks/points.py [--full] [--tune] [--hand 1 2] [--poses spanning random grasps] [--rivals] [--json]
+Run: uv run python benchmarks/points.py [--full] [--tune] [--rivals] [--hand 1 2] [--poses spanning random grasps]
 Small by default (3,000 vertices, 100 bones); --full: 49,000 and 196,000 vertices, 1,300 bones.
 """
 
