@@ -28,6 +28,7 @@ PAGES_ON_AN_ARM = (
     "files.md",
     "export.md",
     "muscles.md",
+    "points.md",
     "retarget.md",
 )
 PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
