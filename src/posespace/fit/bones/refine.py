@@ -9,11 +9,12 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.fit.bones.bone_weights import bone_pool, fit_weights
 from posespace.fit.bones.transforms import affine_transforms, bone_transforms
+from posespace.geometry.edges import neighbours_of
 
 ROUNDS = 60
 """Most rounds of transforms and weights."""
 
-SETTLED = 2e-3
+SETTLED = 3e-3
 """The rounds end when one lowers the squared error by less than this fraction."""
 
 
@@ -77,10 +78,11 @@ def refine(
     rounds : most rounds
     """
     solve = affine_transforms if affine else bone_transforms
+    around = neighbours_of(triangles, len(points))
     best = bones
     for _ in range(rounds):
         moved = solve(points, shapes, best.influences, best.weights, best.transforms)
-        pool = bone_pool(points, triangles, best.influences, best.weights, len(moved))
+        pool = bone_pool(points, *around, best.influences, best.weights, len(moved))
         found = Bones(moved, *fit_weights(points, shapes, moved, pool, best.influences, best.weights))
         settled = found.error > (1 - SETTLED) * best.error
         best = found
