@@ -1,4 +1,4 @@
-"""Virtual bones: a known rig is found again, counts are honoured, weights are valid, moving the whole changes nothing."""
+"""Virtual bones: a known rig is found again, counts are honoured, weights are valid, the whole may move."""
 
 from __future__ import annotations
 
