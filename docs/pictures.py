@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame points]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import muscle_pictures
 import numpy as np
 import points_pictures
+from bone_picture import bones
 from frame_picture import frame
 
 from posespace import datasets
@@ -111,6 +112,7 @@ PICTURES = {
     "signals": muscle_pictures.signals,
     "retarget": muscle_pictures.retarget,
     "frame": frame,
+    "bones": bones,
     "points": points_pictures.points,
 }
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.mesh_animation import load_shapes as load_shapes
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
@@ -74,6 +75,7 @@ _HOMES = {
     "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.mesh_animation": ("load_shapes",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
