@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points scans]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 import points_pictures
 from bone_picture import bones
 from frame_picture import frame
+from scan_pictures import scans
 
 from posespace import datasets
 from posespace.examples import Examples
@@ -114,6 +115,7 @@ PICTURES = {
     "frame": frame,
     "bones": bones,
     "points": points_pictures.points,
+    "scans": scans,
 }
 
 if __name__ == "__main__":
