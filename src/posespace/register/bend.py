@@ -53,8 +53,8 @@ class Pins:
 def bend_by_landmarks(energy: Energy, pins: Pins, rigidity: float, rounds: int) -> Floats:
     """Return places (N + T, 3) of the template with its landmarks on their targets, each triangle kept almost rigid."""
     energy.weigh(1.0, rigidity, pins.mixture, np.full(len(pins.targets), _EXACT))
-    places = energy.whole(energy.points)
-    near = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
+    places: Floats = energy.whole(energy.points)
+    near: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
     for _ in range(rounds):
         places = energy.solve(pins.targets, places, near)
         near = rotations_in(energy.gradients(places))
