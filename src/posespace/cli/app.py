@@ -25,6 +25,7 @@ from posespace.cli.register import register
 from posespace.cli.retarget import retarget
 from posespace.cli.scans import scans
 from posespace.cli.simulate import simulate
+from posespace.cli.transfer import transfer
 from posespace.errors import InputError
 
 
@@ -50,7 +51,22 @@ def app() -> None:
 
 
 # In the order in which one meets them.
-for _command in (demo, info, pose, examples, simulate, scans, register, fit, evaluate, edit, retarget, export, bench):
+for _command in (
+    demo,
+    info,
+    pose,
+    examples,
+    simulate,
+    scans,
+    register,
+    transfer,
+    fit,
+    evaluate,
+    edit,
+    retarget,
+    export,
+    bench,
+):
     app.add_command(_command)
 
 
