@@ -24,7 +24,7 @@ from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.progress import counter, status
 from posespace.register.registration import Registered, Registrar, Registration
-from posespace.rig import Rig
+from posespace.register.rig_poses import rig_poses
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,10 @@ def register_files(
     rig = load.rig_or_mesh(_read(template))
     with naming(landmarks), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
-    store = ExampleStore.create(out, rig, _at_rest(rig, names), resume, _made(marks, settings), settings.levels)
+    poses = ExampleStore.open(out).motion if out.exists() else None
+    if poses is None or poses.names != names:
+        poses = Motion.from_poses([rig.rest] * len(names), list(names))
+    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings), settings.levels)
     log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
     unfinished = np.flatnonzero(~store.finished()).tolist()
     with ExitStack() as stack:
@@ -106,6 +109,8 @@ def register_files(
                 log.add(_kept(store, index, outcome, Row(names[index], str(scans[index]), {}, [])))
                 done += 1
                 advance(done, len(store))
+    if len(rig.skeleton) > 1 and store.finished().any():
+        _pose(store)
     return [log.rows.get(name, Row(name, str(file), {}, [])) for name, file in zip(names, scans, strict=True)]
 
 
@@ -162,8 +167,11 @@ def _names(scans: Sequence[Path]) -> tuple[str, ...]:
     return tuple(stems)
 
 
-def _at_rest(rig: Rig, names: Sequence[str]) -> Motion:
-    return Motion.from_poses([rig.rest] * len(names), list(names))
+def _pose(store: ExampleStore) -> None:
+    """Give each shape of a rig the pose it is nearest to; those that are not finished stay at rest."""
+    rig, done = store.rig, store.finished()
+    shapes = (store.shape(k) if done[k] else rig.mesh.points for k in range(len(store)))
+    store.reposed(rig_poses(rig, shapes, store.motion.names))
 
 
 def _made(marks: LandmarkFile, settings: Registration) -> dict[str, str | float | bool]:
