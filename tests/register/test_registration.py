@@ -156,4 +156,4 @@ def test_fewer_triangles_keep_the_shape_and_smoothing_keeps_the_volume() -> None
     noisy = mesh.points + 0.01 * np.random.default_rng(1).normal(size=mesh.points.shape)
     calm = Surface(smoothed(noisy, mesh.triangles, 5), mesh.triangles)
     assert calm.volume == pytest.approx(Surface(mesh.points, mesh.triangles).volume, rel=0.02)
-    assert np.linalg.norm(calm.points - mesh.points) < 0.7 * np.linalg.norm(noisy - mesh.points)
+    assert np.linalg.norm(calm.points - mesh.points) < 0.8 * np.linalg.norm(noisy - mesh.points)

@@ -135,12 +135,15 @@ class ExampleStore:
             and np.array_equal(self.motion.controls, motion.controls)
             and np.array_equal(self.rig.mesh.points, rig.mesh.points)
         )
-        if not same or self.levels != levels:
+        if not same:
             raise FileError(self.path, "holds other poses or another rig; choose another output or remove it")
         for name, value in made.items():
             if name in self.made and self.made[name] != value:
                 was = f"was made with {name} {self.made[name]}, now {name} is {value}"
                 raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
+        if self.levels != levels:
+            was = f"holds detail on {self.levels} levels, now on {levels}"
+            raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
         return self
 
     def reposed(self, motion: Motion) -> ExampleStore:
