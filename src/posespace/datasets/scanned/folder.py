@@ -25,7 +25,7 @@ def write_scans(
     hand: ScannedHand,
     scanner: Scanner,
     seed: int,
-    advance: Callable[[int, int], None] = lambda done, count: None,
+    advance: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Write the scans of all poses to a folder, which must be new or empty, and return figures about them.
 
@@ -45,12 +45,13 @@ def write_scans(
             landmarks["scans"][name] = {mark: place.tolist() for mark, place in scan.landmarks.items()}
             motions.append(scan.motion)
             rows.append(_figures(name, scan))
-            advance(index + 1, len(hand))
+            if advance is not None:
+                advance(index + 1, len(hand))
         (making / "landmarks.json").write_text(json.dumps(landmarks, indent=1))
         _write_truth(making / "truth.npz", hand, np.stack(motions))
         made = {"version": version("posespace"), "seed": seed, **asdict(scanner), "scans": rows}
         (making / "scans.json").write_text(json.dumps(made, indent=1))
-    return {"folder": str(folder), **made}
+    return {"file": str(folder), **made}
 
 
 def _figures(name: str, scan: Scan) -> dict[str, Any]:

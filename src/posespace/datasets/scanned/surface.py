@@ -14,12 +14,15 @@ from posespace.datasets.simulated import HAND
 from posespace.errors import InputError
 from posespace.geometry.loop import loop_subdivide
 from posespace.geometry.normals import vertex_normals
-from posespace.geometry.remesh import remesh
+from posespace.geometry.remesh import retile
 from posespace.geometry.subdivision import Subdivision, subdivide
 from posespace.geometry.surface import Surface
 
 LEAST, MOST = 500, 100_000
 """Vertices that the base surface may have."""
+
+_LONGER = 1.05
+"""Retiling gives edges that are shorter than asked for by this much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ def scan_surface(vertices: int) -> ScanSurface:
     skin = Surface(smooth @ rest.points, triangles)
     # The edge of a triangle of equal sides that covers its part of the area; a vertex has two triangles.
     edge = np.sqrt(2 / np.sqrt(3) * skin.area / vertices)
-    points, base = remesh(skin, np.full(len(skin.points), edge))
+    points, base = retile(skin, np.full(len(skin.points), _LONGER * edge))
     level = subdivide(base, len(points))
     on_base = _shares(skin, points, vertex_normals(points, base))
     placed = on_base @ skin.points

@@ -43,15 +43,16 @@ def slender_clear(angles: Floats) -> NDArray[np.bool_]:
 def slender_poses(count: int = 14) -> Motion:
     """Return the spanning poses, then `count` random ones of the whole range and `count` random grasps."""
     bones = skeleton(segments(_BUILD, _LENGTHS))
-    known = [joint_ranges(bones), pairs(), named()]
-    everything = Motion(
-        np.concatenate([each.rotations for each in known]), names=sum((each.names for each in known), ())
-    )
+    everything = _joined([joint_ranges(bones), pairs(), named()])
     sets = [
         everything.named(*SPANNING),
         random_poses(bones, count, _RANDOM, accept=slender_clear),
         grasps(count, _GRASPS, accept=slender_clear),
     ]
+    return _joined(sets)
+
+
+def _joined(sets: list[Motion]) -> Motion:
     names = tuple(name for each in sets for name in each.names)
     return Motion(np.concatenate([each.rotations for each in sets]), names=names)
 
