@@ -143,9 +143,9 @@ def bent(rig: ps.Rig) -> ps.Motion:
 
     names = rig.skeleton.names
     chosen = {
-        "leg lifted": {"L UpperArm": (0.7, (1, 0, 0)), "L Forearm": (-1.1, (1, 0, 0))},
-        "neck lowered": {"Neck": (0.5, (1, 0, 0)), "Neck1": (0.4, (1, 0, 0))},
-        "head turned": {"Neck": (0.4, (0, 1, 0)), "Head": (0.5, (0, 1, 0))},
+        "leg lifted": {"L UpperArm": (-0.6, (1, 0, 0)), "L Forearm": (1.1, (1, 0, 0))},
+        "neck lowered": {"Neck1": (0.5, (1, 0, 0)), "Neck2": (0.4, (1, 0, 0))},
+        "head turned": {"Neck1": (0.4, (0, 1, 0)), "Head": (0.5, (0, 1, 0))},
     }
     world = np.tile(rig.skeleton.rest_world, (len(chosen), 1, 1, 1))
     for number, turns in enumerate(chosen.values()):

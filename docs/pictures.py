@@ -11,6 +11,7 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+import register_pictures
 from frame_picture import frame
 from scan_pictures import scans
 
@@ -112,6 +113,8 @@ PICTURES = {
     "retarget": muscle_pictures.retarget,
     "frame": frame,
     "scans": scans,
+    "register": register_pictures.registered,
+    "real-hand": register_pictures.real_hand,
 }
 
 if __name__ == "__main__":
