@@ -13,6 +13,7 @@ import muscle_pictures
 import numpy as np
 import points_pictures
 from bone_picture import bones
+import register_pictures
 from frame_picture import frame
 from scan_pictures import scans
 
@@ -116,6 +117,8 @@ PICTURES = {
     "bones": bones,
     "points": points_pictures.points,
     "scans": scans,
+    "register": register_pictures.registered,
+    "real-hand": register_pictures.real_hand,
 }
 
 if __name__ == "__main__":

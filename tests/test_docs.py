@@ -31,8 +31,9 @@ PAGES_ON_AN_ARM = (
     "points.md",
     "retarget.md",
     "bones.md",
+    "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md")
 
 
 @pytest.fixture(scope="module")
