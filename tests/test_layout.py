@@ -43,6 +43,7 @@ RANKS = (
         "parts",
         "pose",
         "motion",
+        "markers",
         "rig",
         "examples",
         "world_turns",

@@ -87,9 +87,9 @@ def read(path: Path) -> Contents:
         positions, seen = _frames(path, handle, size, numbers, layout)
     labels = _labels(parameters, layout.points)
     names = tuple(unique(labels, "marker"))
-    word = parameters.get("POINT:UNITS", [])
-    unit = UNITS.get(word[0].lower(), None) if word and isinstance(word[0], str) else None
-    notes = [] if unit else [f"names no unit of length that is known{word and f' ({word[0][:20]!r})'}; taken as mm"]
+    word = str((parameters.get("POINT:UNITS") or [""])[0])
+    unit = UNITS.get(word.lower())
+    notes = [] if unit else [f"its unit of length, {word[:20]!r}, is none that is known; taken as mm"]
     with files.naming(path):
         markers = Markers(names, positions, seen, layout.rate, unit or UNITS["mm"])
     return Contents(path, "C3D", markers=markers, notes=(*notes, *renamed_notes(names, labels)))
