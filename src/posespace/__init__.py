@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
+    from posespace.fit.bones.bones import bones as bones
     from posespace.fit.eigenskin.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.muscles.muscles import Muscles as Muscles
     from posespace.fit.psd.psd import PSD as PSD
@@ -59,6 +60,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 _HOMES = {
     "posespace.errors": ("FileError", "InputError"),
     "posespace.examples": ("Examples",),
+    "posespace.fit.bones.bones": ("bones",),
     "posespace.fit.eigenskin.eigenskin": ("EigenSkin",),
     "posespace.fit.muscles.muscles": ("Muscles",),
     "posespace.fit.psd.psd": ("PSD",),

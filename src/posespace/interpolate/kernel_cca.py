@@ -11,7 +11,7 @@ import numpy as np
 
 from posespace.check import Floats
 
-_BACK = 1e-4
+BACK = 1e-4
 """What the matrix that undoes the shrinkage is regularised by, of the scores' mean square."""
 
 
@@ -51,21 +51,6 @@ def kernel_cca(squares: Floats, values: Floats, width: Floats, ridge: float) -> 
     turned = np.swapaxes(scores, -1, -2)
     gram = turned @ scores
     size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / gram.shape[-1]
-    back = np.linalg.solve(gram + (_BACK * size + 1e-30) * np.eye(gram.shape[-1]), turned @ (values - mean))
+    back = np.linalg.solve(gram + (BACK * size + 1e-30) * np.eye(gram.shape[-1]), turned @ (values - mean))
     coefficients: Floats = weights @ back
     return mean[..., 0, :] - np.einsum("...s,...so->...o", row, coefficients), coefficients
-
-
-def kernel_cca_each(squares: Floats, values: Floats, width: float, ridge: float) -> tuple[Floats, Floats]:
-    """Fit each of very many values (S, V) by itself from the same samples, as `kernel_cca` would.
-
-    Returns offsets (V,) and coefficients (S, V).
-    """
-    kernels, row = centred_kernels(squares, np.asarray(width))
-    mean = values.mean(axis=0)
-    weights = ridge_weights(kernels, values - mean, ridge)
-    scores = kernels @ weights
-    size = (scores**2).sum(axis=0)
-    back = (scores * (values - mean)).sum(axis=0) / np.where(size > 0, (1 + _BACK) * size, 1.0)
-    coefficients: Floats = weights * back
-    return mean - row @ coefficients, coefficients

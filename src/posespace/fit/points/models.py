@@ -33,13 +33,13 @@ def fit_models(samples: Floats, near: Ints, turns: Floats, width: float, ridge: 
     ridge : relative to the kernels' mean variance
     neighbours : how many examples nearest to an example its own model has besides; 0: one model of all examples
     """
-    squares = _squares(samples, near)
-    units = _units(squares)
+    squares = squares_of(samples, near)
+    units = units_of(squares)
     each = np.swapaxes(turns, 0, 1)
     if not neighbours:
-        middle = _middle(each)
+        middle = middle_of(each)
         widths = width * units[:, None]
-        relative = _same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
+        relative = same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
         offsets, coefficients = kernel_cca(squares, relative, widths[:, 0], ridge)
         return Models(
             widths,
@@ -60,22 +60,22 @@ def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridg
     for example in range(count):
         hood = np.argsort(squares[:, example], axis=1, kind="stable")[:, : neighbours + 1]
         own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
-        widths[:, example] = width * _units(own)
+        widths[:, example] = width * units_of(own)
         here = each[:, example]
-        relative = _same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
+        relative = same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
         start, weights = kernel_cca(own, relative, widths[:, example], ridge)
         offsets[:, example] = rotations.multiply(start, here)
         coefficients[rows, example, hood] = rotations.multiply(weights, here[:, None])
     return Models(widths, offsets, coefficients, units, neighbours)
 
 
-def _squares(samples: Floats, near: Ints) -> Floats:
+def squares_of(samples: Floats, near: Ints) -> Floats:
     """Squared distances (B, S, S) between the examples, by the points that each bone listens to."""
     gaps = samples[:, None] - samples[None]
     return np.moveaxis((gaps**2).sum(axis=3)[..., near].sum(axis=3), 2, 0)
 
 
-def _units(squares: Floats) -> Floats:
+def units_of(squares: Floats) -> Floats:
     """The median distance (...) between different samples; where all are in one place, a small number."""
     pairs = np.triu_indices(squares.shape[-1], 1)
     if not len(pairs[0]):
@@ -84,11 +84,11 @@ def _units(squares: Floats) -> Floats:
     return np.where(found > 1e-12, found, max(1e-6, 1e-6 * float(found.max(initial=0.0))))
 
 
-def _middle(turns: Floats) -> Floats:
+def middle_of(turns: Floats) -> Floats:
     """The mean rotation (B, 4) of rotations (B, S, 4)."""
     return rotations.polar(rotations.matrices(turns).mean(axis=1))[0]
 
 
-def _same_side(turns: Floats) -> Floats:
+def same_side(turns: Floats) -> Floats:
     """Of the two quaternions of each rotation the one on the side of no rotation."""
     return np.where(turns[..., 3:] < 0, -turns, turns)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -13,17 +14,23 @@ from posespace.about import about_fit
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
+from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.control_rig import control_rig
-from posespace.fit.points.models import fit_models
+from posespace.fit.points.detail import fit_detail
+from posespace.fit.points.frame import best_anchors
+from posespace.fit.points.models import Models, fit_models
 from posespace.fit.points.proposed import moved_most, propose
 from posespace.fit.points.turned import bone_turns
 from posespace.followed import followed_motion
-from posespace.geometry.anchors import find_anchors
+from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.rigid import rigid
+from posespace.layer import Detail
 from posespace.learned_bones import MOST_BONES, LearnedBones
-from posespace.motion import pose_digests
+from posespace.motion import Motion, pose_digests
+from posespace.skeleton import Skeleton
 from posespace.skin import Skin
+from posespace.spaces import SHIFTS, PoseSpace
 
 LOCAL = ("geometry", "both", "pose", "none")
 
@@ -48,7 +55,7 @@ class ControlPoints:
 
     points: int = 20
     picked: str | Sequence[int] = ""
-    bones: int = 100
+    bones: int = 200
     local: str = field(default="geometry", metadata={"choices": LOCAL})
     near_points: int = 4
     near_poses: int = 7
@@ -71,7 +78,7 @@ class ControlPoints:
     def fit(self, examples: Examples) -> Skin:
         """Return the skin of the examples: their shapes alone are used, however they are placed; the rig's is the rest.
 
-        Its joints are the control points; a pose shifts them.
+        Its joints are the control points, which poses shift. Where the examples have heights, so has the skin's detail.
         """
         require_examples(examples)
         mesh = examples.rig.mesh
@@ -81,29 +88,46 @@ class ControlPoints:
         distances = geodesics(points)
         rig = control_rig(mesh, points, distances)
         motion = followed_motion(examples, rig, points)
+        bones = self._bones(examples, points, distances, motion.translations[:, 1:])
+        skin = Skin(rig, bones=bones)
+        seen = skin.aligned(motion)[0]
+        detail = None if examples.heights is None else self._detail(examples, rig.skeleton, seen)
+        own = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
+        about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
+        return replace(skin, detail=detail, about=about)
+
+    def _bones(self, examples: Examples, points: list[int], distances: Floats, shifts: Floats) -> LearnedBones:
+        """The bones of points that are shifted (S, M, 3) in the examples, `distances` (M, N) from them."""
+        mesh = examples.rig.mesh
         rest = mesh.points[points].astype(np.float64)
-        places = rest + motion.translations[:, 1:]
-        anchors, samples = find_anchors(rest, places)
-        shapes = _brought_back(examples, *rigid(rest, places, anchors))
-        influences, weights = virtual_bones(mesh, shapes, self.bones)
-        turns, centres = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, self.bones)
-        near = self._near(distances, mesh.points, centres)
-        neighbours = min(self.near_poses, len(examples) - 1) if self.local in ("pose", "both") else 0
-        models = fit_models(samples, near, turns, self.width, self.ridge, neighbours)
-        bones = LearnedBones(
+        shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
+        virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points).rig
+        influences, weights = virtual.influences, virtual.weights.astype(np.float32)
+        turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, self.bones)
+        near = self._near(distances, mesh.points, turned.centres)
+        placed = shapes[:, points]
+        anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
+        whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
+        seen = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
+        samples = brought_back(rest, placed, anchors)
+        neighbours = self.near_poses if self.local in ("pose", "both") else 0
+        return LearnedBones(
             points=np.asarray(points, np.int32),
             rest=rest,
             anchors=anchors,
             samples=samples,
             near=near,
-            **models._asdict(),
-            centres=centres,
+            **_single(fit_models(samples, near, seen, self.width, self.ridge, neighbours)),
+            centres=turned.centres,
             influences=influences,
             weights=weights,
             beta=self.beta,
         )
-        skin = Skin(rig, bones=bones)
-        return skin
+
+    def _detail(self, examples: Examples, skeleton: Skeleton, seen: Motion) -> Detail:
+        """The detail of the examples' heights, by the shifts of all points as the bones see them."""
+        space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in skeleton.names[1:] for axis in SHIFTS))
+        return fit_detail(examples, space, space.coordinates(seen, skeleton), self.width, self.ridge)
 
     def _points(self, examples: Examples, geodesics: Geodesics) -> list[int]:
         """The vertices of the control points: those picked, or proposed ones."""
@@ -151,3 +175,19 @@ def _brought_back(examples: Examples, turns: Floats, shifts: Floats) -> Floats:
     for row in range(len(examples)):
         found[row] = (np.asarray(examples.shapes[row], dtype=np.float64) - shifts[row]) @ turns[row]
     return found
+
+
+def _single(models: Models) -> dict[str, Any]:
+    """The models as they are stored, in single precision."""
+    found = models._asdict()
+    return {name: value if name == "blended" else value.astype(np.float32) for name, value in found.items()}
+
+
+def _returned(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:
+    """How far the skin is from the examples it was fitted to, the largest box side being 1."""
+    squares = [
+        ((points - np.asarray(examples.shapes[k])) ** 2).sum(axis=1).mean()
+        for k, (points, _) in enumerate(skin.poses(motion))
+    ]
+    side = float(np.ptp(skin.rig.mesh.points, axis=0).max())
+    return {"rms on its examples": float(np.sqrt(np.mean(squares))) / (side if side > 0 else 1.0)}

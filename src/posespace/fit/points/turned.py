@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -9,8 +11,16 @@ from posespace import rotations
 from posespace.check import Floats, Ints
 
 
-def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return the rotations (S, B, 4) of bones in shapes, and the middles (B, 3) of what they move at rest.
+class Turned(NamedTuple):
+    """Rotations (S, B, 4) of bones, the middles (B, 3) of what they move at rest, and how much (B,) they move."""
+
+    turns: Floats
+    centres: Floats
+    sizes: Floats
+
+
+def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, count: int) -> Turned:
+    """Return how bones are turned in shapes.
 
     Neighbouring bones that are turned together against each other may fit the examples more closely, but nothing can
     be predicted from that.
@@ -35,4 +45,4 @@ def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, 
         spread = (moved @ products).reshape(count, 3, 3) * share[:, None, None]
         spread -= middles[:, :, None] * centres[:, None, :]
         turns[row] = rotations.polar(spread)[0]
-    return turns, centres
+    return Turned(turns, centres, total)
