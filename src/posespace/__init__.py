@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from posespace.fit.bones.bones import bones as bones
     from posespace.fit.eigenskin.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.muscles.muscles import Muscles as Muscles
+    from posespace.fit.points.points import ControlPoints as ControlPoints
     from posespace.fit.psd.psd import PSD as PSD
     from posespace.fit.psd.sculpts import Sculpts as Sculpts
     from posespace.fit.retarget.retarget import retarget as retarget
@@ -63,6 +64,7 @@ _HOMES = {
     "posespace.fit.bones.bones": ("bones",),
     "posespace.fit.eigenskin.eigenskin": ("EigenSkin",),
     "posespace.fit.muscles.muscles": ("Muscles",),
+    "posespace.fit.points.points": ("ControlPoints",),
     "posespace.fit.psd.psd": ("PSD",),
     "posespace.fit.psd.sculpts": ("Sculpts",),
     "posespace.fit.retarget.retarget": ("retarget",),

@@ -25,8 +25,8 @@ class BonePlaces:
     Attributes
     ----------
     inverse : (B, B) of the constant matrix
-    starts, columns, levers : (B + 1,), (E,) and (E, 3): row b of `turned` is the sum over its entries of the rotation of
-        bone ``columns``, less the identity, times ``levers``
+    starts, columns, levers : (B + 1,), (E,) and (E, 3): row b of `turned` is the sum over its entries of the rotation
+        of bone ``columns``, less the identity, times ``levers``
     drawn : (B, M) what a shift of each control point adds
     """
 

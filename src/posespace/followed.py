@@ -31,4 +31,5 @@ def followed(examples: Examples, rig: Rig, points: Sequence[int] | NDArray[np.in
 
 
 def _places(examples: Examples, row: int, points: Sequence[int] | NDArray[np.integer]) -> Floats:
-    return np.asarray(examples.shapes[row], dtype=np.float64)[np.asarray(points)]
+    shape: Floats = np.asarray(examples.shapes[row], dtype=np.float64)
+    return shape[np.asarray(points)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BLOCK = 64
 """Most poses that are driven at once."""
 
-Posed = TypeVar("Posed", Pose, Motion)
+Posed = TypeVar("Posed", bound=Pose | Motion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,13 +226,17 @@ class Skin:
         assert self.detail is not None
         for level in self._levels:
             points = level.refine(points)
-        heights = driven[id(self.detail.driver)] @ self.detail.heights
+        heights = self.detail.raised(driven[id(self.detail.driver)])
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 
     def packed(self, bits: int = 16) -> Skin:
-        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits."""
-        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers))
+        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits.
+
+        So are the heights of its detail.
+        """
+        detail = None if self.detail is None else self.detail.packed(bits)
+        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail)
 
     def truncated(self, components: int) -> Skin:
         """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.

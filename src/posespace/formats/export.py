@@ -11,6 +11,7 @@ from pathlib import Path
 from posespace import check
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
+from posespace.formats.baked import baked
 from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin import Skin
@@ -55,12 +56,17 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    given: tuple[object, ...] = (file, skin, motion, rate, metres, up)
+    played, notes = skin, list[str]()
+    if skin.bones is not None:
+        played, motion, notes = baked(skin, motion, rate)
+    given: tuple[object, ...] = (file, played, motion, rate, metres, up)
     if examples is not None:
         if writer != "viewer":
             raise InputError("examples: only a page shows them; give a file that ends in .html")
+        if skin.bones is not None:
+            raise InputError("examples: a page shows none of a skin with control points; leave them out")
         given = (*given, examples)
-    for note in importlib.import_module(f"posespace.formats.{writer}").write(*given):
+    for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:

@@ -152,7 +152,7 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
     if skin.bones is not None:
         json["bones"] = _write_bones(skin.bones, writer, "skin/bones")
     if skin.detail is not None:
-        writer.put("skin/detail", heights=skin.detail.heights)
+        writer.put("skin/detail", heights=skin.detail.heights, scales=skin.detail.scales)
         driver = _write_driver(skin.detail.driver, writer, "skin/detail/driver")
         json["detail"] = {"levels": skin.detail.levels, "driver": driver}
     return json
@@ -165,7 +165,8 @@ def read_skin(record: Record) -> Skin:
     detail = None
     if "detail" in record:
         relief = record.record("detail")
-        detail = Detail(relief.integer("levels"), _read_driver(relief.record("driver")), relief.array("heights"))
+        driver, scales = _read_driver(relief.record("driver")), relief.optional("scales")
+        detail = Detail(relief.integer("levels"), driver, relief.array("heights"), scales)
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
     bones = _read_bones(record.record("bones")) if "bones" in record else None
     return Skin(read_rig(record.record("rig")), layers, detail, said, bones)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -244,13 +245,18 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes per vertex": round(size / count, 1),
         **_cost(skin),
-        "rig": _rig(skin.rig),
+        # What control points add to a pose is relative to the whole: they are linked to no other.
+        "rig": _rig(skin.rig if skin.bones is None else _unlinked(skin.rig)),
         **_bones(skin),
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
         **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
         "about": about,
     }
+
+
+def _unlinked(rig: Rig) -> Rig:
+    return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
 
 
 def _bones(skin: Skin) -> Figures:

@@ -51,6 +51,8 @@ def _stored(skin: Posable) -> Iterator[Stored]:
             yield layer.normal_basis
     if skin.detail is not None:
         yield skin.detail.heights
+        if skin.detail.scales is not None:
+            yield skin.detail.scales
     for driver in skin.drivers:
         yield from _tables(driver)
 

@@ -46,7 +46,8 @@ def fit_detail(examples: Examples, space: PoseSpace, places: Floats, width: floa
     weights[:count, 1:] = shares @ turned
     weights[count, 1:] = -row @ weights[:count, 1:]
     weights[count, 0] = 1.0
-    driven = RBFInterpolant("gaussian", "euclidean", "constant", np.full(places.shape[1], radius), places, weights)
+    centres = np.asarray(places, dtype=np.float64)
+    driven = RBFInterpolant("gaussian", "euclidean", "constant", np.full(places.shape[1], radius), centres, weights)
     return Detail(examples.levels, Driver(space, driven), np.concatenate([mean[None], components]))
 
 

@@ -34,7 +34,7 @@ def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, 
     """
     rows = np.repeat(np.arange(len(rest)), influences.shape[1])
     moved = csr_array((weights.ravel().astype(np.float64), (influences.ravel(), rows)), shape=(count, len(rest)))
-    total = np.asarray(moved.sum(axis=1)).ravel()
+    total: Floats = np.asarray(moved.sum(axis=1)).ravel()
     share = 1 / np.where(total > 0, total, 1.0)
     centres = (moved @ rest) * share[:, None]
     centres[total <= 0] = rest.mean(axis=0)
