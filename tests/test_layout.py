@@ -50,6 +50,7 @@ RANKS = (
         "other_side",
         "other_skeleton",
         "followed",
+        "led",
     ),
     ("spaces", "moving", "metric", "linking", "interpolate"),
     ("basis", "layer", "learned_bones", "bone_places", "skin", "edit", "about"),
