@@ -96,8 +96,9 @@ def test_through_gaps_no_point_jumps(which: list[int], start: int, end: int) -> 
     found = drive.motion(hidden(whole, which, start, end), skeleton()).motion
     steps = np.linalg.norm(np.diff(found.translations[:, 1:], axis=0), axis=2)
     usual = np.linalg.norm(np.diff(bending().positions, axis=0), axis=2).max()
-    # Straight to the other side of the gap, or to rest within the fade, half as fast again at its steepest.
-    assert steps.max() <= 1.5 * (usual + 60 / (0.5 * 100)) + 1e-6
+    # To rest within the fade of half a second, or to another place within the quarter in which a marker comes or goes,
+    # half as fast again at the steepest.
+    assert steps.max() <= 1.5 * (usual + 60 / 50 + 60 / 25)
     assert np.abs(found.translations).max() < 61
 
 
@@ -143,7 +144,7 @@ def test_what_cannot_be_driven_is_said() -> None:
     with pytest.raises(ps.InputError, match=r"reference: expected a time at which all markers are seen, got 0\.5 s"):
         replace(DRIVE, reference=0.5).motion(hidden(given, [3], 20, 90), points)
     flat = replace(given, positions=np.tile(np.arange(4.0)[:, None] * [1, 2, 3], (120, 1, 1)))
-    with pytest.raises(ps.InputError, match="expected three or more that move points, off one line"):
+    with pytest.raises(ps.InputError, match="no frame shows three of them off one line"):
         DRIVE.motion(flat, points)
     with pytest.raises(ps.InputError, match="place_by: expected at least three markers, got 2"):
         ps.MarkerDrive(place_by=("a", "b"))

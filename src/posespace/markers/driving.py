@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.rigid import equal_shares, rigid, spans_plane
-from posespace.markers.gaps import bridged, filled, trimmed
+from posespace.markers.gaps import filled, trimmed
 from posespace.markers.markers import Markers
+from posespace.markers.neighbours import complete
 from posespace.markers.placing import Placement, placement
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
@@ -35,8 +37,9 @@ class MarkerDrive:
         where the markers are
     trim : seconds beside each gap in which a marker is not trusted either
     longest : seconds; shorter gaps are filled
-    hold : seconds that a point is held in a longer gap
-    fade : seconds within which it then comes to rest
+    hold : seconds into a longer gap in which a point keeps what the other points do not say of it
+    fade : seconds within which that then goes, until the point does what the others say, or is as at the reference
+        where none is seen
     smooth : seconds over which the rigid motion of the whole is averaged
     keep_whole : whether the motion of the whole is kept, on the root; otherwise the whole stays where it rests
     """
@@ -72,18 +75,19 @@ class MarkerDrive:
         by = list(dict.fromkeys(self.place_by)) or moving
         take = filled(trimmed(markers.chosen(list(dict.fromkeys([*moving, *by]))), self.trim), self.longest)
         take = take if rate is None else take.resampled(rate)
-        moved, kept = take.chosen(moving), take.chosen(by)
         rest = skeleton.rest_world[joints, :3, 3]
-        frame = self._reference(moved, kept, rest)
+        frame = self._reference(take.chosen(moving), take.chosen(by), rest)
+        # Seen or not, every marker has a place from here on.
+        whole, lie = complete(take, take.positions[frame], np.isin(take.names, by), self.hold, self.fade)
+        moved, kept = whole.chosen(moving), whole.chosen(by)
         size = self.size or float(_spread(rest) / _spread(moved.positions[frame]))
         goal = _brought(size * kept.positions[frame], size * moved.positions[frame], rest)
         found = placement(replace(kept, positions=size * kept.positions), goal, smooth=self.smooth)
         placed = found(size * moved.positions)
         own = rest - placed[frame]
         shifts = placed - rest + (own if self.offsets else 0.0)
-        shifts = bridged(shifts, moved.seen, take.rate, self.hold, self.fade)
         motion = _motion(skeleton, joints, shifts, take.times, found if self.keep_whole else None)
-        return Driven(motion, frame / take.rate, size, found, float(np.linalg.norm(own, axis=1).max()))
+        return Driven(motion, frame / take.rate, size, found, lie.known, float(np.linalg.norm(own, axis=1).max()))
 
     def _pairs(self, markers: Markers, skeleton: Skeleton) -> dict[str, str]:
         """Return the control point of each marker that moves one; every control point has a marker."""
@@ -137,6 +141,7 @@ class Driven:
     reference : seconds into the take at which it shows the rest shape
     size : what its lengths were multiplied by
     placement : the rigid motion that was taken out of it
+    known : (F,) bool, whether enough markers were seen in a frame to know where it lies
     offset : the largest distance of a point from its marker at the reference, in the skin's unit
     """
 
@@ -144,16 +149,17 @@ class Driven:
     reference: float
     size: float
     placement: Placement
+    known: NDArray[np.bool_]
     offset: float
 
     def notes(self) -> list[str]:
         """Return what a user should know of how the take was used, one line each."""
-        lost = int((~self.placement.known).sum())
+        lost = int((~self.known).sum())
         lines = [
             f"lengths are multiplied by {self.size:.4g}; the rest shape is at {self.reference:g} s, "
             f"where points are up to {self.offset:.3g} from their markers"
         ]
-        return lines + ([f"in {lost} frames too few markers were seen to place it"] if lost else [])
+        return lines + ([f"in {lost} frames too few markers were seen to know where it lies"] if lost else [])
 
 
 def _spread(points: Floats) -> Floats:

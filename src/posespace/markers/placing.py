@@ -35,8 +35,14 @@ class Placement:
         """Return positions (F, M, 3) of each frame, brought to the place."""
         return np.asarray(positions @ np.swapaxes(rotations.matrices(self.turns), 1, 2) + self.shifts[:, None])
 
+    def back(self, positions: Floats) -> Floats:
+        """Return positions (F, M, 3) at the place, brought to where the frames lie."""
+        return np.asarray((positions - self.shifts[:, None]) @ rotations.matrices(self.turns))
 
-def placement(markers: Markers, target: Floats, whole: bool = False, smooth: float = 0.0) -> Placement:
+
+def placement(
+    markers: Markers, target: Floats, whole: bool = False, smooth: float = 0.0, weights: Floats | None = None
+) -> Placement:
     """Return the rigid motion that brings all markers of a take nearest to places that stay, `target` (M, 3).
 
     In frames in which fewer than three are seen, or all in a line, the place is interpolated between the nearest
@@ -49,8 +55,11 @@ def placement(markers: Markers, target: Floats, whole: bool = False, smooth: flo
     whole : one motion for the whole take, instead of one per frame
     smooth : seconds over which the motion is averaged, at least 0: where markers are close together, a jump of one of
         them by a millimetre moves what is far from them by several
+    weights : (F, M) how much each marker counts in each frame, zero where it is not seen; None: all seen ones alike
     """
     shares = equal_shares(markers.seen)
+    if weights is not None:
+        shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     goal = np.broadcast_to(target, markers.positions.shape)
     known = spans_plane(goal, shares) & spans_plane(markers.positions, shares)
     if not known.any():
