@@ -31,5 +31,5 @@ def followed(examples: Examples, rig: Rig, points: Sequence[int] | NDArray[np.in
 
 
 def _places(examples: Examples, row: int, points: Sequence[int] | NDArray[np.integer]) -> Floats:
-    shape: Floats = np.asarray(examples.shapes[row], dtype=np.float64)
-    return shape[np.asarray(points)]
+    shape = np.asarray(examples.shapes[row], dtype=np.float64)
+    return np.asarray(shape[np.asarray(points)])

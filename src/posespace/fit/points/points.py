@@ -28,6 +28,7 @@ from posespace.geometry.rigid import rigid
 from posespace.layer import Detail
 from posespace.learned_bones import MOST_BONES, LearnedBones
 from posespace.motion import Motion, pose_digests
+from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 from posespace.spaces import SHIFTS, PoseSpace
@@ -75,10 +76,11 @@ class ControlPoints:
                 raise InputError(f"{name}: expected {least:g} to {most:g}, got {getattr(self, name)}")
         object.__setattr__(self, "picked", _numbers(self.picked))
 
-    def fit(self, examples: Examples) -> Skin:
+    def fit(self, examples: Examples, virtual: Rig | None = None) -> Skin:
         """Return the skin of the examples: their shapes alone are used, however they are placed; the rig's is the rest.
 
         Its joints are the control points, which poses shift. Where the examples have heights, so has the skin's detail.
+        `virtual` is a rig of virtual bones (`posespace.bones`), where they are known already.
         """
         require_examples(examples)
         mesh = examples.rig.mesh
@@ -88,7 +90,7 @@ class ControlPoints:
         distances = geodesics(points)
         rig = control_rig(mesh, points, distances)
         motion = followed_motion(examples, rig, points)
-        bones = self._bones(examples, points, distances, motion.translations[:, 1:])
+        bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
         seen = skin.aligned(motion)[0]
         detail = None if examples.heights is None else self._detail(examples, rig.skeleton, seen)
@@ -96,14 +98,18 @@ class ControlPoints:
         about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
         return replace(skin, detail=detail, about=about)
 
-    def _bones(self, examples: Examples, points: list[int], distances: Floats, shifts: Floats) -> LearnedBones:
+    def _bones(
+        self, examples: Examples, points: list[int], distances: Floats, shifts: Floats, virtual: Rig | None
+    ) -> LearnedBones:
         """The bones of points that are shifted (S, M, 3) in the examples, `distances` (M, N) from them."""
         mesh = examples.rig.mesh
         rest = mesh.points[points].astype(np.float64)
         shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
-        virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points).rig
+        if virtual is None:
+            virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
-        turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, self.bones)
+        count = len(virtual.skeleton)
+        turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, count)
         near = self._near(distances, mesh.points, turned.centres)
         placed = shapes[:, points]
         anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)

@@ -58,7 +58,7 @@ class CPUPlayer(Player):
         if threads is not None and not 1 <= check.whole("threads", threads) <= most:
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
         self.blocks = blocks_of(skin, self._drive)
-        worth = threads != 1 and (threads is not None or self.blocks.vertices >= _MANY) and cores.cores_work()
+        worth = threads != 1 and (threads is not None or self.vertices >= _MANY) and cores.cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._alone = threads == 1
         self._loops = frames.ON_ALL_CORES if self.threads > 1 else frames.ALONE
@@ -78,6 +78,12 @@ class CPUPlayer(Player):
         self._make_room()
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a frame reads and writes: bones, skinned points, detail."""
+        parts = (self.blocks, self._bones, self._detail, self._surface_normals)
+        return sum(part.nbytes for part in parts if part is not None)
 
     def _make_room(self) -> None:
         super()._make_room()
