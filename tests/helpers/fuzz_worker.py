@@ -22,8 +22,9 @@ from pathlib import Path
 from posespace.cli.app import app
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.formats import load, pose_json
+from posespace.formats import files, load, pose_json
 from posespace.formats.usd import process
+from posespace.markers.gaps import filled
 from posespace.report import info
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
@@ -61,6 +62,9 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
             if contents.rigs and len(motion):
                 rig = next(iter(contents.rigs.values()))
                 rig.skin(motion[0])
+        if contents.markers is not None:
+            with files.naming(path):
+                filled(contents.markers).resampled(30.0)
 
 
 def gather(shapes: Path) -> None:

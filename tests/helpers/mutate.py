@@ -122,6 +122,14 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
+def head(rng: random.Random, content: bytes) -> bytes:
+    """Bytes at the beginning of a file, where it says what it holds, replaced by noise."""
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 3])):
+        changed[rng.randrange(min(24, len(content) or 1))] = rng.randrange(256)
+    return bytes(changed)
+
+
 BYTES: list[Damage] = [cut, flip, overwrite, splice]
 TEXT: list[Damage] = [*BYTES, word, word, word, lines, lines]
 
@@ -163,6 +171,9 @@ KINDS: dict[str, list[Damage]] = {
     ".obj": TEXT,
     ".ply": TEXT,
     ".bvh": TEXT,
+    ".tsv": TEXT,
+    ".trc": TEXT,
+    ".c3d": [head, head, head, *BYTES],
     ".json": [tree, tree, *TEXT],
     ".skin": [skin_tree, skin_tree, *BYTES],
     ".usda": TEXT,

@@ -7,7 +7,6 @@ that wrote it: Intel, DEC or MIPS; coordinates are floats, or whole numbers time
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -87,9 +86,9 @@ def read(path: Path) -> Contents:
         positions, seen = _frames(path, handle, size, numbers, layout)
     labels = _labels(parameters, layout.points)
     names = tuple(unique(labels, "marker"))
-    word = parameters.get("POINT:UNITS", [])
-    unit = UNITS.get(word[0].lower(), None) if word and isinstance(word[0], str) else None
-    notes = [] if unit else [f"names no unit of length that is known{word and f' ({word[0][:20]!r})'}; taken as mm"]
+    word = str((parameters.get("POINT:UNITS") or [""])[0])
+    unit = UNITS.get(word.lower())
+    notes = [] if unit else [f"its unit of length, {word[:20]!r}, is none that is known; taken as mm"]
     with files.naming(path):
         markers = Markers(names, positions, seen, layout.rate, unit or UNITS["mm"])
     return Contents(path, "C3D", markers=markers, notes=(*notes, *renamed_notes(names, labels)))
@@ -142,8 +141,9 @@ def _values(numbers: _Numbers, body: bytes) -> list[Any]:
     if kind == -1:
         length = shape[0] if shape else 1
         return [data[k : k + length].decode("latin-1").strip(" \0") for k in range(0, count, length)]
-    readers: dict[int, Callable[[bytes], Any]] = {1: list, 2: numbers.words, 4: numbers.floats}
-    return [value.item() if isinstance(value, np.generic) else value for value in readers.get(kind, lambda _: [])(data)]
+    if kind == 4:
+        return list(numbers.floats(data).tolist())
+    return list(numbers.words(data).tolist()) if kind == 2 else []
 
 
 def _layout(path: Path, header: bytes, numbers: _Numbers, parameters: dict[str, list[Any]]) -> _Layout:

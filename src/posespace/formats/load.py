@@ -131,6 +131,7 @@ def load_motion(
     rate = checked_rate(rate)
     if name is not None or rate is not None:
         _require_clips(file)
+    _require_markers(file, name, markers)
     if file.suffix.lower() in POSE_FILES:
         from posespace.formats import pose_json
 
@@ -139,14 +140,9 @@ def load_motion(
         poses = pose_json.read(file).chosen(only)
         return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
     if file.suffix.lower() in MARKER_FILES:
-        if name is not None:
-            raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
-        motion = _driven(file, skeleton, rate, note, markers)
-        with naming(file):
-            return motion.named(*only)
-    if markers is not None:
-        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out what moves what")
-    motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
+        motion, own = _driven(file, skeleton, rate, note, markers), skeleton
+    else:
+        motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
     with naming(file):
         motion = motion.named(*only)
     if skeleton is None or own is None or own.same_as(skeleton):
@@ -160,6 +156,15 @@ def _require_clips(file: Path) -> None:
     """Raise if a file is of a kind that holds poses one by one, without clips or frame rates."""
     if file.is_dir() or file.suffix.lower() in POSE_FILES:
         raise FileError(file, "holds poses and no clips, so it has neither clip names nor frame rates")
+
+
+def _require_markers(file: Path, name: str | None, markers: MarkerDrive | str | Path | None) -> None:
+    """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
+    captured = file.suffix.lower() in MARKER_FILES
+    if captured and name is not None:
+        raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
+    if markers is not None and not captured:
+        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out which moves what")
 
 
 def _driven(

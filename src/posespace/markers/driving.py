@@ -13,8 +13,9 @@ from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.rigid import equal_shares, rigid, spans_plane
-from posespace.markers.gaps import bridged, filled
+from posespace.markers.gaps import filled, trimmed
 from posespace.markers.markers import Markers
+from posespace.markers.neighbours import complete
 from posespace.markers.placing import Placement, placement
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
@@ -34,9 +35,12 @@ class MarkerDrive:
     reference : seconds into the take at which it shows the rest shape. None: the frame that is most like it
     offsets : whether each point keeps the distance that it has from its marker at the reference; otherwise points go
         where the markers are
+    trim : seconds beside each gap in which a marker is not trusted either
     longest : seconds; shorter gaps are filled
-    hold : seconds that a point is held in a longer gap
-    fade : seconds within which it then comes to rest
+    hold : seconds into a longer gap in which a point keeps what the other points do not say of it
+    fade : seconds within which that then goes, until the point does what the others say, or is as at the reference
+        where none is seen
+    smooth : seconds over which the rigid motion of the whole is averaged
     keep_whole : whether the motion of the whole is kept, on the root; otherwise the whole stays where it rests
     """
 
@@ -45,14 +49,16 @@ class MarkerDrive:
     size: float | None = None
     reference: float | None = None
     offsets: bool = True
+    trim: float = 0.03
     longest: float = 0.25
     hold: float = 0.25
     fade: float = 0.5
+    smooth: float = 0.1
     keep_whole: bool = False
 
     def __post_init__(self) -> None:
         check.kind("points", self.points, Mapping)
-        for name in ("longest", "hold", "fade"):
+        for name in ("trim", "longest", "hold", "fade", "smooth"):
             if not 0 <= check.number(name, getattr(self, name)) < math.inf:
                 raise InputError(f"{name}: expected seconds, at least 0, got {getattr(self, name)}")
         if self.size is not None and not 0 < check.number("size", self.size) < math.inf:
@@ -67,20 +73,21 @@ class MarkerDrive:
         pairs = self._pairs(markers, skeleton)
         moving, joints = list(pairs), [skeleton.index(point) for point in pairs.values()]
         by = list(dict.fromkeys(self.place_by)) or moving
-        take = filled(markers.chosen(list(dict.fromkeys([*moving, *by]))), self.longest)
+        take = filled(trimmed(markers.chosen(list(dict.fromkeys([*moving, *by]))), self.trim), self.longest)
         take = take if rate is None else take.resampled(rate)
-        moved, kept = take.chosen(moving), take.chosen(by)
         rest = skeleton.rest_world[joints, :3, 3]
-        frame = self._reference(moved, kept, rest)
+        frame = self._reference(take.chosen(moving), take.chosen(by), rest)
+        # Seen or not, every marker has a place from here on.
+        whole, lie = complete(take, take.positions[frame], np.isin(take.names, by), self.hold, self.fade)
+        moved, kept = whole.chosen(moving), whole.chosen(by)
         size = self.size or float(_spread(rest) / _spread(moved.positions[frame]))
-        goal = _brought(size * kept.positions[frame], size * moved.positions[frame], rest, np.isin(moving, by))
-        found = placement(replace(kept, positions=size * kept.positions), goal)
+        goal = _brought(size * kept.positions[frame], size * moved.positions[frame], rest)
+        found = placement(replace(kept, positions=size * kept.positions), goal, smooth=self.smooth)
         placed = found(size * moved.positions)
         own = rest - placed[frame]
         shifts = placed - rest + (own if self.offsets else 0.0)
-        shifts = bridged(shifts, moved.seen, take.rate, self.hold, self.fade)
         motion = _motion(skeleton, joints, shifts, take.times, found if self.keep_whole else None)
-        return Driven(motion, frame / take.rate, size, found, float(np.linalg.norm(own, axis=1).max()))
+        return Driven(motion, frame / take.rate, size, found, lie.known, float(np.linalg.norm(own, axis=1).max()))
 
     def _pairs(self, markers: Markers, skeleton: Skeleton) -> dict[str, str]:
         """Return the control point of each marker that moves one; every control point has a marker."""
@@ -134,6 +141,7 @@ class Driven:
     reference : seconds into the take at which it shows the rest shape
     size : what its lengths were multiplied by
     placement : the rigid motion that was taken out of it
+    known : (F,) bool, whether enough markers were seen in a frame to know where it lies
     offset : the largest distance of a point from its marker at the reference, in the skin's unit
     """
 
@@ -141,16 +149,17 @@ class Driven:
     reference: float
     size: float
     placement: Placement
+    known: NDArray[np.bool_]
     offset: float
 
     def notes(self) -> list[str]:
         """Return what a user should know of how the take was used, one line each."""
-        lost = int((~self.placement.known).sum())
+        lost = int((~self.known).sum())
         lines = [
             f"lengths are multiplied by {self.size:.4g}; the rest shape is at {self.reference:g} s, "
             f"where points are up to {self.offset:.3g} from their markers"
         ]
-        return lines + ([f"in {lost} frames too few markers were seen to place it"] if lost else [])
+        return lines + ([f"in {lost} frames too few markers were seen to know where it lies"] if lost else [])
 
 
 def _spread(points: Floats) -> Floats:
@@ -159,15 +168,12 @@ def _spread(points: Floats) -> Floats:
     return np.asarray(np.maximum(np.sqrt((apart**2).sum(axis=-1).mean(axis=-1)), 1e-300))
 
 
-def _brought(markers: Floats, moved: Floats, rest: Floats, firm: NDArray[np.bool_]) -> Floats:
-    """Return markers (K, 3) at the reference, brought to the rest shape.
+def _brought(markers: Floats, moved: Floats, rest: Floats) -> Floats:
+    """Return markers (K, 3) at the reference, brought to the rest shape as those that move points are to these.
 
-    Those that move points, `moved` (M, 3), are brought to them, `rest` (M, 3): by the `firm` ones (M,) alone where
-    three of these do not lie in a line.
+    Both `moved` and `rest` are (M, 3).
     """
-    shares = equal_shares(firm)
-    if not spans_plane(rest, shares):
-        shares = equal_shares(np.ones(len(rest), dtype=bool))
+    shares = equal_shares(np.ones(len(rest), dtype=bool))
     if not (spans_plane(rest, shares) and spans_plane(moved, shares)):
         raise InputError("markers: expected three or more that move points, off one line, to place the take by")
     turn, shift = rigid(moved, rest, shares)
@@ -177,7 +183,8 @@ def _brought(markers: Floats, moved: Floats, rest: Floats, firm: NDArray[np.bool
 def _motion(skeleton: Skeleton, joints: list[int], shifts: Floats, times: Floats, whole: Placement | None) -> Motion:
     """Return the motion in which joints are shifted from rest by `shifts` (F, M, 3) in the world."""
     world = np.tile(skeleton.rest_world, (len(shifts), 1, 1, 1))
-    world[:, joints, :3, 3] += shifts
+    places = world[..., :3, 3]
+    places[:, joints] += shifts
     if whole is not None:
         moved = np.tile(np.eye(4), (len(shifts), 1, 1))
         back = rotations.matrices(rotations.inverse(whole.turns))

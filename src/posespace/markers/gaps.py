@@ -17,6 +17,19 @@ _SLOPE = 3
 """Frames beside a gap over which its speed is measured: one alone would pass its noise on."""
 
 
+def trimmed(markers: Markers, seconds: float) -> Markers:
+    """Return the take with its gaps longer by so many seconds on both sides.
+
+    A marker that is about to be hidden, or has just come back, is seen by few cameras and then jumps.
+    """
+    if not 0 <= check.number("trim", seconds) < np.inf:
+        raise InputError(f"trim: expected seconds, at least 0, got {seconds}")
+    seen, frames = markers.seen.copy(), int(min(seconds * markers.rate + 0.5, len(markers)))
+    for marker, start, end in markers.gaps.tolist():
+        seen[max(start - frames, 0) : end + frames, marker] = False
+    return replace(markers, seen=seen)
+
+
 def filled(markers: Markers, longest: float = 0.25, how: str = "cubic") -> Markers:
     """Return the take with its short gaps filled; longer ones, and those at its ends, stay.
 

@@ -35,8 +35,14 @@ class Placement:
         """Return positions (F, M, 3) of each frame, brought to the place."""
         return np.asarray(positions @ np.swapaxes(rotations.matrices(self.turns), 1, 2) + self.shifts[:, None])
 
+    def back(self, positions: Floats) -> Floats:
+        """Return positions (F, M, 3) at the place, brought to where the frames lie."""
+        return np.asarray((positions - self.shifts[:, None]) @ rotations.matrices(self.turns))
 
-def placement(markers: Markers, target: Floats, whole: bool = False) -> Placement:
+
+def placement(
+    markers: Markers, target: Floats, whole: bool = False, smooth: float = 0.0, weights: Floats | None = None
+) -> Placement:
     """Return the rigid motion that brings all markers of a take nearest to places that stay, `target` (M, 3).
 
     In frames in which fewer than three are seen, or all in a line, the place is interpolated between the nearest
@@ -47,8 +53,13 @@ def placement(markers: Markers, target: Floats, whole: bool = False) -> Placemen
     markers : the take, with only the markers that the place is found from
     target : (M, 3) where they should be
     whole : one motion for the whole take, instead of one per frame
+    smooth : seconds over which the motion is averaged, at least 0: where markers are close together, a jump of one of
+        them by a millimetre moves what is far from them by several
+    weights : (F, M) how much each marker counts in each frame, zero where it is not seen; None: all seen ones alike
     """
     shares = equal_shares(markers.seen)
+    if weights is not None:
+        shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     goal = np.broadcast_to(target, markers.positions.shape)
     known = spans_plane(goal, shares) & spans_plane(markers.positions, shares)
     if not known.any():
@@ -63,7 +74,9 @@ def placement(markers: Markers, target: Floats, whole: bool = False) -> Placemen
         turns, shifts = np.tile(rotations.IDENTITY, (len(markers), 1)), np.zeros((len(markers), 3))
         turn, shifts[known] = rigid(goal[known], markers.positions[known], shares[known])
         turns[known] = rotations.from_matrices(turn)
-        turns, shifts = _between(turns, shifts, known, target.mean(axis=0))
+        turns, centres = _between(turns, shifts, known, target.mean(axis=0))
+        turns, centres = _smoothed(turns, centres, round(smooth * markers.rate))
+        shifts = centres - rotations.matrices(turns) @ target.mean(axis=0)
     back = rotations.inverse(turns)
     found = Placement(back, -np.einsum("fij,fj->fi", rotations.matrices(back), shifts), known, np.zeros(len(markers)))
     apart = ((found(markers.positions) - goal) ** 2).sum(axis=2)
@@ -71,9 +84,9 @@ def placement(markers: Markers, target: Floats, whole: bool = False) -> Placemen
 
 
 def _between(turns: Floats, shifts: Floats, known: NDArray[np.bool_], middle: Floats) -> tuple[Floats, Floats]:
-    """Return the motions (F, 4) and (F, 3) with those not `known` (F,) between their neighbours.
+    """Return the turns (F, 4), and where the `middle` (3,) of the place goes (F, 3).
 
-    The `middle` (3,) of the place moves on a straight line meanwhile.
+    In frames that are not `known` (F,) both are between those of their neighbours.
     """
     frames, have = np.arange(len(known)), np.flatnonzero(known)
     after = np.clip(np.searchsorted(have, frames), 0, len(have) - 1)
@@ -82,5 +95,19 @@ def _between(turns: Floats, shifts: Floats, known: NDArray[np.bool_], middle: Fl
     along = np.clip((frames - a) / np.maximum(b - a, 1), 0, 1)
     turn = np.where(known[:, None], turns, rotations.slerp(turns[a], turns[b], along))
     centres = np.einsum("fij,j->fi", rotations.matrices(turns), middle) + shifts
-    moved = centres[a] + along[:, None] * (centres[b] - centres[a])
-    return turn, moved - np.einsum("fij,j->fi", rotations.matrices(turn), middle)
+    return turn, centres[a] + along[:, None] * (centres[b] - centres[a])
+
+
+def _smoothed(turns: Floats, centres: Floats, frames: int) -> tuple[Floats, Floats]:
+    """Return turns (F, 4) and places (F, 3) averaged over so many frames on both sides, the nearest counting most."""
+    if frames < 1 or len(turns) < 2:
+        return turns, centres
+    # Of the two quaternions of a rotation, the one that is nearer to that of the frame before.
+    agree = np.sign((turns[1:] * turns[:-1]).sum(axis=1))
+    signs = np.cumprod(np.concatenate([[1.0], np.where(agree == 0, 1.0, agree)]))
+    values = np.concatenate([turns * signs[:, None], centres], axis=1)
+    window = 1 - (np.arange(-frames, frames + 1) / (frames + 1)) ** 2
+    # Beyond its ends a take goes on as it came, turned about its last frame, so that its ends stay where they are.
+    padded = np.pad(values, ((frames, frames), (0, 0)), mode="reflect", reflect_type="odd")
+    mean = np.stack([np.convolve(column, window / window.sum(), mode="valid") for column in padded.T], axis=1)
+    return rotations.normalize(mean[:, :4]), mean[:, 4:]

@@ -210,10 +210,11 @@ class _Run:
 
 def motion_of(skin: Posable, examples: Examples) -> Motion:
     """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
-    bones = skin.bones if isinstance(skin, Skin) else None
-    if bones is None or examples.rig.skeleton.names == skin.rig.skeleton.names:
+    bones = skin.bones if isinstance(skin, Skin) else skin
+    points = getattr(bones, "points", None)
+    if points is None or examples.rig.skeleton.names == skin.rig.skeleton.names:
         return examples.motion
-    return followed_motion(examples, skin.rig, bones.points)
+    return followed_motion(examples, skin.rig, points)
 
 
 def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:

@@ -49,6 +49,11 @@ class RigidSurface(Unsaved):
         return self.handles.rig
 
     @property
+    def points(self) -> Ints:
+        """(C,) the vertices of the control points."""
+        return self.handles.points
+
+    @property
     def tables(self) -> tuple[Floats, ...]:
         """What it stores, excluding the rig."""
         return (self.handles.shapes.astype(np.float32),)

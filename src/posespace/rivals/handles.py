@@ -110,6 +110,11 @@ class Handles:
         distinct = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
         return cls(rig, joints, held.astype(np.int32), rest, triangles[distinct], aligned, anchors)
 
+    @property
+    def points(self) -> Ints:
+        """(C,) the vertices of the control points, of those of the rig."""
+        return np.asarray(self.rig.mesh.weld.first[self.held])
+
     def places(self, pose: Pose) -> tuple[Floats, Floats, Floats]:
         """Return where a pose wants the points (C, 3), brought to the rest, and the way back: (3, 3) and (3,)."""
         world = self.rig.skeleton.world(pose.rotations.astype(np.float64), pose.translations)[self.joints, :3, 3]
