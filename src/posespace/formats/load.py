@@ -79,7 +79,7 @@ def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
 
 def load_markers(path: str | Path) -> Markers:
     """Return the take of a file of markers: C3D, TSV or TRC."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     if contents.markers is None:
         raise FileError(contents.path, f"holds no markers; known endings are {' '.join(MARKER_FILES)}")
     return contents.markers
