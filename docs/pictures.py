@@ -12,8 +12,8 @@ from pathlib import Path
 import muscle_pictures
 import numpy as np
 import points_pictures
-from bone_picture import bones
 import register_pictures
+from bone_picture import bones
 from frame_picture import frame
 from scan_pictures import scans
 
