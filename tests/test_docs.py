@@ -30,7 +30,7 @@ PAGES_ON_AN_ARM = (
     "muscles.md",
     "retarget.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md")
 
 
 @pytest.fixture(scope="module")
