@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import heapq
 import importlib
 import os
@@ -10,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 
 class InputError(ValueError):
@@ -17,6 +19,10 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied as it is, without `__init__`, whose arguments differ: errors of other processes arrive as copies."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
 
 
 class FileError(InputError):
