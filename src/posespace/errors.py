@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import heapq
 import importlib
 import os
@@ -22,7 +21,12 @@ class InputError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied as it is, without `__init__`, whose arguments differ: errors of other processes arrive as copies."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        return _unmade, (type(self), self.args), self.__dict__
+
+
+def _unmade(kind: type[InputError], words: tuple[Any, ...]) -> InputError:
+    """Return an error of a kind that `__init__` was not called for; pickling then puts its attributes back."""
+    return kind.__new__(kind, *words)
 
 
 class FileError(InputError):

@@ -20,6 +20,7 @@ from helpers.limited import MEMORY, limit_memory, limited, refusal, use_all
 from posespace.cli.app import app
 from posespace.examples import Examples
 from posespace.formats import load, pose_json
+from posespace.formats.files import naming
 from posespace.formats.usd import process
 from posespace.report import info
 from posespace.skeleton import Skeleton
@@ -50,7 +51,9 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
         for motion in contents.motions.values():
             if contents.rigs and len(motion):
                 rig = next(iter(contents.rigs.values()))
-                rig.skin(motion[0])
+                # As `posespace pose` does; a rig by itself does not know where a pose comes from.
+                with naming(path):
+                    rig.skin(motion[0])
 
 
 def gather(shapes: Path) -> None:

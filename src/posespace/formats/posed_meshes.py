@@ -58,7 +58,10 @@ def write_posed(
         motion = choice.load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
         for index, name in enumerate(track(list(names.values()), "posing")):
-            save_mesh(folder / name, rig.mesh, shape(motion[index]).astype(rig.mesh.points.dtype))
+            # A pose may be too far for this rig although each of its numbers is ordinary.
+            with files.naming(poses):
+                points = shape(motion[index])
+            save_mesh(folder / name, rig.mesh, points.astype(rig.mesh.points.dtype))
         pose_json.write(folder / POSES, motion, rig.skeleton, {"rig": printable(source.name), "meshes": names})
 
 
