@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones scans]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -13,6 +13,7 @@ import muscle_pictures
 import numpy as np
 from bone_picture import bones
 from frame_picture import frame
+from scan_pictures import scans
 
 from posespace import datasets
 from posespace.examples import Examples
@@ -112,6 +113,7 @@ PICTURES = {
     "retarget": muscle_pictures.retarget,
     "frame": frame,
     "bones": bones,
+    "scans": scans,
 }
 
 if __name__ == "__main__":

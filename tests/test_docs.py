@@ -31,7 +31,7 @@ PAGES_ON_AN_ARM = (
     "retarget.md",
     "bones.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md")
 
 
 @pytest.fixture(scope="module")

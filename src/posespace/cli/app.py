@@ -23,6 +23,7 @@ from posespace.cli.options import Group
 from posespace.cli.pose import pose
 from posespace.cli.printing import complain, warn
 from posespace.cli.retarget import retarget
+from posespace.cli.scans import scans
 from posespace.cli.simulate import simulate
 from posespace.errors import InputError
 
@@ -49,7 +50,7 @@ def app() -> None:
 
 
 # In the order in which one meets them.
-for _command in (demo, info, pose, examples, bones, simulate, fit, evaluate, edit, retarget, export, bench):
+for _command in (demo, info, pose, examples, bones, simulate, scans, fit, evaluate, edit, retarget, export, bench):
     app.add_command(_command)
 
 
