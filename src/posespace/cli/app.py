@@ -10,6 +10,7 @@ import warnings
 import click
 
 from posespace.cli.bench import bench
+from posespace.cli.bones import bones
 from posespace.cli.completion import completion_options
 from posespace.cli.demo import demo
 from posespace.cli.edit import edit
@@ -49,7 +50,7 @@ def app() -> None:
 
 
 # In the order in which one meets them.
-for _command in (demo, info, pose, examples, simulate, scans, fit, evaluate, edit, retarget, export, bench):
+for _command in (demo, info, pose, examples, bones, simulate, scans, fit, evaluate, edit, retarget, export, bench):
     app.add_command(_command)
 
 
