@@ -36,7 +36,8 @@ def scans(
 ) -> None:
     """Make scans of a built-in hand, with known truth.
 
-    They come with landmarks, to try and to measure registration. Each scan has triangles of its own, noise, holes, an open wrist, and a place of its own.
+    They come with landmarks, to try and to measure registration. Each has triangles of its own, noise, holes, an open
+    wrist, and a place of its own.
     """
     from posespace.datasets import Scanner, scanned_hand, write_scans
     from posespace.progress import counter, status
