@@ -23,10 +23,11 @@ _CLOSE = (
 
 def scans() -> None:
     """All scans of the first hand, back in the hand's own frame, from both sides; then wrinkles of both hands."""
-    hand = scanned_hand()
+    # Coarser than the scans that the command writes: at the size of the cells it does not show.
+    hand = scanned_hand(vertices=12_000)
     cells = [cell for index in range(len(hand)) for cell in _scan_cells(hand, index)]
     save_png(IMG / "scans.png", montage([cells[k : k + 7] for k in range(0, len(cells), 7)]))
-    rows = [_close(hand), _close(scanned_hand(2))]
+    rows = [_close(scanned_hand(which)) for which in (1, 2)]
     save_png(IMG / "wrinkles.png", montage(rows, labels=["hand 1", "hand 2"]))
 
 

@@ -31,7 +31,7 @@ PAGES_ON_AN_ARM = (
     "retarget.md",
     "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md", "register.md")
 
 
 @pytest.fixture(scope="module")

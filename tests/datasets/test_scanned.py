@@ -88,6 +88,17 @@ def test_wrinkles_deepen_where_the_skin_is_pressed_and_nowhere_else(hand: Scanne
     assert deeper[pressed].mean() > 5 * deeper[kept].mean()
 
 
+def test_the_second_hand_has_the_same_surface_in_another_shape(hand: ScannedHand) -> None:
+    other = scanned_hand(2, vertices=SMALL)
+    np.testing.assert_array_equal(other.mesh.triangles, hand.mesh.triangles)
+    assert other.names == hand.names
+    one, two = (np.ptp(each.mesh.points, axis=0) for each in (hand, other))
+    assert two[1] > 1.03 * one[1]
+    middle, knuckle = (hand.landmarks[name] for name in ("middle tip", "middle_mcp back"))
+    lengths = [np.linalg.norm(each.mesh.points[middle] - each.mesh.points[knuckle]) for each in (hand, other)]
+    assert lengths[1] == pytest.approx(1.13 * lengths[0], rel=0.02)
+
+
 def test_strain_is_that_of_a_stretched_sheet() -> None:
     x, y = (grid.ravel().astype(float) for grid in np.meshgrid(np.arange(6), np.arange(5)))
     flat = np.stack([x, y, 0 * x], axis=1)

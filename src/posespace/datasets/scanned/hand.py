@@ -126,6 +126,8 @@ def _simulated(which: int, names: tuple[str, ...]) -> Examples:
         left = [name for name in left if name not in found]
         if found:
             parts.append(held.subset([held.motion.names.index(name) for name in found]))
+    if left:
+        raise InputError(f"scanned hand {which}: expected all poses to be stored, got none named {left[0]!r}")
     together = parts[0].joined(*parts[1:])
     return together.subset([together.motion.names.index(name) for name in names])
 

@@ -139,4 +139,4 @@ def _noise(points: Floats, size: float, generator: np.random.Generator) -> Float
     total = np.zeros(len(points))
     for wave, phase in zip(waves, phases, strict=True):
         total += np.cos(points @ wave + phase)
-    return total * np.sqrt(2 / _WAVES)
+    return np.asarray(total * np.sqrt(2 / _WAVES))
