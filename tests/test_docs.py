@@ -30,6 +30,7 @@ PAGES_ON_AN_ARM = (
     "muscles.md",
     "retarget.md",
     "transfer.md",
+    "bones.md",
 )
 PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md", "register.md")
 

@@ -10,6 +10,7 @@ import warnings
 import click
 
 from posespace.cli.bench import bench
+from posespace.cli.bones import bones
 from posespace.cli.completion import completion_options
 from posespace.cli.demo import demo
 from posespace.cli.edit import edit
@@ -56,6 +57,7 @@ for _command in (
     info,
     pose,
     examples,
+    bones,
     simulate,
     scans,
     register,
