@@ -1,6 +1,7 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones scans]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones scans
+     register real-hand]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+import register_pictures
 from bone_picture import bones
 from frame_picture import frame
 from scan_pictures import scans
@@ -114,6 +116,8 @@ PICTURES = {
     "frame": frame,
     "bones": bones,
     "scans": scans,
+    "register": register_pictures.registered,
+    "real-hand": register_pictures.real_hand,
 }
 
 if __name__ == "__main__":

@@ -29,9 +29,10 @@ PAGES_ON_AN_ARM = (
     "export.md",
     "muscles.md",
     "retarget.md",
+    "transfer.md",
     "bones.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md", "register.md")
 
 
 @pytest.fixture(scope="module")

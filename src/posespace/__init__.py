@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from posespace.other_side import mirror_examples as mirror_examples
     from posespace.other_skeleton import onto as onto
     from posespace.pose import Pose as Pose
+    from posespace.register.correspondence import triangle_correspondence as triangle_correspondence
+    from posespace.register.registration import Registered as Registered
+    from posespace.register.registration import Registrar as Registrar
+    from posespace.register.registration import Registration as Registration
+    from posespace.register.transfer import transfer as transfer
     from posespace.report.score import evaluate as evaluate
     from posespace.rig import Rig as Rig
     from posespace.skeleton import Skeleton as Skeleton
@@ -80,6 +85,9 @@ _HOMES = {
     "posespace.other_side": ("mirror", "mirror_examples"),
     "posespace.other_skeleton": ("onto",),
     "posespace.pose": ("Pose",),
+    "posespace.register.correspondence": ("triangle_correspondence",),
+    "posespace.register.registration": ("Registered", "Registrar", "Registration"),
+    "posespace.register.transfer": ("transfer",),
     "posespace.report.score": ("evaluate",),
     "posespace.rig": ("Rig",),
     "posespace.skeleton": ("Skeleton",),

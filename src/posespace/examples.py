@@ -14,13 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.subdivision import MOST_LEVELS
 from posespace.motion import Motion, matching
 from posespace.pose import Pose
 from posespace.rig import Rig
 
 
 class Shapes(Protocol):
-    """Observed shapes by number: an array (P, N, 3), or a store that maps each one when it is asked for."""
+    """Observed shapes by number: an array (P, N, 3), or a store that maps each one when it is asked for.
+
+    Heights of detail by number are the same: an array (P, M), or a store.
+    """
 
     def __len__(self) -> int: ...
 
@@ -36,11 +40,16 @@ class Examples:
     rig : the rig, whose mesh is the rest shape
     motion : P poses
     shapes : P observed shapes (N, 3) in posed space
+    heights : of detail, or None: for each shape (M,), how far the observed surface lies from the shape along its
+        normals, after the mesh was subdivided `levels` times
+    levels : subdivisions of the mesh that `heights` are on, 0 to 6
     """
 
     rig: Rig
     motion: Motion
     shapes: Shapes
+    heights: Shapes | None = None
+    levels: int = 0
 
     def __post_init__(self) -> None:
         if len(self.shapes) != len(self.motion):
@@ -48,6 +57,10 @@ class Examples:
         if self.motion.rotations.shape[1] != len(self.rig.skeleton):
             have = self.motion.rotations.shape[1]
             raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {have}")
+        if self.heights is not None and len(self.heights) != len(self.motion):
+            raise InputError(f"examples: expected heights of {len(self.motion)} shapes, got {len(self.heights)}")
+        if not 0 <= check.whole("levels", self.levels) <= MOST_LEVELS:
+            raise InputError(f"levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
 
     def __repr__(self) -> str:
         return f"Examples({len(self)} shapes of {self.rig})"
@@ -76,15 +89,18 @@ class Examples:
         if 0 < len(finished) < len(store):
             missing = f"{len(store) - len(finished)} of its {len(store)} poses are not finished"
             warnings.warn(f"{path}: {missing} and are left out", stacklevel=2)
-        return cls(store.rig, store.motion[finished], _StoredShapes(store.shape, finished))
+        heights = None if store.levels is None else _StoredShapes(store.heights, finished)
+        shapes = _StoredShapes(store.shape, finished)
+        return cls(store.rig, store.motion[finished], shapes, heights, store.levels or 0)
 
     def save(self, path: str | Path) -> None:
         """Write all examples to a new store."""
         from posespace.formats.example_store import ExampleStore
 
-        store = ExampleStore.create(path, self.rig, self.motion)
+        levels = None if self.heights is None else self.levels
+        store = ExampleStore.create(path, self.rig, self.motion, levels=levels)
         for index in range(len(self)):
-            store.write(index, self.shapes[index])
+            store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 
     def __len__(self) -> int:
         return len(self.motion)
@@ -98,14 +114,19 @@ class Examples:
             numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
         except IndexError as error:
             raise InputError(f"subset: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
-        return Examples(self.rig, self.motion[numbers], _StoredShapes(self.shapes.__getitem__, numbers))
+        shapes, heights = (
+            None if source is None else _StoredShapes(source.__getitem__, numbers)
+            for source in (self.shapes, self.heights)
+        )
+        assert shapes is not None
+        return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels)
 
     def named(self, *patterns: str) -> Examples:
         """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
         return self.subset(matching(self.motion.names, patterns))
 
     def joined(self, *others: Examples) -> Examples:
-        """These examples and others of the same rig as one set."""
+        """These examples and others of the same rig as one set; detail is kept where all have it on the same levels."""
         every = (self, *others)
         for other in others:
             same = other.rig.mesh.points.shape == self.rig.mesh.points.shape
@@ -113,7 +134,9 @@ class Examples:
                 raise InputError(f"joined: expected examples of one rig, got {self.rig} and {other.rig}")
         poses = [pose for each in every for pose in each.motion]
         motion = Motion.from_poses(poses, [name for each in every for name in each.motion.names])
-        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]))
+        heights = [each.heights for each in every if each.heights is not None and each.levels == self.levels]
+        kept = _JoinedShapes(heights) if len(heights) == len(every) else None
+        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]), kept, self.levels)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.

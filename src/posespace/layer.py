@@ -11,6 +11,7 @@ from posespace import check
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
+from posespace.geometry.subdivision import MOST_LEVELS
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -19,8 +20,6 @@ from posespace.spaces import PoseSpace
 
 Interpolant = RBFInterpolant | ShepardInterpolant
 Basis = Floats | PackedBasis
-
-MOST_LEVELS = 6
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import shutil
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
 from posespace.formats.zarr_arrays import ArrayForm, map_group, read_group, write_store
+from posespace.geometry.subdivision import MOST_LEVELS, fine_vertex_count
 from posespace.motion import Motion
 from posespace.rig import Rig
 
@@ -45,12 +47,14 @@ class ExampleStore:
     rig : the rig all shapes belong to
     motion : every pose of the store, finished or not
     made : the settings that decide its shapes, by name; empty where they are not recorded
+    levels : subdivisions of the rig's mesh on which each shape has heights of detail; None: they have none
     """
 
     path: Path
     rig: Rig
     motion: Motion
     made: Mapping[str, Any] = field(default_factory=dict)
+    levels: int | None = None
     _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
     _verified: set[int] = field(default_factory=set, repr=False)
 
@@ -62,6 +66,7 @@ class ExampleStore:
         motion: Motion,
         resume: bool = False,
         made: Mapping[str, str | float | bool] | None = None,
+        levels: int | None = None,
     ) -> ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all.
 
@@ -69,7 +74,7 @@ class ExampleStore:
         """
         target = Path(path)
         if resume and target.exists():
-            return cls.open(target)._same(rig, motion, made or {})
+            return cls.open(target)._same(rig, motion, made or {}, levels)
         if target.exists():
             raise FileError(target, "exists already; remove it, or choose another output")
         if motion.rotations.shape[1] != len(rig.skeleton):
@@ -82,6 +87,7 @@ class ExampleStore:
             "rig": records.write_rig(rig, writer, "rig"),
             "motion": records.write_motion(motion, writer, "motion"),
             **({"made": dict(made)} if made else {}),
+            **({"levels": levels} if levels is not None else {}),
         }
         count, points = len(motion), len(rig.mesh.points)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -90,13 +96,16 @@ class ExampleStore:
                 "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
                 "marks": ((count,), (1,), np.dtype("<u8")),
             }
+            if levels is not None:
+                fine = fine_vertex_count(rig.mesh.triangles, points, levels)
+                empty["heights"] = ((count, fine), (1, fine), np.dtype("<f4"))
             write_store(temporary, {"posespace": about}, writer.arrays, empty)
             os.rename(temporary, target)
         except OSError as error:
             raise FileError(target, f"cannot be written ({error.strerror or error})") from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-        return cls(target, rig, motion, made or {})
+        return cls(target, rig, motion, made or {}, levels)
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -115,9 +124,10 @@ class ExampleStore:
             if motion.rotations.shape[1] != len(rig.skeleton):
                 raise FileError(folder, "is damaged (its poses and its rig have different joints)")
             made = head.part("made", {}).values
-        return cls(folder, rig, motion, made)
+            levels = head.integer("levels", below=MOST_LEVELS + 1) if "levels" in head else None
+        return cls(folder, rig, motion, made, levels)
 
-    def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any]) -> ExampleStore:
+    def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any], levels: int | None) -> ExampleStore:
         """Return this store if it is for that rig and those poses, and no recorded setting differs."""
         same = (
             self.motion.names == motion.names
@@ -131,7 +141,28 @@ class ExampleStore:
             if name in self.made and self.made[name] != value:
                 was = f"was made with {name} {self.made[name]}, now {name} is {value}"
                 raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
+        if self.levels != levels:
+            was = f"holds detail on {self.levels} levels, now on {levels}"
+            raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
         return self
+
+    def reposed(self, motion: Motion) -> ExampleStore:
+        """Replace the poses of the store by others of the same names; its shapes stay. Not while others write to it."""
+        token = secrets.token_hex(4)
+        fresh, old = (self.path.with_name(f".{self.path.name}.{token}.{kind}") for kind in ("part", "old"))
+        try:
+            ExampleStore.create(fresh, self.rig, motion, made=self.made, levels=self.levels)
+            for part in ("shapes", "marks", "heights", "failures"):
+                if (self.path / part).is_dir():
+                    shutil.copytree(self.path / part, fresh / part, dirs_exist_ok=True)
+            os.rename(self.path, old)
+            os.rename(fresh, self.path)
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+        return ExampleStore.open(self.path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that gets a store opens it by itself: maps of files do not travel."""
@@ -152,8 +183,11 @@ class ExampleStore:
         """Return when the shape of pose `index` was finished, in seconds since the epoch; 0 if it is not."""
         return self._mark_file(index).stat().st_mtime if self._mark(index) is not None else 0.0
 
-    def write(self, index: int, points: ArrayLike) -> None:
-        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe while others write other poses."""
+    def write(self, index: int, points: ArrayLike, heights: ArrayLike | None = None) -> None:
+        """Store the shape (N, 3) of pose `index`, then mark it finished. Safe while others write other poses.
+
+        Where the store has `levels`, the heights (M,) of the shape's detail go with it.
+        """
         if not 0 <= index < len(self):
             raise InputError(f"pose {index}: expected 0 to {len(self) - 1}")
         name = f"shape of pose {self.motion.names[index]!r}"
@@ -162,8 +196,16 @@ class ExampleStore:
         self._mapped.pop(index, None)
         self._verified.discard(index)
         self._replace(self._chunk(index), chunk)
+        digest = zlib.crc32(chunk)
+        if self.levels is not None:
+            if heights is None:
+                raise InputError(f"{name}: expected heights of detail with it, as this store has them")
+            fine = check.floats(f"heights of pose {self.motion.names[index]!r}", heights, (self._fine,), check.LARGEST)
+            relief = np.ascontiguousarray(fine, dtype="<f4").tobytes()
+            self._replace(self._heights_file(index), relief)
+            digest = zlib.crc32(relief, digest)
         self._failure(index).unlink(missing_ok=True)
-        self._replace(self._mark_file(index), (_MARKED + zlib.crc32(chunk)).to_bytes(_MARK_BYTES, "little"))
+        self._replace(self._mark_file(index), (_MARKED + digest).to_bytes(_MARK_BYTES, "little"))
 
     def fail(self, index: int, reason: str) -> None:
         """Note why the shape of pose `index` could not be made; storing the shape removes the note."""
@@ -199,10 +241,37 @@ class ExampleStore:
             mapped = files.map_file(path, np.dtype("<f4"), shape)
         except FileError as error:
             raise FileError(path, f"the shape of pose {name!r} {error.problem}") from error
-        if index not in self._verified and zlib.crc32(mapped.data) != mark - _MARKED:
-            raise FileError(path, f"the shape of pose {name!r} is damaged (its checksum differs)")
+        if index not in self._verified:
+            digest = zlib.crc32(mapped.data)
+            if self.levels is not None:
+                digest = zlib.crc32(self._map_heights(index).data, digest)
+            if digest != mark - _MARKED:
+                raise FileError(path, f"the shape of pose {name!r} is damaged (its checksum differs)")
         self._verified.add(index)
         return mapped
+
+    def heights(self, index: int) -> Floats:
+        """Return the heights (M,) of the detail of pose `index`: a read-only view of its mapped file."""
+        if self.levels is None:
+            raise FileError(self.path, "holds no heights of detail")
+        # With the shape, the checksum of both is verified.
+        self.shape(index)
+        return self._map_heights(index)
+
+    @cached_property
+    def _fine(self) -> int:
+        """Vertices of the subdivided mesh."""
+        return fine_vertex_count(self.rig.mesh.triangles, len(self.rig.mesh.points), self.levels or 0)
+
+    def _map_heights(self, index: int) -> Floats:
+        try:
+            return files.map_file(self._heights_file(index), np.dtype("<f4"), (self._fine,))
+        except FileError as error:
+            name = self.motion.names[index]
+            raise FileError(error.path, f"the heights of pose {name!r}: {error.problem}") from error
+
+    def _heights_file(self, index: int) -> Path:
+        return files.inside(self.path, "heights", "c", str(index), "0")
 
     def _chunk(self, index: int) -> Path:
         return files.inside(self.path, "shapes", "c", str(index), "0", "0")

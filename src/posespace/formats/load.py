@@ -33,7 +33,7 @@ POSE_FILES = (".json",)
 SKIN_FILE = ".skin"
 _GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
-_NO_MOTIONS = Wanted("none")
+NO_MOTIONS = Wanted("none")
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
 
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
     """Return the rig of a file: the one called `name`, or the one with most vertices."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     if not contents.rigs and contents.meshes:
         remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
         raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
@@ -91,7 +91,7 @@ def rig_or_mesh(contents: Contents) -> Rig:
 
 def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first (rigs' rest first)."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     meshes = {key: rig.mesh for key, rig in contents.rigs.items()} | contents.meshes
     return _chosen(contents.path, "mesh", meshes, name)
 
@@ -100,7 +100,7 @@ def clips(path: str | Path) -> dict[str, Clip]:
     """Return the clips of a file by name, with their lengths and frame rates; no motion is made."""
     file = Path(path)
     _require_clips(file)
-    return read(file, _NO_MOTIONS).clips
+    return read(file, NO_MOTIONS).clips
 
 
 def load_motion(

@@ -9,6 +9,9 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.geometry.edges import edges_of
 
+MOST_LEVELS = 6
+"""How often a surface is subdivided at most: each level has four times the triangles."""
+
 
 @dataclass(frozen=True, eq=False)
 class Subdivision:

@@ -199,6 +199,7 @@ def _examples(folder: Path) -> Figures:
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
         **({"made with": dict(store.made)} if store.made else {}),
+        **({"detail levels": store.levels} if store.levels is not None else {}),
         "rig": _rig(store.rig, store.motion),
         "controls": list(store.motion.control_names),
     }

@@ -1,12 +1,7 @@
-"""Many poses on many processes, by Dask: each is stored as it finishes, and a run that was killed can be resumed.
-
-Workers only compute. The process that started the run writes the store, so a cluster needs no shared disk.
-"""
+"""Many poses on many processes: each is stored as it finishes, and a run that was killed can be resumed."""
 
 from __future__ import annotations
 
-import secrets
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
+from posespace.cluster import batch
 from posespace.formats.example_store import ExampleStore
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -62,33 +58,20 @@ def run(
     -------
     the figures of each pose solved now: its name, whether it converged, why not, iterations, volume change, seconds
     """
-    from distributed import as_completed
-
     finished = store.finished()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Dask, about a large argument
-        # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
-        shared = cluster.submit(_given, job, key=f"job-{store.path.name}-{secrets.token_hex(4)}")
-    futures: dict[int, Any] = {}
-    for index in np.flatnonzero(~finished).tolist():
-        futures[index] = cluster.submit(
-            solve_pose,
-            shared,
-            index,
-            poses[index],
-            key=f"pose-{index}-{store.path.name}",
-            retries=retries,
-            pure=False,
-        )
+    pieces = {index: poses[index] for index in np.flatnonzero(~finished).tolist()}
     done = int(finished.sum())
     figures: list[dict[str, Any]] = []
-    for future in as_completed(list(futures.values())):  # type: ignore[no-untyped-call]
-        outcome = _outcome(future)
-        figures.append(outcome.figures | {"name": poses.names[outcome.index]})
-        if outcome.figures["converged"]:
-            store.write(outcome.index, outcome.skin)
+    for index, outcome in batch.finished(cluster, solve_pose, job, pieces, retries, "fewer elements"):
+        if isinstance(outcome, batch.Failed):
+            found: dict[str, Any] = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
         else:
-            store.fail(outcome.index, outcome.figures["reason"])
+            found = outcome.figures
+        figures.append(found | {"name": poses.names[index]})
+        if found["converged"]:
+            store.write(index, outcome.skin)
+        else:
+            store.fail(index, found["reason"])
         done += 1
         if report is not None:
             report(done, len(poses), figures[-1])
@@ -121,28 +104,3 @@ def _simulation(job: Job) -> Simulation:
         _READY.clear()
         _READY[token] = job, Simulation(job.rig, job.mesh, job.tissue)
     return _READY[token][1]
-
-
-def _given(job: Job) -> Job:
-    return job
-
-
-def _outcome(future: Any) -> Outcome:
-    try:
-        found: Outcome = future.result()
-    except Exception as error:  # A pose whose worker died too often does not stop the rest.
-        index = int(str(future.key).split("-")[1])
-        reason = _why(error)
-        return Outcome(index, np.zeros((0, 3)), {"converged": False, "reason": reason, "seconds": 0.0})
-    return found
-
-
-def _why(error: Exception) -> str:
-    if type(error).__name__ == "KilledWorker":
-        remedy = "give each more with --memory, or use fewer workers or fewer elements"
-        return f"its workers died, {_deaths(error)} in all; if for lack of memory, {remedy}"
-    return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"
-
-
-def _deaths(error: Any) -> int:
-    return int(error.allowed_failures) + 1

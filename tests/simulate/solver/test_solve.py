@@ -13,9 +13,9 @@ from scipy.sparse.linalg import spsolve
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.cholesky import BlockCholesky
 from posespace.geometry.tetrahedra import EDGES
 from posespace.simulate.solver import elements
-from posespace.simulate.solver.factor import BlockCholesky
 from posespace.simulate.solver.material import LAWS, Material, stress, tangent
 from posespace.simulate.solver.solve import Solver
 

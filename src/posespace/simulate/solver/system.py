@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from posespace.check import Floats
+from posespace.geometry.cholesky import BlockCholesky
 from posespace.jit import njit
 from posespace.simulate.solver import elements
 from posespace.simulate.solver.contact import SkinContact
 from posespace.simulate.solver.elements import Nodes
-from posespace.simulate.solver.factor import BlockCholesky
 from posespace.simulate.solver.material import Material
 from posespace.simulate.solver.membrane import Membrane
 

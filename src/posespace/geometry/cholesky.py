@@ -1,4 +1,4 @@
-"""Sparse Cholesky of a tangent whose pattern stays the same while its values change: ordered once, factored often.
+"""Sparse Cholesky of nodes in space, whose pattern stays while its values change: ordered once, factored often.
 
 Multifrontal: a geometric nested dissection of the nodes gives a tree of fronts, each a dense matrix for LAPACK.
 Measured on a finger of 13k ten-node tetrahedra, 62k unknowns and 4.3M nonzeros, seconds of one core of an EPYC:
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemv, dsyrk, dtrsm, dtrsv
+from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrf
 from scipy.sparse import csr_array
 
 from posespace.check import Floats
 from posespace.jit import njit
-from posespace.simulate.solver.elements import Nodes
 
+Nodes = NDArray[np.int64]
 Graph = tuple[Nodes, Nodes]
 """Neighbours of nodes: where each one's start, and all of them in a row."""
 
@@ -48,15 +48,17 @@ class Front:
 
 
 class BlockCholesky:
-    """Factors symmetric matrices of 3×3 blocks, one pattern for all.
+    """Factors symmetric matrices of blocks of W×W, one pattern for all.
 
     Parameters
     ----------
     points : (N, 3) where the nodes are at rest, for the ordering
     rows, columns : (B,) nodes of each block that may be nonzero, rows ≥ columns; all diagonal blocks among them
+    width : W, unknowns per node
     """
 
-    def __init__(self, points: Floats, rows: Nodes, columns: Nodes) -> None:
+    def __init__(self, points: Floats, rows: Nodes, columns: Nodes, width: int = 3) -> None:
+        self._width = width
         half = csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(len(points), len(points)))
         graph = (half + half.T).tocsr()
         fronts: list[Front] = []
@@ -84,10 +86,15 @@ class BlockCholesky:
             everything = np.append(np.arange(self._first[k], end), front.rest)
             for child in front.children:
                 at = np.searchsorted(everything, self._fronts[child].rest)
-                self._maps[child] = (3 * at[:, None] + np.arange(3)).ravel()
+                self._maps[child] = self._unknowns(at)
         for front in reversed(self._fronts):
             for child in front.children:
                 self._fronts[child].level = front.level + 1
+
+    def _unknowns(self, nodes: Nodes) -> Nodes:
+        """The numbers of the unknowns of nodes."""
+        numbers: Nodes = (self._width * nodes[:, None] + np.arange(self._width)).ravel()
+        return numbers
 
     def _allocate(self) -> None:
         """Lay out the factor in one array, and the couplings in two, one for even levels and one for odd.
@@ -95,8 +102,8 @@ class BlockCholesky:
         A front reads its children's couplings and writes its own, so the two never share an array; within one, they
         are a stack, because children come before their parent. All matrices are kept transposed: LAPACK's order.
         """
-        own = [3 * len(front.own) for front in self._fronts]
-        rest = [3 * len(front.rest) for front in self._fronts]
+        own = [self._width * len(front.own) for front in self._fronts]
+        rest = [self._width * len(front.rest) for front in self._fronts]
         self._starts = np.cumsum([0] + [n * (n + m) for n, m in zip(own, rest, strict=True)])
         self._factor = np.zeros(self._starts[-1])
         self._diagonal, self._below = [], []
@@ -116,13 +123,14 @@ class BlockCholesky:
             stacks[front.level % 2][start : start + m * m].reshape(m, m)
             for front, start, m in zip(self._fronts, offsets, rest, strict=True)
         ]
-        self._slots = [(3 * front.rest[:, None] + np.arange(3)).ravel() for front in self._fronts]
+        self._slots = [self._unknowns(front.rest) for front in self._fronts]
 
     def _place_blocks(self, place: Nodes, rows: Nodes, columns: Nodes) -> None:
         """Find where in the factor's array each block of the matrix starts, and how far apart its columns are."""
         low, high = np.minimum(place[rows], place[columns]), np.maximum(place[rows], place[columns])
         self._turned = place[rows] < place[columns]
         self._targets, self._strides = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        width = self._width
         by_place = np.argsort(low, kind="stable")
         bounds = np.searchsorted(low[by_place], self._first)
         for k, front in enumerate(self._fronts):
@@ -130,22 +138,22 @@ class BlockCholesky:
             n, m, first = len(front.own), len(front.rest), self._first[k]
             inside = high[mine] < first + n
             row = np.where(inside, high[mine] - first, np.searchsorted(front.rest, high[mine]))
-            stride = np.where(inside, 3 * n, 3 * m)
-            base = self._starts[k] + np.where(inside, 0, 9 * n * n)
-            self._targets[mine] = base + 3 * row + 3 * (low[mine] - first) * stride
+            stride = width * np.where(inside, n, m)
+            base = self._starts[k] + np.where(inside, 0, width * width * n * n)
+            self._targets[mine] = base + width * row + width * (low[mine] - first) * stride
             self._strides[mine] = stride
 
     def solve(self, blocks: Floats, right: Floats) -> Floats | None:
-        """Return x (N, 3) with A x = `right` (N, 3), A of `blocks` (B, 3, 3); None if A is not positive definite."""
+        """Return x with A x = `right`, A of `blocks` (B, W, W), as `backsolve`; None if A is not positive definite."""
         if not self.factor(blocks):
             return None
         x = self.backsolve(right)
         return x if np.isfinite(x).all() else None
 
     def factor(self, blocks: Floats) -> bool:
-        """Factor the matrix of `blocks` (B, 3, 3); False if it is not positive definite."""
+        """Factor the matrix of `blocks` (B, W, W); False if it is not positive definite."""
         self._factor[:] = 0.0
-        _scatter(blocks.reshape(-1, 9), self._targets, self._strides, self._turned, self._factor)
+        _scatter(blocks.reshape(-1, self._width, self._width), self._targets, self._strides, self._turned, self._factor)
         for k, front in enumerate(self._fronts):
             diagonal, below, coupling = self._diagonal[k], self._below[k], self._coupling[k]
             if front.children:
@@ -163,22 +171,26 @@ class BlockCholesky:
         return True
 
     def backsolve(self, right: Floats) -> Floats:
-        """Return x (N, 3) with A x = `right` (N, 3) for the matrix factored last."""
-        x = right[self._order].ravel()
-        every = zip(3 * self._first[:-1], self._diagonal, self._below, self._slots, strict=True)
+        """Return x with A x = `right` (N, W·K), K right-hand sides, for the matrix factored last.
+
+        Of one node, all K values of its first unknown come first.
+        """
+        # Rows of unknowns are columns to LAPACK, so the right-hand sides stand to the left of the triangles.
+        x = np.ascontiguousarray(right, np.float64)[self._order].reshape(len(right) * self._width, -1)
+        every = zip(self._width * self._first[:-1], self._diagonal, self._below, self._slots, strict=True)
         fronts = [front for front in every if front[1].size]
         for first, diagonal, below, slots in fronts:
             own = slice(first, first + len(diagonal))
-            x[own] = dtrsv(diagonal.T, x[own], lower=1)
+            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1, trans_a=1).T
             if below.size:
-                x[slots] -= dgemv(1.0, below.T, x[own])
+                x[slots] -= dgemm(1.0, x[own].T, below.T, trans_b=1).T
         for first, diagonal, below, slots in reversed(fronts):
             own = slice(first, first + len(diagonal))
             if below.size:
-                x[own] -= dgemv(1.0, below.T, x[slots], trans=1)
-            x[own] = dtrsv(diagonal.T, x[own], lower=1, trans=1)
-        result = np.empty((len(self._order), 3))
-        result[self._order] = x.reshape(-1, 3)
+                x[own] -= dgemm(1.0, x[slots].T, below.T).T
+            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1).T
+        result = np.empty(right.shape)
+        result[self._order] = x.reshape(right.shape)
         return result
 
 
@@ -198,9 +210,9 @@ def _later(starts: Nodes, others: Nodes, own: Nodes, place: Nodes, end: int) -> 
 @njit()
 def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, turned: NDArray[np.bool_], factor: Floats) -> None:
     for k in range(len(blocks)):
-        for row in range(3):
-            for column in range(3):
-                entry = blocks[k, 3 * column + row] if turned[k] else blocks[k, 3 * row + column]
+        for row in range(blocks.shape[1]):
+            for column in range(blocks.shape[1]):
+                entry = blocks[k, column, row] if turned[k] else blocks[k, row, column]
                 factor[targets[k] + row + column * strides[k]] = entry
 
 

@@ -1,0 +1,80 @@
+"""Many independent pieces of work on a Dask cluster: each comes back as it finishes, and a failed one stops no other.
+
+Workers only compute. The process that started the run keeps what comes back, so a cluster needs no shared disk.
+"""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Job = TypeVar("Job")
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A piece of work that no worker could do.
+
+    Parameters
+    ----------
+    reason : in one line
+    """
+
+    reason: str
+
+
+def finished(
+    cluster: Any, work: Callable[[Job, int, Any], Any], job: Job, pieces: Mapping[int, Any], retries: int, smaller: str
+) -> Iterator[tuple[int, Any]]:
+    """Yield the number of each piece and what `work(job, number, piece)` returned, in the order in which they finish.
+
+    Parameters
+    ----------
+    cluster : a Dask client
+    work : a function that workers can import
+    job : what all pieces share; it goes to each worker once
+    pieces : by number
+    retries : how often a piece that raised an error is tried again
+    smaller : what a user may use less of where memory runs out, for the message
+
+    Returns
+    -------
+    pairs of a number and a result, which is `Failed` where `work` raised an error or its workers died
+    """
+    from distributed import as_completed
+
+    run = secrets.token_hex(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Dask, about a large argument
+        # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
+        shared = cluster.submit(_given, job, key=f"job-{run}")
+        futures = [
+            cluster.submit(work, shared, number, piece, key=f"piece-{number}-{run}", retries=retries, pure=False)
+            for number, piece in pieces.items()
+        ]
+    for future in as_completed(futures):  # type: ignore[no-untyped-call]
+        yield int(str(future.key).split("-")[1]), _result(future, smaller)
+        # What came back is the caller's now: the cluster need not keep it.
+        future.release()
+
+
+def _given(job: Job) -> Job:
+    return job
+
+
+def _result(future: Any, smaller: str) -> Any:
+    try:
+        return future.result()
+    except Exception as error:  # A piece whose worker died too often does not stop the rest.
+        return Failed(_why(error, smaller))
+
+
+def _why(error: Any, smaller: str) -> str:
+    if type(error).__name__ == "KilledWorker":
+        deaths = int(error.allowed_failures) + 1
+        remedy = f"give each more with --memory, or use fewer workers or {smaller}"
+        return f"its workers died, {deaths} in all; if for lack of memory, {remedy}"
+    return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"

@@ -1,0 +1,166 @@
+"""One template onto one scan: aligned, bent by landmarks, brought onto the surface coarse to fine, detail measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.formats.landmarks import Spots
+from posespace.geometry.gradients import solid
+from posespace.geometry.normals import vertex_normals
+from posespace.geometry.subdivision import MOST_LEVELS
+from posespace.geometry.surface import Surface
+from posespace.mesh import Mesh
+from posespace.register.align import Alignment, align, require_spread
+from posespace.register.bend import Pins, Stage, bend_by_landmarks, bend_onto
+from posespace.register.detail import FineTemplate
+from posespace.register.landmarks import placed, shared
+from posespace.register.scan import Target
+from posespace.register.template import Template, mixture
+
+_POSED = Stage(1.0, 0.25, 12, 0.0)
+"""By landmarks alone, on the coarse template."""
+
+_ROUGH = (Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1), Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04))
+"""Onto closest points, on the coarse template."""
+
+_FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
+"""The same on the whole template, from where the coarse one carries it."""
+
+FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
+"""What every registration is told by; distances are fractions of the template's diagonal."""
+
+_LEAST_COVERED = 0.3
+"""A scan on which less of the template finds a place is not one of the template."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """Settings of a registration.
+
+    Parameters
+    ----------
+    coarse : triangles of the coarse template that is fitted first, 500 to 100000
+    smoothing : Laplacian passes over the retiled scan that the template is fitted to, 0 to 100
+    levels : subdivisions of the template on which the scan's detail is kept, 0 to 6; none: no detail
+    reach : the greatest height of detail, as a fraction of the template's diagonal, above 0 and at most 0.2
+    """
+
+    coarse: int = 5_000
+    smoothing: int = 3
+    levels: int | None = None
+    reach: float = 0.02
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("coarse", 500, 100_000), ("smoothing", 0, 100), ("levels", 0, MOST_LEVELS)):
+            value = getattr(self, name)
+            if value is not None and not least <= check.whole(name, value) <= most:
+                raise InputError(f"{name}: expected {least} to {most}, got {value}")
+        if not 0 < check.number("reach", self.reach) <= 0.2:
+            raise InputError(f"reach: expected above 0 and at most 0.2, got {self.reach}")
+
+
+@dataclass(frozen=True, eq=False)
+class Registered:
+    """A template that lies on a scan.
+
+    Parameters
+    ----------
+    points : (N, 3) the template's vertices there, in the template's space
+    alignment : how the scan was moved into that space
+    heights : (M,) of the scan's detail over the subdivided points, or None
+    figures : distances to the scan as fractions of the diagonal, and how the fit went
+    notes : what a user should know, one line each
+    """
+
+    points: Floats
+    alignment: Alignment
+    heights: Floats | None
+    figures: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+
+class Registrar:
+    """A template with its landmarks, ready to be brought onto any number of scans.
+
+    Parameters
+    ----------
+    mesh : the template
+    landmarks : its landmarks: vertices or positions, by name
+    settings : of all its registrations
+    """
+
+    def __init__(self, mesh: Mesh, landmarks: Spots, settings: Registration | None = None) -> None:
+        self.settings = settings or Registration()
+        self.template = Template(mesh, self.settings.coarse)
+        self.landmarks = placed(landmarks, mesh.points, self.template.surface, "the template")
+        require_spread(np.array(list(self.landmarks.values())).reshape(-1, 3), "on the template")
+        levels = self.settings.levels
+        self._fine = None if levels is None else FineTemplate(mesh, levels)
+
+    def register(self, scan: Mesh, landmarks: Spots) -> Registered:
+        """Bring the template onto a scan with landmarks of the same names, or some of them."""
+        template, size = self.template, self.template.mesh.diagonal
+        raw, faces = _usable(scan)
+        marks = placed(landmarks, scan.points, Surface(raw, faces), "the scan")
+        ours, theirs = shared(self.landmarks, marks)
+        alignment = align(theirs, ours)
+        moved, goals = alignment.moved(raw), alignment.moved(theirs)
+        pins = Pins(mixture(template.low_surface, ours), goals)
+        places = bend_by_landmarks(template.low, pins, _POSED, size)
+        notes = [_unit_note(alignment.scale)] if alignment.scale != 1 else []
+        if _is_inside_out(moved, faces, places[: len(template.low.points)], template.low.triangles, size):
+            faces = faces[:, ::-1]
+            notes.append("the scan's triangles face inwards: they were turned round")
+        most = max(len(template.triangles), 4 * self.settings.coarse)
+        smooth = Target.smooth(moved, faces, most, self.settings.smoothing)
+        places = bend_onto(template.low, places, smooth, pins, _ROUGH, size)
+        fine = template.energy
+        start = places if template.is_coarse else fine.whole(template.carry(places))
+        full = Pins(mixture(template.surface, ours), goals)
+        points = bend_onto(fine, start, smooth, full, _FINE, size)[: len(template.points)]
+        return self._measured(points, Target.of(moved, faces), alignment, full, notes)
+
+    def _measured(self, points: Floats, scan: Target, alignment: Alignment, pins: Pins, notes: list[str]) -> Registered:
+        template, size = self.template, self.template.mesh.diagonal
+        normals = vertex_normals(points, template.triangles)
+        found, valid = scan.closest(points, normals, 0.1 * size)
+        gaps = np.linalg.norm(found.points - points, axis=1)[valid] / size
+        if valid.mean() < _LEAST_COVERED:
+            raise InputError(f"only {valid.mean():.0%} of the template found a place on the scan; check its landmarks")
+        spread = float(gaps.mean()), float(np.quantile(gaps, 0.95)), float(gaps.max()), float(valid.mean())
+        figures: dict[str, Any] = dict(zip(FIGURES, (len(pins.targets), alignment.scale, *spread), strict=True))
+        whole, heights = np.asarray(template.weld.scatter(points)), None
+        if self._fine is not None:
+            heights, seen = self._fine.heights(whole, scan, self.settings.reach * size)
+            figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail seen": float(seen.mean())}
+        return Registered(whole, alignment, heights, figures, notes)
+
+
+def _usable(scan: Mesh) -> tuple[Floats, Ints]:
+    """The points and triangles of a scan, vertices in one place taken as one, triangles without an area left out."""
+    weld = scan.weld
+    points = np.asarray(scan.points, dtype=np.float64)[weld.first]
+    corners = weld.groups[scan.triangles]
+    faces = corners[solid(points, corners)] if len(corners) else corners
+    if not len(faces):
+        raise InputError("the scan has no triangles with an area; expected a surface")
+    return points, faces
+
+
+def _is_inside_out(points: Floats, triangles: Ints, bent: Floats, own: Ints, size: float) -> bool:
+    """Whether a scan faces against the template that was bent to its landmarks."""
+    normals = vertex_normals(bent, own)
+    surface = Surface(points, triangles)
+    found = surface.closest(bent)
+    near = ((found.points - bent) ** 2).sum(axis=1) < (0.05 * size) ** 2
+    return bool((surface.normals[found.triangles] * normals).sum(axis=1)[near].sum() < 0)
+
+
+def _unit_note(scale: float) -> str:
+    return f"the scan is in another unit than the template: its numbers were multiplied by {scale:.4g}"
