@@ -87,18 +87,21 @@ export function pack(targets: Target[], slots: Slots, data: TargetData[], vertic
     for (; skipped > largest; skipped -= largest) points[4 * next[vertex]++ + 3] = largest;
     const at = 4 * next[vertex]++;
     const { scale, bits: own } = targets[slots.targets[slot]];
-    write(points, at, target.points, row, scale * slots.pointSteps[slot], own < 32);
+    write(points, at, target.points, row, scale * slots.pointSteps[slot], own);
     points[at + 3] = skipped;
-    if (normals) write(normals, at, target.normals, row, scale * slots.normalSteps[slot], own < 32);
+    if (normals) write(normals, at, target.normals, row, scale * slots.normalSteps[slot], own);
   });
   return { spans, points, normals, bits };
 }
 
-function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, round: boolean): void {
+function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, bits: 8 | 16 | 32): void {
   if (!values) return;
+  const round = bits < 32;
+  const most = LARGEST[bits];
   for (let k = 0; k < 3; k++) {
     const value = values[3 * row + k] / unit;
-    out[at + k] = round ? Math.round(value) : value;
+    // Where a file was rounded to other whole numbers, the largest may come out a little larger.
+    out[at + k] = round ? Math.max(-most, Math.min(most, Math.round(value))) : value;
   }
 }
 

@@ -51,7 +51,7 @@ def write(
         raise FileError(path, f"cannot be written: the page was not built when posespace was installed; {remedy}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up)
+        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up, "quantized")
         glb = file.read_bytes()
     metres = skin.rig.mesh.unit if unit is None else unit
     data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "poses": [], "heat": None}
