@@ -78,7 +78,7 @@ export class PoseSkin {
 
   /** Bytes of its textures on the graphics card. */
   get textureBytes(): number {
-    return this.parts.reduce((sum, { shared, weights }) => sum + shared.textures.bytes + numbers(weights).byteLength, 0);
+    return this.parts.reduce((sum, { shared, weights }) => sum + shared.packed.bytes + numbers(weights).byteLength, 0);
   }
 
   /** Bring the displacements up to date with the bones; rendering does so by itself. */
@@ -143,7 +143,7 @@ export class PoseSkin {
       for (const material of worn) material.dispose();
       mesh.customDepthMaterial?.dispose();
       mesh.customDistanceMaterial?.dispose();
-      shared.textures.release();
+      shared.packed.release();
       weights.dispose();
       skins.delete(mesh);
     }
@@ -151,8 +151,8 @@ export class PoseSkin {
 
   private attach(mesh: Mesh, shared: SharedMesh): Part {
     const weights = weightTexture(shared.slots.count);
-    const { kind, points, normals } = shared.textures.take();
-    const textures = { kind, points, normals, weights };
+    const { texture, entries } = shared.packed.take();
+    const textures = { bits: entries.bits, normals: entries.stride === 8, entries: texture, weights };
     const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
     skins.set(mesh, this);
     mesh.morphTargetInfluences = [...shared.shown];
@@ -201,7 +201,7 @@ function readVertices({ mesh, shared, weights }: Part): void {
   mesh.getVertexPosition = (index: number, target: Vector3) => {
     target.fromBufferAttribute(mesh.geometry.getAttribute("position"), index);
     offset.fill(0);
-    displace(shared.textures.entries, index, numbers(weights), 2, offset);
+    displace(shared.packed.entries, index, numbers(weights), offset);
     target.set(target.x + offset[0], target.y + offset[1], target.z + offset[2]);
     if (skinned.isSkinnedMesh) skinned.applyBoneTransform(index, target);
     return target;

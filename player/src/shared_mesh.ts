@@ -6,11 +6,11 @@ import type { BufferGeometry } from "three";
 import type { Description, Target } from "./description.js";
 import { pack, slotsOf } from "./entries.js";
 import type { Slots, TargetData } from "./entries.js";
-import { PackedTextures } from "./textures.js";
+import { PackedTexture } from "./textures.js";
 
 export class SharedMesh {
   readonly slots: Slots;
-  readonly textures: PackedTextures;
+  readonly packed: PackedTexture;
 
   constructor(
     description: Description,
@@ -27,6 +27,6 @@ export class SharedMesh {
     // The shader reads whole numbers.
     spans.gpuType = IntType;
     geometry.setAttribute("poseSpan", spans);
-    this.textures = new PackedTextures(entries);
+    this.packed = new PackedTexture(entries);
   }
 }

@@ -11,6 +11,7 @@ import {
   WebGLRenderTarget,
 } from "three";
 import type { Mesh, Object3D } from "three";
+import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { clone, posespace } from "../src/index.js";
@@ -20,11 +21,11 @@ import type { PoseJson } from "./poses.js";
 
 const WIDTH = 256;
 
-export async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[]; errors: string[] }> {
+async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[]; errors: string[] }> {
   const errors: string[] = [];
   const said = console.error;
   console.error = (...words: unknown[]) => errors.push(words.join(" "));
-  const gltf = await new GLTFLoader().register(posespace).parseAsync(bytesIn(file), "");
+  const gltf = await new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).register(posespace).parseAsync(bytesIn(file), "");
   console.error = said;
   return { scene: gltf.scene, skins: gltf.userData.posespace as PoseSkin[], errors };
 }
@@ -75,7 +76,7 @@ function read(renderer: WebGLRenderer, scene: Scene, mesh: Mesh, what: "transfor
 }
 
 /** Positions, normals and positions on the processor of all meshes at each pose. */
-export async function capture(file: string, poses: PoseJson[]) {
+async function capture(file: string, poses: PoseJson[]) {
   const { scene: loaded, skins, errors } = await load(file);
   const renderer = new WebGLRenderer();
   const scene = new Scene();
@@ -103,7 +104,7 @@ function vertex(mesh: Mesh): number[] {
 }
 
 /** How many textures, geometries and programs are left when copies have come and gone. */
-export async function comeAndGo(file: string, copies: number, times: number): Promise<number[][]> {
+async function comeAndGo(file: string, copies: number, times: number): Promise<number[][]> {
   const renderer = new WebGLRenderer();
   const counts: number[][] = [];
   for (let time = 0; time < times; time++) {

@@ -1,0 +1,99 @@
+/** For tests: what the player's node materials make of a file, read back from WebGPURenderer. */
+
+import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+import * as tsl from "three/tsl";
+import {
+  FloatType,
+  MeshBasicNodeMaterial,
+  NearestFilter,
+  NoBlending,
+  OrthographicCamera,
+  RenderTarget,
+  RGBAFormat,
+  Scene,
+  WebGPURenderer,
+} from "three/webgpu";
+import type { Mesh } from "three/webgpu";
+
+import { posespace } from "../src/webgpu.js";
+import type { PoseSkin } from "../src/webgpu.js";
+import { bytesIn, strike } from "./poses.js";
+import type { PoseJson } from "./poses.js";
+
+const WIDTH = 256;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+const { float, normalLocal, positionLocal, varying, vec4, vertexIndex } = tsl as any;
+
+async function started(webgl: boolean): Promise<WebGPURenderer> {
+  const renderer = new WebGPURenderer({ forceWebGL: webgl, antialias: false });
+  await renderer.init();
+  return renderer;
+}
+
+/** A material that writes positions or normals instead of colours, one pixel per vertex. */
+function capturing(what: "points" | "normals", height: number, webgl: boolean): MeshBasicNodeMaterial {
+  const material = new MeshBasicNodeMaterial({ blending: NoBlending });
+  const [column, row] = [vertexIndex.mod(WIDTH), vertexIndex.div(WIDTH)];
+  const place = (k: unknown, count: number) => float(k).add(0.5).div(count).mul(2).sub(1);
+  // The first row is at the top, in WebGL at the bottom.
+  const up = webgl ? 1 : -1;
+  material.vertexNode = vec4(place(column, WIDTH), place(row, height).mul(up), 0, 1);
+  material.outputNode = vec4(varying(what === "points" ? positionLocal : normalLocal), 1);
+  return material;
+}
+
+async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "points" | "normals", webgl: boolean): Promise<number[]> {
+  const count = mesh.geometry.getAttribute("position").count;
+  const height = Math.ceil(count / WIDTH);
+  const target = new RenderTarget(WIDTH, height, {
+    type: FloatType,
+    format: RGBAFormat,
+    minFilter: NearestFilter,
+    magFilter: NearestFilter,
+    depthBuffer: false,
+  });
+  const { index } = mesh.geometry;
+  const given = capturing(what, height, webgl);
+  mesh.material = given;
+  mesh.geometry.setIndex(null);
+  // Drawn as points, still moved by its bones.
+  Object.assign(mesh, { isMesh: false, isPoints: true, frustumCulled: false });
+  renderer.setRenderTarget(target);
+  await renderer.renderAsync(scene, new OrthographicCamera());
+  const pixels = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, WIDTH, height)) as Float32Array;
+  Object.assign(mesh, { isMesh: true, isPoints: false });
+  mesh.geometry.setIndex(index);
+  renderer.setRenderTarget(null);
+  target.dispose();
+  given.dispose();
+  const found: number[] = [];
+  for (let vertex = 0; vertex < count; vertex++) found.push(...pixels.subarray(4 * vertex, 4 * vertex + 3));
+  return found;
+}
+
+/** Positions and normals of all meshes at each pose, and which backend drew them. */
+async function captureNodes(file: string, poses: PoseJson[], webgl: boolean) {
+  const renderer = await started(webgl);
+  const gltf = await new GLTFLoader().register(posespace).parseAsync(bytesIn(file), "");
+  const scene = new Scene();
+  scene.add(gltf.scene);
+  const [skin] = gltf.userData.posespace as PoseSkin[];
+  const take = strike(skin.bones, skin);
+  const found: { points: number[]; normals: number[] }[] = [];
+  for (const pose of poses) {
+    take(pose);
+    const all = { points: [] as number[], normals: [] as number[] };
+    for (const mesh of skin.meshes) {
+      all.points.push(...(await read(renderer, scene, mesh as Mesh, "points", webgl)));
+      all.normals.push(...(await read(renderer, scene, mesh as Mesh, "normals", webgl)));
+    }
+    found.push(all);
+  }
+  skin.dispose();
+  const { isWebGPUBackend } = renderer.backend as unknown as { isWebGPUBackend?: boolean };
+  renderer.dispose();
+  return { found, backend: isWebGPUBackend ? "webgpu" : "webgl" };
+}
+
+Object.assign(globalThis, { captureNodes });
