@@ -1,7 +1,7 @@
 /** The textures that the vertex shader reads: packed entries, shared by all copies of a skin, and weights of its own. */
 
 import { DataTexture, FloatType, RedIntegerFormat, RGBAFormat, RGBAIntegerFormat, RGFormat, RGIntegerFormat, UnsignedIntType } from "three";
-import type { PixelFormat, PixelFormatGPU } from "three";
+import type { PixelFormat } from "three";
 
 import type { Entries } from "./entries.js";
 
@@ -18,11 +18,7 @@ export interface Textures {
 }
 
 /** Whole numbers are read by words of 32 bits: one, two or four of them make a texel, which is an entry. */
-const WHOLE: Record<number, [PixelFormat, PixelFormatGPU]> = {
-  1: [RedIntegerFormat, "R32UI"],
-  2: [RGIntegerFormat, "RG32UI"],
-  4: [RGBAIntegerFormat, "RGBA32UI"],
-};
+const WHOLE: Record<number, PixelFormat> = { 1: RedIntegerFormat, 2: RGIntegerFormat, 4: RGBAIntegerFormat };
 
 /** Entries on the graphics card; freed when the last skin that uses them is. */
 export class PackedTexture {
@@ -64,8 +60,7 @@ function textureOf({ values, stride, bits }: Entries): DataTexture {
   const made =
     bits === 32
       ? new DataTexture(new Float32Array(padded.buffer), WIDTH, rows, RGBAFormat, FloatType)
-      : new DataTexture(new Uint32Array(padded.buffer), WIDTH, rows, WHOLE[words][0], UnsignedIntType);
-  if (bits < 32) made.internalFormat = WHOLE[words][1];
+      : new DataTexture(new Uint32Array(padded.buffer), WIDTH, rows, WHOLE[words], UnsignedIntType);
   made.needsUpdate = true;
   return made;
 }

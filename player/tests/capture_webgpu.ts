@@ -43,7 +43,8 @@ function capturing(what: "points" | "normals", height: number, webgl: boolean): 
   return material;
 }
 
-async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "points" | "normals", webgl: boolean): Promise<number[]> {
+/** What a mesh gives at each pose, drawn as points into a texture of numbers. */
+async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "points" | "normals", poses: (() => void)[]): Promise<number[][]> {
   const count = mesh.geometry.getAttribute("position").count;
   const height = Math.ceil(count / WIDTH);
   const target = new RenderTarget(WIDTH, height, {
@@ -54,25 +55,29 @@ async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "p
     depthBuffer: false,
   });
   const { index } = mesh.geometry;
-  const given = capturing(what, height, webgl);
-  mesh.material = given;
+  const { isWebGPUBackend } = renderer.backend as unknown as { isWebGPUBackend?: boolean };
+  mesh.material = capturing(what, height, !isWebGPUBackend);
   mesh.geometry.setIndex(null);
   // Drawn as points, still moved by its bones.
   Object.assign(mesh, { isMesh: false, isPoints: true, frustumCulled: false });
   renderer.setRenderTarget(target);
-  await renderer.renderAsync(scene, new OrthographicCamera());
-  const pixels = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, WIDTH, height)) as Float32Array;
+  const found: number[][] = [];
+  for (const pose of poses) {
+    pose();
+    // The renderer reads bones once per frame of the browser.
+    await new Promise(requestAnimationFrame);
+    renderer.render(scene, new OrthographicCamera());
+    const pixels = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, WIDTH, height)) as Float32Array;
+    found.push(Array.from({ length: 3 * count }, (_, k) => pixels[4 * Math.floor(k / 3) + (k % 3)]));
+  }
   Object.assign(mesh, { isMesh: true, isPoints: false });
   mesh.geometry.setIndex(index);
   renderer.setRenderTarget(null);
   target.dispose();
-  given.dispose();
-  const found: number[] = [];
-  for (let vertex = 0; vertex < count; vertex++) found.push(...pixels.subarray(4 * vertex, 4 * vertex + 3));
   return found;
 }
 
-/** Positions and normals of all meshes at each pose, and which backend drew them. */
+/** Positions and normals of the mesh at each pose, and which backend drew them. */
 async function captureNodes(file: string, poses: PoseJson[], webgl: boolean) {
   const renderer = await started(webgl);
   const gltf = await new GLTFLoader().register(posespace).parseAsync(bytesIn(file), "");
@@ -80,19 +85,13 @@ async function captureNodes(file: string, poses: PoseJson[], webgl: boolean) {
   scene.add(gltf.scene);
   const [skin] = gltf.userData.posespace as PoseSkin[];
   const take = strike(skin.bones, skin);
-  const found: { points: number[]; normals: number[] }[] = [];
-  for (const pose of poses) {
-    take(pose);
-    const all = { points: [] as number[], normals: [] as number[] };
-    for (const mesh of skin.meshes) {
-      all.points.push(...(await read(renderer, scene, mesh as Mesh, "points", webgl)));
-      all.normals.push(...(await read(renderer, scene, mesh as Mesh, "normals", webgl)));
-    }
-    found.push(all);
-  }
+  const calls = poses.map((pose) => () => take(pose));
+  const points = await read(renderer, scene, skin.meshes[0] as Mesh, "points", calls);
+  const normals = await read(renderer, scene, skin.meshes[0] as Mesh, "normals", calls);
   skin.dispose();
   const { isWebGPUBackend } = renderer.backend as unknown as { isWebGPUBackend?: boolean };
   renderer.dispose();
+  const found = points.map((own, k) => ({ points: own, normals: normals[k] }));
   return { found, backend: isWebGPUBackend ? "webgpu" : "webgl" };
 }
 

@@ -20,8 +20,9 @@ def page(bundled: Callable[..., str], opened: Callable[[str], Any]) -> Any:
     return opened(bundled(SCRIPT))
 
 
-@pytest.mark.parametrize("backend", ["webgpu", "webgl"])
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize(
+    ("name", "backend"), [*((name, "webgpu") for name in FITS), ("PSD", "webgl"), ("EigenSkin 16", "webgl")]
+)
 def test_node_materials_give_what_the_skin_gives(
     name: str, backend: str, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
 ) -> None:
