@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +36,38 @@ def chromium(browser: str) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def bundled(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """Makes one text of a script and all that it imports, the player and three.js among it."""
+    """Makes one text of a script, a file or a text, and all that it imports, the player and three.js among it."""
     folder = tmp_path_factory.mktemp("bundled")
     bundler = str(shutil.which("esbuild", path=str(PLAYER / "node_modules" / ".bin")))
 
-    def bundle(script: Path, *options: str) -> str:
-        out = folder / "bundle.js"
-        words = [bundler, str(script), "--bundle", "--format=iife", f"--outfile={out}", *options]
-        subprocess.run(words, check=True, capture_output=True, cwd=PLAYER)
+    def bundle(script: Path | str, *options: str) -> str:
+        out, file = folder / "bundle.js", isinstance(script, Path)
+        words = [bundler, "--bundle", "--format=iife", f"--outfile={out}", *options, *([str(script)] if file else [])]
+        text = None if file else str(script).encode()
+        subprocess.run(words, check=True, capture_output=True, cwd=PLAYER, input=text)
         return out.read_text()
 
     return bundle
 
 
-@pytest.fixture(scope="session")
-def opened(chromium: Any) -> Callable[[str], Any]:
-    """Opens a page with a script, at an address that may use WebGPU; what it says and what goes wrong is in `said`."""
+def _answer(content: bytes, route: Any) -> None:
+    route.fulfill(body=content)
 
-    def open_page(script: str) -> Any:
+
+@pytest.fixture(scope="session")
+def opened(chromium: Any) -> Callable[..., Any]:
+    """Opens a page with a script and files, at an address that may use WebGPU; what goes wrong is in `said`."""
+
+    def open_page(script: str, files: dict[str, bytes] | None = None) -> Any:
         page = chromium.new_page()
         page.said = []
         page.on("console", lambda message: page.said.append(message.text))
         page.on("pageerror", lambda error: page.said.append(str(error)))
         page.route("**/*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+        for name, content in (files or {}).items():
+            page.route(f"**/{name}", partial(_answer, content))
         page.goto("http://localhost/")
-        page.add_script_tag(content=script)
+        page.add_script_tag(content=script, type="module")
         return page
 
     return open_page

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parents[2] / "player" / "tests" / "capture.ts"
 
 
 @pytest.fixture(scope="module")
-def page(bundled: Callable[..., str], opened: Callable[[str], Any]) -> Any:
+def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
     return opened(bundled(SCRIPT))
 
 
@@ -78,6 +78,11 @@ def test_ten_hands_come_and_go_without_a_trace(page: Any, arm: tuple[ps.Examples
         lambda file: file["drivers"][0].update(inputs=[50, 50]),
         lambda file: file.update(joints=[]),
         lambda file: file.update(version=7),
+        lambda file: file.update(grid=[0, 0, 0, 0]),
+        lambda file: file.update(unit="<b>1</b>"),
+        lambda file: file["drivers"][0].update(weights=[0, 10**9]),
+        lambda file: file["layers"][0].update(driver=-1),
+        lambda file: file["joints"][1].update(rest=[0, 0, 0, 1e300]),
     ],
 )
 def test_a_damaged_block_gives_one_error_and_plain_morph_targets(

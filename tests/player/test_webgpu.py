@@ -16,7 +16,7 @@ ADAPTER = "async () => navigator.gpu ? (await navigator.gpu.requestAdapter()) !=
 
 
 @pytest.fixture(scope="module")
-def page(bundled: Callable[..., str], opened: Callable[[str], Any]) -> Any:
+def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
     return opened(bundled(SCRIPT))
 
 

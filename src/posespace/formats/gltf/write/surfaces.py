@@ -86,6 +86,7 @@ class _Vertices:
             made: list[NDArray[Any]] = [points, normals, weights]
             if grid is not None:
                 made = [grid.points(points), whole(normals, 127).astype(np.int8), whole_weights(weights)]
+                joints = np.where(made[2] > 0, joints, 0).astype(joints.dtype)
             fractions = grid is not None
             found = {
                 "POSITION": output.add(made[0], VERTICES, bounds=True, normalized=fractions),
