@@ -84,7 +84,8 @@ def main() -> None:
                 size = path.stat().st_size
                 row = {"file": f"EigenSkin, {bits} bits, {compression}", "MB": round(size / 1e6, 2)}
                 row |= {"of its dense targets": round(size / sizes["EigenSkin"], 3)}
-                rows.append(row | {"of dense PSD": round(size / sizes["PSD"], 3)} | misses(skin, path, unseen.motion[:POSES]))
+                row |= {"of dense PSD": round(size / sizes["PSD"], 3)}
+                rows.append(row | misses(skin, path, unseen.motion[:POSES]))
         show(f"the hand of {len(train.rig.mesh.points)} vertices with normals as glTF", rows, as_json)
 
 

@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 MADE = Path(__file__).parents[1] / "demo" / "hand.html"
 PLACE = "<!-- the page -->"
-FRAME = '<iframe src="hand.html" title="the page of the built-in hand" width="100%" height="560" loading="lazy"></iframe>'
+FRAME = '<iframe src="hand.html" title="the built-in hand" width="100%" height="560" loading="lazy"></iframe>'
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -55,7 +55,7 @@ class Exported:
 
 
 def every_method(folder: Path) -> Iterator[Exported]:
-    """PSD, EigenSkin in 32, 16 and 8 bits and compressed, virtual muscles, a face without joints, one with materials."""
+    """PSD, EigenSkin in 32, 16 and 8 bits and compressed, muscles, a face without joints, one with materials."""
     train, unseen = ps.datasets.bending_arm(rings=12, sides=8)
     keys = paced(unseen.motion[:4])
     yield Exported(folder / "psd.glb", ps.PSD().fit(train), keys, "cm", "z").write()

@@ -1,4 +1,4 @@
-"""Skins through their lives in a real browser: lost contexts, shadows, copies; and the example of the player's README."""
+"""Skins in a real browser: lost contexts, shadows, copies; and the example of the player's README."""
 
 from __future__ import annotations
 

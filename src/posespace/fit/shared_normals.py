@@ -1,4 +1,4 @@
-"""Corrections of normals for layers of points, driven by the same coordinates, for methods that fit all poses at once."""
+"""Corrections of normals for layers of points, driven by the same coordinates, where all poses are fitted at once."""
 
 from __future__ import annotations
 

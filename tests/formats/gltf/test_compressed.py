@@ -117,7 +117,15 @@ def test_damaged_bytes_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("count", 10**9), ("count", 0), ("byteStride", 7), ("mode", "BOOM"), ("filter", "BOOM"), ("byteLength", 2), ("buffer", 9)],
+    [
+        ("count", 10**9),
+        ("count", 0),
+        ("byteStride", 7),
+        ("mode", "BOOM"),
+        ("filter", "BOOM"),
+        ("byteLength", 2),
+        ("buffer", 9),
+    ],
 )
 def test_a_compressed_view_that_lies_is_refused(field: str, value: object, tmp_path: Path) -> None:
     path = tmp_path / "arm.gltf"

@@ -75,7 +75,7 @@ def whole(values: Floats, steps: int = STEPS) -> NDArray[np.int16]:
 
 
 def whole_weights(weights: Floats) -> NDArray[np.uint16]:
-    """Return weights (N, K), each row summing to 1, as whole numbers that sum to 65535, the first column the largest."""
+    """Return weights (N, K), rows that sum to 1 and begin with the largest, as whole numbers that sum to 65535."""
     found = np.rint(65535 * weights.astype(np.float64)).astype(np.int64)
     found[:, 0] += 65535 - found.sum(axis=1)
     return found.astype(np.uint16)

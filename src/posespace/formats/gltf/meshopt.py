@@ -23,7 +23,9 @@ _WIDEST = 256
 Json = dict[str, Any]
 
 
-def encoded(views: Sequence[Json], kinds: Sequence[tuple[str, int] | None], data: bytes) -> tuple[list[Json], bytes, int]:
+def encoded(
+    views: Sequence[Json], kinds: Sequence[tuple[str, int] | None], data: bytes
+) -> tuple[list[Json], bytes, int]:
     """Return the views of a file compressed, their bytes, and how many bytes they are when decoded.
 
     Parameters
@@ -46,7 +48,7 @@ def encoded(views: Sequence[Json], kinds: Sequence[tuple[str, int] | None], data
         raw += b"\0" * (-len(raw) % stride)
         table = np.frombuffer(raw, np.uint8 if mode == ATTRIBUTES else f"<u{size}")
         content = codec.encode_gltf_buffer(table.reshape(-1, stride) if mode == ATTRIBUTES else table, mode)
-        own = {"buffer": 0, "byteOffset": len(packed), "byteLength": len(content), "byteStride": stride}
+        own: Json = {"buffer": 0, "byteOffset": len(packed), "byteLength": len(content), "byteStride": stride}
         own |= {"count": len(raw) // stride, "mode": mode}
         place = {"buffer": 1, "byteOffset": length, "byteLength": len(raw)}
         made.append({**view, **place, "extensions": {EXTENSION: own}})

@@ -16,8 +16,8 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files, gltf
 from posespace.formats.checked_json import Fields
 from posespace.formats.gltf.buffers import Document
-from posespace.formats.gltf.meshes import read_morphs
 from posespace.formats.gltf.extension import EXTENSION, VERSION
+from posespace.formats.gltf.meshes import read_morphs
 from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array

@@ -11,11 +11,11 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.gltf import meshopt
+from posespace.formats.gltf.extension import EXTENSION
+from posespace.formats.gltf.grid import QUANTIZED, Grid
 from posespace.formats.gltf.write.buffers import Output
 from posespace.formats.gltf.write.drivers import file_drivers
 from posespace.formats.gltf.write.frames import in_order, with_frames
-from posespace.formats.gltf.extension import EXTENSION
-from posespace.formats.gltf.grid import QUANTIZED, Grid
 from posespace.formats.gltf.write.joints import Bones, make_nodes
 from posespace.formats.gltf.write.looks import look_objects
 from posespace.formats.gltf.write.morph_targets import Target, make_targets, stretched
@@ -64,9 +64,7 @@ def write(
         ],
         **_extended(look_objects(output, look), file_drivers(output, skin, bones, place, up, grid), compression),
         "meshes": [each.mesh for each in surfaces],
-        "skins": [
-            {"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bind)}
-        ],
+        "skins": [{"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bind)}],
     }
     if keys is not None and frames is not None:
         moved = [each.targets for each in surfaces]

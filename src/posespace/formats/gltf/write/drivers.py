@@ -14,9 +14,9 @@ import numpy as np
 
 from posespace.basis import PackedBasis
 from posespace.check import Floats
-from posespace.formats.gltf.write.buffers import Output
 from posespace.formats.gltf.extension import VERSION
 from posespace.formats.gltf.grid import Grid
+from posespace.formats.gltf.write.buffers import Output
 from posespace.formats.gltf.write.joints import Bones
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.formats.gltf.write.placement import Placement
@@ -48,9 +48,7 @@ class _Numbers:
         return np.concatenate(self._parts)
 
 
-def file_drivers(
-    output: Output, skin: Skin, bones: Bones, place: Placement, up: str, grid: Grid | None = None
-) -> Json:
+def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str, grid: Grid | None = None) -> Json:
     """Return the file's part of the extension; `grid` is where the positions of its meshes are whole numbers."""
     numbers = _Numbers()
     skeleton, number = skin.rig.skeleton, {id(driver): k for k, driver in enumerate(skin.drivers)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
-from posespace.formats.gltf.write.drivers import mesh_drivers
 from posespace.formats.gltf.extension import EXTENSION
 from posespace.formats.gltf.grid import Grid, whole, whole_weights
+from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
+from posespace.formats.gltf.write.drivers import mesh_drivers
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.formats.gltf.write.placement import Placement
