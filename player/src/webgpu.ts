@@ -23,9 +23,9 @@ type Node = any;
 interface Builder {
   object: Object3D & { isSkinnedMesh?: boolean };
 }
-type NodeMaterial = Material & { setupPosition(builder: Builder): Node };
+type NodeMaterial = Material & { setupPosition(builder: Builder): Node; castShadowPositionNode: Node };
 
-const { Fn, Loop, attribute, cross, int, ivec2, mat3, normalLocal, positionLocal, skinning, textureLoad, uint, vec3 } =
+const { Fn, Loop, attribute, cross, int, ivec2, mat3, normalLocal, positionGeometry, positionLocal, skinning, textureLoad, uint, vec3 } =
   tsl as unknown as Record<string, Node>;
 const SHIFT = Math.log2(WIDTH);
 
@@ -43,8 +43,18 @@ function displacing(material: Material, textures: Textures): Material {
     normalLocal.assign(normal);
     return found;
   };
+  made.castShadowPositionNode = castPosition(textures);
   made.customProgramCacheKey = () => `posespace ${textures.entries.uuid} ${textures.weights.uuid}`;
   return made;
+}
+
+/** Where a vertex is for a light: shadows are drawn by a material of the renderer's own, which asks only for this. */
+function castPosition(textures: Textures): Node {
+  return Fn(({ object }: Builder) => {
+    positionLocal.assign(positionGeometry.add(displacement(textures).element(int(0)).xyz));
+    if (object.isSkinnedMesh) skinning(object);
+    return positionLocal;
+  })();
 }
 
 /** The normal as the bones carry it: two directions along the surface move with the bones, and it is across both. */

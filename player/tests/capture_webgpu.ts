@@ -4,19 +4,23 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import * as tsl from "three/tsl";
 import {
   FloatType,
+  Mesh,
   MeshBasicNodeMaterial,
+  MeshLambertNodeMaterial,
   NearestFilter,
   NoBlending,
   OrthographicCamera,
+  PlaneGeometry,
   RenderTarget,
   RGBAFormat,
   Scene,
   WebGPURenderer,
 } from "three/webgpu";
-import type { Mesh } from "three/webgpu";
+import type { Object3D } from "three/webgpu";
 
 import { posespace } from "../src/webgpu.js";
 import type { PoseSkin } from "../src/webgpu.js";
+import { baked, overhead, SIZE, sun } from "./lights.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
 
@@ -95,4 +99,37 @@ async function captureNodes(file: string, poses: PoseJson[], webgl: boolean) {
   return { found, backend: isWebGPUBackend ? "webgpu" : "webgl" };
 }
 
-Object.assign(globalThis, { captureNodes });
+/** What shadow falls on a wall behind a skin: of the skin, of the same shape baked, and of plain skinning. */
+async function shadowNodes(file: string, pose: PoseJson, metres: number, webgl: boolean): Promise<number[][]> {
+  const renderer = await started(webgl);
+  renderer.shadowMap.enabled = true;
+  const gltf = await new GLTFLoader().register(posespace).parseAsync(bytesIn(file), "");
+  const [skin] = gltf.userData.posespace as PoseSkin[];
+  strike(skin.bones, skin)(pose);
+  gltf.scene.updateMatrixWorld(true);
+  const still = baked(skin);
+  const target = new RenderTarget(SIZE, SIZE);
+  const wall = new Mesh(new PlaneGeometry(8 * metres, 8 * metres), new MeshLambertNodeMaterial());
+  wall.position.z = -metres;
+  wall.receiveShadow = true;
+  const draw = async (caster: Mesh, shown: Object3D) => {
+    caster.castShadow = true;
+    caster.frustumCulled = false;
+    caster.material = new MeshBasicNodeMaterial({ colorWrite: false, depthWrite: false });
+    const scene = new Scene();
+    scene.add(wall, sun(metres), shown);
+    renderer.setRenderTarget(target);
+    await new Promise(requestAnimationFrame);
+    renderer.render(scene, overhead(metres));
+    const found = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, SIZE, SIZE)) as Uint8Array;
+    return [...found].filter((_, k) => k % 4 === 0);
+  };
+  const own = await draw(skin.meshes[0] as Mesh, gltf.scene);
+  const wanted = await draw(still, still);
+  skin.enabled = false;
+  const plain = await draw(skin.meshes[0] as Mesh, gltf.scene);
+  renderer.dispose();
+  return [own, wanted, plain];
+}
+
+Object.assign(globalThis, { captureNodes, shadowNodes });

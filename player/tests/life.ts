@@ -1,29 +1,13 @@
 /** For tests: what becomes of skins when contexts are lost, lights cast shadows, and copies move by themselves. */
 
-import {
-  BufferAttribute,
-  BufferGeometry,
-  DirectionalLight,
-  Mesh,
-  MeshBasicMaterial,
-  MeshLambertMaterial,
-  OrthographicCamera,
-  PCFShadowMap,
-  PlaneGeometry,
-  PointLight,
-  Scene,
-  Vector3,
-  WebGLRenderer,
-} from "three";
-import type { Light } from "three";
+import { Mesh, MeshBasicMaterial, MeshLambertMaterial, PCFShadowMap, PlaneGeometry, Scene, WebGLRenderer } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { clone, posespace } from "../src/index.js";
 import type { PoseSkin } from "../src/index.js";
+import { baked, lamp, overhead, SIZE, sun } from "./lights.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
-
-const SIZE = 128;
 
 async function load(file: string) {
   const gltf = await new GLTFLoader().register(posespace).parseAsync(bytesIn(file), "");
@@ -36,13 +20,6 @@ function rendererOf(): WebGLRenderer {
   renderer.shadowMap.enabled = true;
   renderer.shadowMap.type = PCFShadowMap;
   return renderer;
-}
-
-/** A camera from above that sees a square of so many metres. */
-function cameraOf(metres: number): OrthographicCamera {
-  const camera = new OrthographicCamera(-metres, metres, metres, -metres, 0, 10 * metres);
-  camera.position.z = 4 * metres;
-  return camera;
 }
 
 function pixels(renderer: WebGLRenderer): number[] {
@@ -61,7 +38,7 @@ async function loseContext(file: string, pose: PoseJson, metres: number): Promis
   skin.meshes[0].material = new MeshBasicMaterial();
   strike(skin.bones, skin)(pose);
   const draw = () => {
-    renderer.render(scene, cameraOf(metres));
+    renderer.render(scene, overhead(metres));
     return pixels(renderer);
   };
   const before = draw();
@@ -77,7 +54,7 @@ async function loseContext(file: string, pose: PoseJson, metres: number): Promis
   await lost;
   await pause(); // The browser must have seen that its event was taken care of.
   // A player goes on drawing meanwhile.
-  renderer.render(scene, cameraOf(metres));
+  renderer.render(scene, overhead(metres));
   const back = heard("webglcontextrestored");
   renderer.forceContextRestore();
   await back;
@@ -86,25 +63,6 @@ async function loseContext(file: string, pose: PoseJson, metres: number): Promis
   const plain = draw();
   renderer.dispose();
   return [before, after, plain];
-}
-
-/** The skin as it is posed now, as a mesh that nothing moves. */
-function baked(skin: PoseSkin): Mesh {
-  const [mesh] = skin.meshes;
-  const { count } = mesh.geometry.getAttribute("position");
-  const points = Array.from({ length: count }, (_, k) => mesh.getVertexPosition(k, new Vector3()).toArray());
-  const geometry = new BufferGeometry().setIndex(mesh.geometry.index);
-  return new Mesh(geometry.setAttribute("position", new BufferAttribute(Float32Array.from(points.flat()), 3)));
-}
-
-function lit(kind: "directional" | "point", metres: number): Light {
-  const light = kind === "directional" ? new DirectionalLight(0xffffff, 3) : new PointLight(0xffffff, 30, 0, 0);
-  light.position.set(0.5 * metres, 0.7 * metres, 3 * metres);
-  light.castShadow = true;
-  const { camera } = light.shadow as unknown as { camera: OrthographicCamera };
-  Object.assign(camera, { left: -2 * metres, right: 2 * metres, top: 2 * metres, bottom: -2 * metres, near: 0.1 * metres, far: 10 * metres });
-  camera.updateProjectionMatrix();
-  return light;
 }
 
 /** What shadows fall on a wall behind a skin: of the skin, of the same shape baked, and of plain skinning. */
@@ -121,8 +79,8 @@ async function shadows(file: string, pose: PoseJson, metres: number, kind: "dire
     const renderer = rendererOf();
     object.castShadow = true;
     object.material = new MeshBasicMaterial(unseen);
-    const scene = new Scene().add(wall, lit(kind, metres), shown) as Scene;
-    renderer.render(scene, cameraOf(metres));
+    const scene = new Scene().add(wall, kind === "point" ? lamp(metres) : sun(metres), shown) as Scene;
+    renderer.render(scene, overhead(metres));
     const found = pixels(renderer);
     renderer.dispose();
     return found;
@@ -143,7 +101,7 @@ async function copies(file: string, first: PoseJson, second: PoseJson): Promise<
   const renderer = rendererOf();
   const seen = (each: PoseSkin) => {
     both.updateMatrixWorld(true);
-    renderer.render(both, cameraOf(1));
+    renderer.render(both, overhead(1));
     return [...(baked(each).geometry.getAttribute("position").array as Float32Array)];
   };
   const found = [seen(skin), seen(skins[0])];
