@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones scans]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+from bone_picture import bones
 from frame_picture import frame
+from scan_pictures import scans
 
 from posespace import datasets
 from posespace.examples import Examples
@@ -110,6 +112,8 @@ PICTURES = {
     "signals": muscle_pictures.signals,
     "retarget": muscle_pictures.retarget,
     "frame": frame,
+    "bones": bones,
+    "scans": scans,
 }
 
 if __name__ == "__main__":

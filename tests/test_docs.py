@@ -29,8 +29,9 @@ PAGES_ON_AN_ARM = (
     "export.md",
     "muscles.md",
     "retarget.md",
+    "bones.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
     from posespace.examples import Examples as Examples
+    from posespace.fit.bones.bones import bones as bones
     from posespace.fit.eigenskin.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.muscles.muscles import Muscles as Muscles
     from posespace.fit.psd.psd import PSD as PSD
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.mesh_animation import load_shapes as load_shapes
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
@@ -56,6 +58,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 _HOMES = {
     "posespace.errors": ("FileError", "InputError"),
     "posespace.examples": ("Examples",),
+    "posespace.fit.bones.bones": ("bones",),
     "posespace.fit.eigenskin.eigenskin": ("EigenSkin",),
     "posespace.fit.muscles.muscles": ("Muscles",),
     "posespace.fit.psd.psd": ("PSD",),
@@ -67,6 +70,7 @@ _HOMES = {
     "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("clips", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.mesh_animation": ("load_shapes",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),

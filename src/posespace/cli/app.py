@@ -10,6 +10,7 @@ import warnings
 import click
 
 from posespace.cli.bench import bench
+from posespace.cli.bones import bones
 from posespace.cli.completion import completion_options
 from posespace.cli.demo import demo
 from posespace.cli.edit import edit
@@ -22,6 +23,7 @@ from posespace.cli.options import Group
 from posespace.cli.pose import pose
 from posespace.cli.printing import complain, warn
 from posespace.cli.retarget import retarget
+from posespace.cli.scans import scans
 from posespace.cli.simulate import simulate
 from posespace.errors import InputError
 
@@ -48,7 +50,7 @@ def app() -> None:
 
 
 # In the order in which one meets them.
-for _command in (demo, info, pose, examples, simulate, fit, evaluate, edit, retarget, export, bench):
+for _command in (demo, info, pose, examples, bones, simulate, scans, fit, evaluate, edit, retarget, export, bench):
     app.add_command(_command)
 
 

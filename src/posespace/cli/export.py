@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
-@argument("skin", "The skin.")
+@argument("skin", "The skin, or examples: their rig alone, with their poses as its motion.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
 @choice_options
@@ -52,8 +52,12 @@ def export(
     from posespace.skin import Skin
 
     require_folder(out)
-    loaded = Skin.load(skin)
-    played = open_motion(motion, loaded.rig.skeleton, choice)
+    if skin.is_dir():
+        stored = open_examples(skin)
+        loaded, own = Skin(stored.rig), stored.motion
+    else:
+        loaded, own = Skin.load(skin), None
+    played = open_motion(motion, loaded.rig.skeleton, choice) or own
     truth = None if examples is None else open_examples(examples)
     export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
     page = out.suffix.lower() == ".html"

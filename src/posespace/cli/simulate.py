@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
-@argument("body", "hand, arm, or the file of a rig.", type=str)
+@argument("body", "hand, slender-hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
 @choice_options

@@ -26,6 +26,7 @@ from posespace.simulate.bodies.capsules import CrowdedError
 from posespace.simulate.bodies.hand import hand
 from posespace.simulate.bodies.hand_clearance import bones_clear
 from posespace.simulate.bodies.rig_bones import bones_of_rig
+from posespace.simulate.bodies.slender_hand import slender_clear, slender_hand
 from posespace.simulate.mesh.repair import cut_ends
 from posespace.simulate.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulate.poses import joint_ranges, random_poses
@@ -90,7 +91,8 @@ def simulate(
 def prepared(settings: Settings, note: Callable[[str], None] | None = None) -> tuple[Body, Motion, list[str]]:
     """Return the body, its poses, and notes. Faults in files are found before bones are made."""
     if settings.body in BUILT_IN:
-        body = hand(settings.level, settings.side) if settings.body == "hand" else arm()
+        makers = {"hand": hand, "slender-hand": slender_hand}
+        body = makers[settings.body](settings.level, settings.side) if settings.body in makers else arm()
         return body, poses_of(settings, body.rig, note), []
     path = Path(settings.body)
     if not path.exists() and not path.suffix:
@@ -114,7 +116,7 @@ def poses_of(settings: Settings, rig: Rig, note: Callable[[str], None] | None = 
                 f"{settings.body}: its joints have no limits to step through; give the poses with --poses FILE"
             )
         ranges = joint_ranges(skeleton, settings.step)
-        accept = bones_clear if settings.body == "hand" else None
+        accept = {"hand": bones_clear, "slender-hand": slender_clear}.get(settings.body)
         drawn = random_poses(skeleton, settings.random, settings.seed, accept=accept)
         turns, names = np.concatenate([ranges.rotations, drawn.rotations]), (*ranges.names, *drawn.names)
         given = Motion(turns, names=names).named(*settings.choice.only)

@@ -13,7 +13,7 @@ from posespace.formats.load import READERS
 from posespace.formats.pose_choice import PoseChoice
 from posespace.simulate.solver.contact import Contact
 
-BUILT_IN = ("hand", "arm")
+BUILT_IN = ("hand", "slender-hand", "arm")
 """Bodies that need no file."""
 
 _MODULES = {"simulate": ("netgen", "skimage", "ipctk", "threadpoolctl"), "cluster": ("dask", "distributed")}
@@ -56,7 +56,7 @@ class Settings:
 
     Parameters
     ----------
-    body : "hand", "arm" or the path of a rig
+    body : "hand", "slender-hand", "arm" or the path of a rig
     poses : a file of poses; None: every joint's range, and random poses of all joints
     level : how fine the hand's surface is, 0 to 2
     side : of the hand, "right" or "left"

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 from numba import prange
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.fit.weights.simplex import energy_of, sparse_on_simplex
 from posespace.geometry.edges import neighbours_of
 from posespace.jit import njit
 from posespace.layer import combined
@@ -237,85 +238,10 @@ def _sweep(
                 target[c] = (pull + edge * len(around)) * given[vertex, joint]
                 for other in around:
                     target[c] += edge * (weights[other, joint] - given[other, joint])
-        new = _sparse(normal, target, old, joints[vertex] >= 0, influences)
-        if _energy(normal, target, new) < _energy(normal, target, old):
+        new = sparse_on_simplex(normal, target, old, joints[vertex] >= 0, influences)
+        if energy_of(normal, target, new) < energy_of(normal, target, old):
             largest = max(largest, np.abs(new - old).max())
             for c in range(most):
                 if joints[vertex, c] >= 0:
                     weights[vertex, joints[vertex, c]] = new[c]
     return largest
-
-
-@njit()
-def _energy(normal: Floats, target: Floats, weights: Floats) -> float:  # pragma: no cover - compiled
-    """Half the squared error and penalties of weights (C,), less what no weights can change."""
-    total = 0.0
-    for c in range(len(weights)):
-        row = 0.0
-        for d in range(len(weights)):
-            row += normal[c, d] * weights[d]
-        total += weights[c] * (0.5 * row - target[c])
-    return total
-
-
-@njit()
-def _sparse(
-    normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_], influences: int
-) -> Floats:  # pragma: no cover - compiled
-    """Best weights of which at most `influences` are not zero: the smallest is dropped until so few are left."""
-    weights: Floats = _on_simplex(normal, target, start, allowed)
-    while (weights > 0).sum() > influences:
-        smallest = -1
-        for c in range(len(weights)):
-            if weights[c] > 0 and (smallest < 0 or weights[c] < weights[smallest]):
-                smallest = c
-        # What is not used by now stays unused, so that few rounds of dropping are enough.
-        allowed = weights > 0
-        allowed[smallest] = False
-        weights[smallest] = 0.0
-        weights = _on_simplex(normal, target, weights / weights.sum(), allowed)
-    return weights
-
-
-@njit()
-def _on_simplex(
-    normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_]
-) -> Floats:  # pragma: no cover - compiled
-    """Least of w·normal·w/2 - target·w over weights w ≥ 0 that sum to one, by the method of active sets."""
-    weights = start.copy()
-    free = weights > 0
-    for _ in range(6 * len(weights) + 6):
-        rows = np.flatnonzero(free)
-        inner = np.empty((len(rows), len(rows)))
-        right = np.ones((len(rows), 2))
-        for a in range(len(rows)):
-            right[a, 0] = target[rows[a]]
-            for b in range(len(rows)):
-                inner[a, b] = normal[rows[a], rows[b]]
-        solved = np.linalg.solve(inner, right)
-        level = (1.0 - solved[:, 0].sum()) / solved[:, 1].sum()
-        best = solved[:, 0] + level * solved[:, 1]
-        if best.min() > 0:
-            weights[:] = 0.0
-            weights[rows] = best
-            slope = normal @ weights - target
-            entering, steepest = -1, -1e-10 * (abs(level) + np.abs(target).max() + normal.max())
-            for c in range(len(weights)):
-                if allowed[c] and not free[c] and slope[c] - level < steepest:
-                    entering, steepest = c, slope[c] - level
-            if entering < 0:
-                break
-            free[entering] = True
-        else:
-            step, leaving = 1.0, -1
-            for a in range(len(rows)):
-                if best[a] <= 0:
-                    reach = weights[rows[a]] / (weights[rows[a]] - best[a]) if weights[rows[a]] > 0 else 0.0
-                    if leaving < 0 or reach < step:
-                        step, leaving = reach, a
-            for a in range(len(rows)):
-                weights[rows[a]] += step * (best[a] - weights[rows[a]])
-            weights[rows[leaving]] = 0.0
-            free[rows[leaving]] = False
-    valid: Floats = np.maximum(weights, 0.0) / np.maximum(weights, 0.0).sum()
-    return valid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from posespace.simulate.bodies import hand_bones
 from posespace.simulate.bodies.body import Body, Bone, Cut
 from posespace.simulate.bodies.distance_field import DistanceField
 from posespace.simulate.bodies.field_mesh import relax, triangulate
-from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, STUMP, Segment
+from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, PLAIN, STUMP, Segment
 from posespace.simulate.bodies.hand_shape import BOX, hand_field
 from posespace.skeleton import Skeleton
 
@@ -30,7 +31,14 @@ _TURN = 8.0
 """Millimetres from the end of the forearm at which its skin turns round: from there on it is held."""
 
 
-def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 0.0, detail: bool = True) -> Body:
+def hand(
+    level: int = 1,
+    side: str = "right",
+    size: float = 1.0,
+    build: float = 0.0,
+    detail: bool = True,
+    lengths: Sequence[float] = PLAIN,
+) -> Body:
     """Return a hand with slightly bent fingers, pointing along y, its back towards z and its wrist at the origin.
 
     All hands have the same triangles and joints, vertex by vertex: other sizes, builds and sides are the same hand
@@ -43,6 +51,7 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
     size : factor on all lengths, above 0; at 1 the hand is 190 mm long
     build : thickness, from -1 (slim) to 1 (strong)
     detail : nails, creases, wrinkles and tendons; without, the skin is smooth all over
+    lengths : factors on the lengths of thumb, index, middle, ring and little finger, 0.8 to 1.25
 
     Returns
     -------
@@ -56,8 +65,10 @@ def hand(level: int = 1, side: str = "right", size: float = 1.0, build: float = 
         raise InputError(f"hand size: expected above 0, got {size}")
     if not -1 <= build <= 1:
         raise InputError(f"hand build: expected -1 to 1, got {build}")
-    parts = hand_bones.segments(build)
-    points, triangles = _skin(level, build, detail)
+    if len(lengths) != len(PLAIN) or not all(0.8 <= factor <= 1.25 for factor in lengths):
+        raise InputError(f"hand lengths: expected five factors of 0.8 to 1.25, got {lengths}")
+    parts = hand_bones.segments(build, lengths)
+    points, triangles = _skin(level, build, detail, lengths)
     influences, weights = hand_weights(points, parts)
     skeleton = hand_bones.skeleton(parts)
     right = size * points, triangles, _scaled(skeleton, size)
@@ -164,37 +175,63 @@ def _coarse() -> tuple[Floats, Ints]:
     return points, triangles
 
 
-def _skin(level: int, build: float, detail: bool) -> tuple[Floats, Ints]:
+def _skin(level: int, build: float, detail: bool, lengths: Sequence[float]) -> tuple[Floats, Ints]:
     points, triangles = _coarse()
     everything = np.ones(len(points), dtype=bool)
-    steps = int(np.ceil(5 * abs(build)))
-    # In small steps of build, where the bones carry the triangles and these then slide, nothing folds.
+    steps = int(np.ceil(max(5 * abs(build), *(40 * abs(factor - 1) for factor in lengths))))
+    # In small steps, where the bones carry the triangles and these then slide, nothing folds.
     for k in range(1, steps + 1):
-        before, after = hand_bones.segments(build * (k - 1) / steps), hand_bones.segments(build * k / steps)
-        influences, weights = hand_weights(points, before)
-        shifts = (hand_bones.skeleton(after).rest_world - hand_bones.skeleton(before).rest_world)[:, :3, 3]
-        points = points + np.einsum("nk,nkc->nc", weights, shifts[influences])
-        between = hand_field(build * k / steps, detail=False)
+        before, after = _part_way(build, lengths, (k - 1) / steps), _part_way(build, lengths, k / steps)
+        influences, weights = hand_weights(points, hand_bones.segments(*before))
+        points = points + np.einsum("nk,nkc->nc", weights, _shifts(before, after)[influences])
+        between = hand_field(after[0], False, after[1])
         points = between.project(points)
         for _ in range(4):
-            points = relax(between, points, triangles, _sizing(points), everything)
-    field = hand_field(build, detail)
+            points = relax(between, points, triangles, _sizing(_plain(points, *after)), everything)
+    field = hand_field(build, detail, lengths)
     points = field.project(points)
     for _ in range(level):
-        points, triangles = _finer(field, points, triangles)
+        points, triangles = _finer(field, points, triangles, _sizing(_plain(points, build, lengths)))
     return points, triangles
 
 
-def _finer(field: DistanceField, points: Floats, triangles: Ints) -> tuple[Floats, Ints]:
-    """One level finer: the vertices stay, the new ones go to the surface and slide to even distances."""
+_Form = tuple[float, Sequence[float]]
+"""Build and lengths of a hand."""
+
+
+def _part_way(build: float, lengths: Sequence[float], share: float) -> _Form:
+    """Build and lengths at a share of the way from the plain hand."""
+    return build * share, tuple(1 + share * (factor - 1) for factor in lengths)
+
+
+def _shifts(before: _Form, after: _Form) -> Floats:
+    """How far the joints (J, 3) move at rest from one hand to another."""
+    worlds = [hand_bones.skeleton(hand_bones.segments(*form)).rest_world for form in (before, after)]
+    return np.asarray((worlds[1] - worlds[0])[:, :3, 3])
+
+
+def _plain(points: Floats, build: float, lengths: Sequence[float]) -> Floats:
+    """Where points (N, 3) of a hand are, nearly, on one whose fingers are as long as the plain hand's."""
+    if tuple(lengths) == PLAIN:
+        return points
+    influences, weights = hand_weights(points, hand_bones.segments(build, lengths))
+    back = _shifts((build, lengths), (build, PLAIN))
+    return np.asarray(points + np.einsum("nk,nkc->nc", weights, back[influences]))
+
+
+def _finer(field: DistanceField, points: Floats, triangles: Ints, sizes: Floats) -> tuple[Floats, Ints]:
+    """One level finer: the vertices stay, the new ones go to the surface and slide to even distances.
+
+    `sizes` (N,) are the relative edge lengths wanted at the points.
+    """
     finer = subdivide(triangles, len(points))
     fine = finer.refine(points)
     free = np.arange(len(fine)) >= len(points)
     fine[free] = field.project(fine[free])
     # Interpolated, as the new vertices can follow no change within one triangle.
-    sizes = finer.refine(_sizing(points)[:, None])[:, 0]
+    wanted = finer.refine(sizes[:, None])[:, 0]
     for _ in range(4):
-        fine = relax(field, fine, finer.triangles, sizes, free)
+        fine = relax(field, fine, finer.triangles, wanted, free)
     return fine, finer.triangles
 
 

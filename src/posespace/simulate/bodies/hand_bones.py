@@ -5,6 +5,7 @@ Millimetres, a right hand at rest: x to the little finger, y to the fingertips, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,9 @@ _THUMB = (  # direction, length
     ((-0.36, 0.92, -0.16), 27.0),
 )
 THUMB_RADII = (13.0, 11.4, 10.4, 8.6)
+
+PLAIN = (1.0, 1.0, 1.0, 1.0, 1.0)
+"""Factors on the lengths of thumb, index, middle, ring and little finger: those of the plain hand."""
 
 NAMES = (
     "forearm",
@@ -107,8 +111,11 @@ def thickness(build: float) -> float:
     return 1 + 0.1 * build
 
 
-def segments(build: float = 0.0) -> dict[str, Segment]:
-    """Return the bones of a right hand by name: forearm, carpus, metacarpals and phalanges 1 to 3 of each finger."""
+def segments(build: float = 0.0, lengths: Sequence[float] = PLAIN) -> dict[str, Segment]:
+    """Return the bones of a right hand by name: forearm, carpus, metacarpals and phalanges 1 to 3 of each finger.
+
+    `lengths` are factors on all bones of the thumb and on the phalanges of the fingers, the index finger first.
+    """
     upright = np.eye(3)
     # The knuckles move apart as the fingers thicken, which keeps the webs where they are.
     widen = np.array([thickness(build), 1.0, 1.0])
@@ -120,9 +127,9 @@ def segments(build: float = 0.0) -> dict[str, Segment]:
     parts = (("thumb_metacarpal", "thumb_cmc"), ("thumb_1", "thumb_mcp"), ("thumb_2", "thumb_ip"))
     for (name, joint), (direction, length) in zip(parts, _THUMB, strict=True):
         frame = frame_along(direction, _THUMB_DORSAL)
-        found.append(Segment(name, joint, start, start + length * frame[:, 1], frame))
+        found.append(Segment(name, joint, start, start + lengths[0] * length * frame[:, 1], frame))
         start = found[-1].end
-    for name, finger in FINGERS.items():
+    for longer, (name, finger) in zip(lengths[1:], FINGERS.items(), strict=True):
         base, knuckle = widen * finger.base, widen * finger.knuckle
         palm = frame_along(knuckle - base, (0.0, 0.0, 1.0))
         found.append(Segment(f"{name}_metacarpal", "wrist", base, knuckle, palm))
@@ -130,7 +137,7 @@ def segments(build: float = 0.0) -> dict[str, Segment]:
         start = knuckle
         for k, joint in enumerate(("mcp", "pip", "dip")):
             frame = frame @ _turn((-1, 0, 0), finger.flexion[k])
-            end = start + finger.lengths[k] * frame[:, 1]
+            end = start + longer * finger.lengths[k] * frame[:, 1]
             found.append(Segment(f"{name}_{k + 1}", f"{name}_{joint}", start, end, frame))
             start = end
     return {segment.name: segment for segment in found}

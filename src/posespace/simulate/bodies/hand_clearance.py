@@ -24,7 +24,7 @@ _WAY = 8
 """At how many places between the rest pose and a pose it is looked at."""
 
 
-def bones_clear(angles: Floats) -> NDArray[np.bool_]:
+def bones_clear(angles: Floats, lengths: tuple[float, ...] = hand_bones.PLAIN) -> NDArray[np.bool_]:
     """Return which poses (P,) of the hand keep their bones and flesh apart.
 
     Two bones that share no joint stay at least 2.5 mm apart. The flesh around them, thinned to 0.6 of its thickness,
@@ -35,15 +35,16 @@ def bones_clear(angles: Floats) -> NDArray[np.bool_]:
     Parameters
     ----------
     angles : (P, J, 3) radians that the joints of either hand turn from rest
+    lengths : factors on the lengths of thumb, index, middle, ring and little finger
     """
-    bone, flesh = _room(angles)
+    bone, flesh = _room(angles, lengths)
     clear: NDArray[np.bool_] = (bone.min(axis=1) >= LEAST_GAP) & (flesh.min(axis=1) >= 0)
     return clear
 
 
-def _room(angles: Floats) -> tuple[Floats, Floats]:
+def _room(angles: Floats, lengths: tuple[float, ...]) -> tuple[Floats, Floats]:
     """The least gap on the way to each pose: of each pair (P, K) of bones, and of each pair (P, L) of thinned flesh."""
-    skeleton, bones, flesh, apart, parted = _hand()
+    skeleton, bones, flesh, apart, parted = _hand(lengths)
     way = np.linspace(0, 1, _WAY + 1)[1:, None, None, None] * angles
     turned = skeleton.rotations(way.reshape(-1, *angles.shape[1:]))
     bone, soft = gaps(skeleton, bones, apart, turned), gaps(skeleton, flesh, parted, turned)
@@ -51,10 +52,10 @@ def _room(angles: Floats) -> tuple[Floats, Floats]:
     return bone.reshape(shape).min(axis=0), soft.reshape(shape).min(axis=0)
 
 
-@lru_cache(maxsize=1)
-def _hand() -> tuple[Skeleton, tuple[Bone, ...], tuple[Bone, ...], Ints, Ints]:
+@lru_cache(maxsize=2)
+def _hand(lengths: tuple[float, ...]) -> tuple[Skeleton, tuple[Bone, ...], tuple[Bone, ...], Ints, Ints]:
     """The right hand: its skeleton, bones and thinned flesh, and which pairs of either must stay apart."""
-    parts = hand_bones.segments()
+    parts = hand_bones.segments(lengths=lengths)
     skeleton, bones = hand_bones.skeleton(parts), hand_bones.bones(parts)
     flesh = tuple(
         replace(part, start_radius=FLESH_LEFT * part.start_radius, end_radius=FLESH_LEFT * part.end_radius)

@@ -12,7 +12,7 @@ from posespace.check import Floats
 from posespace.motion import Motion
 from posespace.simulate.bodies.hand_bones import FINGERS, NAMES, rest_flexion, segments, skeleton
 from posespace.simulate.bodies.hand_clearance import bones_clear
-from posespace.simulate.poses import accepted
+from posespace.simulate.poses import Accept, accepted
 
 # Degrees each finger turns when the hand is spread as far as it goes, and when its straight fingers lie together.
 _SPREAD = {"index": 20.0, "middle": 0.0, "ring": -12.0, "little": -20.0}
@@ -59,7 +59,7 @@ def named() -> Motion:
     return Motion(skeleton(segments()).rotations(angles), names=tuple(_NAMED))
 
 
-def grasps(count: int, seed: int, name: str = "grasp") -> Motion:
+def grasps(count: int, seed: int, name: str = "grasp", accept: Accept = bones_clear) -> Motion:
     """Return random poses in which the joints go together as they do in people.
 
     Drawn uniformly, both ends included, for each pose:
@@ -77,9 +77,9 @@ def grasps(count: int, seed: int, name: str = "grasp") -> Motion:
     - the wrist is flexed by 50 degrees when the hand is open and extended by 40 when it is closed, as the tendons of
       the fingers want it (tenodesis), give or take 30; its turn is free.
 
-    Poses in which bones or flesh meet, see `bones_clear`, are drawn again.
+    Poses in which bones or flesh meet, see `bones_clear`, are drawn again; `accept` may say so of another hand.
     """
-    angles = accepted(_draw, count, seed, bones_clear)
+    angles = accepted(_draw, count, seed, accept)
     names = tuple(f"{name} {k}" for k in range(count))
     return Motion(skeleton(segments()).rotations(angles), names=names)
 

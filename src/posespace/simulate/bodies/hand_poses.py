@@ -49,6 +49,24 @@ _PAIRS: tuple[tuple[_Turn, _Turn], ...] = (
     (("thumb_mcp", 0, 1.0), ("thumb_ip", 0, 1.0)),
 )
 
+SPANNING = (
+    "rest",
+    "pair index_mcp.x +82 index_pip.x +86",
+    "pair middle_mcp.x +80 middle_pip.x +86",
+    "pair ring_mcp.x +78 ring_pip.x +84",
+    "pair little_mcp.x +76 little_pip.x +82",
+    "pair thumb_mcp.x +50 thumb_ip.x +80",
+    "pair thumb_cmc.x +35 thumb_cmc.y +22",
+    "wrist.x +64",
+    "pair wrist.x -70 wrist.y +20",
+    "jar lid",
+    "ball",
+    "suitcase",
+    "fist",
+    "pinch",
+)
+"""Poses that span the hand: fingers, thumb and wrist each alone, a spread, half fists, a fist and a pinch."""
+
 
 def pairs() -> Motion:
     """Return 32 poses to fit on that turn two neighbouring degrees of freedom at once, half or all the way.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from posespace.check import Floats
 from posespace.simulate.bodies.distance_field import DistanceField, FieldBuilder, frame_along
-from posespace.simulate.bodies.hand_bones import FINGERS, STUMP, THUMB_RADII, Segment, segments, thickness
+from posespace.simulate.bodies.hand_bones import FINGERS, PLAIN, STUMP, THUMB_RADII, Segment, segments, thickness
 from posespace.simulate.bodies.hand_relief import hand_relief
 
 BOX = ((-100.0, -52.0, -66.0), (84.0, 205.0, 36.0))
@@ -21,10 +23,10 @@ _JOINS = (
 )
 
 
-def hand_field(build: float = 0.0, detail: bool = True) -> DistanceField:
-    """Return the skin of a right hand as a field; `build` from -1 to 1 makes it slim or strong."""
+def hand_field(build: float = 0.0, detail: bool = True, lengths: Sequence[float] = PLAIN) -> DistanceField:
+    """Return the skin of a right hand as a field; `build` and `lengths` are those of `hand`."""
     shape = FieldBuilder(_JOINS)
-    parts, thick = segments(build), thickness(build)
+    parts, thick = segments(build, lengths), thickness(build)
     for name in FINGERS:
         _finger(shape, name, parts, thick, detail)
         _metacarpal(shape, name, parts, thick)

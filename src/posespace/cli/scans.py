@@ -1,0 +1,50 @@
+"""`posespace scans`: scans of the built-in hands, whose truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from posespace.cli.checks import require_folder
+from posespace.cli.options import Choice, Command, json_option, out_option
+from posespace.cli.printing import print_one
+
+
+@click.command(cls=Command, epilog="Example: posespace scans -o scans --vertices 3000")
+@out_option("The folder to write; it must be new, or empty.")
+@click.option("--hand", "which", default=1, help="1: the built-in hand; 2: a slender one with longer fingers.")
+@click.option(
+    "--poses", type=Choice(["spanning", "random", "grasps"]), default="spanning", help="Which fourteen poses."
+)
+@click.option("--vertices", default=49_000, help="Of the template, about; scans have about four times as many.")
+@click.option("--noise", default=0.04, help="Deviation of the points, in millimetres.")
+@click.option("--holes", default=6, help="Holes in each scan, besides those where skin faces skin.")
+@click.option("--picking", default=0.4, help="Deviation of the landmarks, in millimetres.")
+@click.option("--seed", default=1, help="Seed of all that is random.")
+@json_option
+def scans(
+    out: Path,
+    which: int,
+    poses: str,
+    vertices: int,
+    noise: float,
+    holes: int,
+    picking: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Write scans of a built-in hand with their landmarks and the truth, to try and to measure registration.
+
+    Each scan has triangles of its own, noise, holes, an open wrist, and a place of its own.
+    """
+    from posespace.datasets import Scanner, scanned_hand, write_scans
+    from posespace.progress import counter, status
+
+    require_folder(out)
+    scanner = Scanner(noise, holes, picking)
+    with status("making the hand"):
+        hand = scanned_hand(which, poses, vertices)
+    with counter("scanning") as advance:
+        figures = write_scans(out, hand, scanner, seed, advance)
+    print_one(figures, as_json)

@@ -1,0 +1,240 @@
+"""Weights of given bones: at each vertex the few bones, and their weights, that bring it closest to its shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+from scipy.spatial import cKDTree
+
+from posespace.check import Floats, Ints
+from posespace.fit.weights.simplex import energy_of, sparse_on_simplex
+from posespace.jit import njit
+
+POOL = 32
+"""Bones looked at per vertex: all where there are no more, else those of the vertices around and the nearest."""
+
+ENTERING = 6
+"""Bones of the pool that are tried beside a vertex's own: those that would lower its error most."""
+
+PULL = 1e-10
+"""How strongly weights that the shapes leave open stay as they are, relative to the moments of a single bone."""
+
+
+def fit_weights(
+    points: Floats, shapes: Floats, transforms: Floats, pool: Ints, influences: Ints, weights: Floats
+) -> tuple[Ints, Floats, Floats]:
+    """Return better weights of given bones, at least 0 with the sum one, and what is left of the error.
+
+    No vertex gets worse: where the search finds nothing better, its weights stay.
+
+    Parameters
+    ----------
+    points : (N, 3) the rest shape
+    shapes : (N, P, 3) the same vertices in P shapes
+    transforms : (B, P, 3, 4) rest to each shape
+    pool : (N, M) bones to look at, -1 for none
+    influences, weights : (N, K) the bones of each vertex and their weights, to begin with: not changed
+
+    Returns
+    -------
+    influences, weights : (N, K) strongest first
+    errors : (N,) squared distances to the shapes, summed over them
+    """
+    bones, found = influences.astype(np.int32, copy=True), weights.astype(np.float64, copy=True)
+    errors = np.empty(len(points))
+    flat = np.ascontiguousarray(transforms, dtype=np.float64)
+    _fit(points, shapes, flat, pool, bones, found, errors, ENTERING, PULL)
+    return bones, found, errors
+
+
+def bone_pool(points: Floats, starts: Ints, around: Ints, influences: Ints, weights: Floats, bones: int) -> Ints:
+    """Return (N, M) the bones to look at for each vertex, -1 where there are fewer: see `POOL`.
+
+    Parameters
+    ----------
+    points : (N, 3) the rest shape
+    starts, around : which vertices share an edge, from `neighbours_of`
+    influences, weights : (N, K) the bones of each vertex and their weights
+    bones : how many there are
+    """
+    if bones <= POOL:
+        return np.broadcast_to(np.arange(bones, dtype=np.int32), (len(points), bones))
+    nearest = cKDTree(bone_centres(points, influences, weights, bones)).query(points, POOL // 2)[1].astype(np.int32)
+    pool = np.full((len(points), POOL), -1, np.int32)
+    _gather(starts, around, influences, weights, nearest, pool)
+    return pool
+
+
+def bone_centres(points: Floats, influences: Ints, weights: Floats, bones: int) -> Floats:
+    """Return (B, 3) the mean rest place of what each bone moves; of one without weights, that of the whole."""
+    sums = np.zeros((bones, 4))
+    ones = np.concatenate([points, np.ones((len(points), 1))], axis=1)
+    for column in range(4):
+        values = (weights * ones[:, column : column + 1]).ravel()
+        sums[:, column] = np.bincount(influences.ravel(), values, minlength=bones)
+    empty = sums[:, 3] <= 0
+    sums[empty] = (*points.mean(axis=0), 1.0)
+    centres: Floats = sums[:, :3] / sums[:, 3:]
+    return centres
+
+
+@njit(parallel=True)
+def _gather(
+    starts: Ints, around: Ints, influences: Ints, weights: Floats, nearest: Ints, pool: Ints
+) -> None:  # pragma: no cover - compiled
+    """Fill the pool (N, M) with the bones of the vertices up to two edges away, then with the nearest bones."""
+    slots = influences.shape[1]
+    for vertex in prange(len(pool)):
+        count = 0
+        for ring in range(2):
+            for here in range(starts[vertex], starts[vertex + 1]):
+                middle = around[here]
+                first, last = (here, here + 1) if ring == 0 else (starts[middle], starts[middle + 1])
+                for there in range(first, last):
+                    for slot in range(slots):
+                        if weights[around[there], slot] > 0:
+                            count = _put(pool[vertex], count, influences[around[there], slot])
+        count = min(count, pool.shape[1] - nearest.shape[1])
+        for bone in nearest[vertex]:
+            count = _put(pool[vertex], count, bone)
+        pool[vertex, count:] = -1
+
+
+@njit()
+def _put(row: Ints, count: int, bone: int) -> int:  # pragma: no cover - compiled
+    """Add a bone to a row of so many, unless it is there or the row is full; return how many there are then."""
+    for k in range(count):
+        if row[k] == bone:
+            return count
+    if count < len(row):
+        row[count] = bone
+        return count + 1
+    return count
+
+
+@njit(parallel=True)
+def _fit(
+    points: Floats,
+    shapes: Floats,
+    transforms: Floats,
+    pool: Ints,
+    influences: Ints,
+    weights: Floats,
+    errors: Floats,
+    entering: int,
+    pull: float,
+) -> None:  # pragma: no cover - compiled
+    """Improve the weights of each vertex in place and write its error."""
+    slots = influences.shape[1]
+    for vertex in prange(len(points)):
+        chosen = np.full(slots + entering, -1, np.int32)
+        old = np.zeros(slots + entering)
+        count = 0
+        for slot in range(slots):
+            if weights[vertex, slot] > 0:
+                chosen[count], old[count] = influences[vertex, slot], weights[vertex, slot]
+                count += 1
+        own = count
+        count = _enter(points[vertex], shapes[vertex], transforms, pool[vertex], chosen, old, count, own)
+        gram = _gram(points[vertex], shapes[vertex], transforms, chosen[:count])
+        size = 0.0
+        for c in range(count):
+            size += gram[c, c] / count
+        target = np.zeros(count)
+        normal = gram.copy()
+        for c in range(count):
+            normal[c, c] += pull * size + 1e-300
+            target[c] = pull * size * old[c]
+        new = sparse_on_simplex(normal, target, old[:count], np.ones(count, np.bool_), slots)
+        if energy_of(normal, target, new) >= energy_of(normal, target, old[:count]):
+            new = old[:count].copy()
+        errors[vertex] = 2 * energy_of(gram, np.zeros(count), new)
+        order = np.argsort(-new)
+        for slot in range(slots):
+            known = slot < count
+            weights[vertex, slot] = new[order[slot]] if known else 0.0
+            influences[vertex, slot] = chosen[order[slot]] if known else chosen[order[0]]
+
+
+@njit()
+def _enter(
+    point: Floats, shape: Floats, transforms: Floats, pool: Ints, chosen: Ints, old: Floats, count: int, own: int
+) -> int:  # pragma: no cover - compiled
+    """Add to the chosen bones those of the pool along which the error falls most steeply; return how many there are."""
+    poses = len(shape)
+    gap = np.empty((poses, 3))
+    slopes = np.zeros(len(chosen))
+    for p in range(poses):
+        for k in range(3):
+            gap[p, k] = -shape[p, k]
+    for c in range(own):
+        for p in range(poses):
+            bone = transforms[chosen[c], p]
+            for k in range(3):
+                moved = bone[k, 0] * point[0] + bone[k, 1] * point[1] + bone[k, 2] * point[2] + bone[k, 3]
+                gap[p, k] += old[c] * moved
+    level = 0.0
+    for p in range(poses):
+        for k in range(3):
+            level += gap[p, k] * (gap[p, k] + shape[p, k])
+    for bone in pool:
+        if bone < 0 or _holds(chosen, own, bone):
+            continue
+        slope = -level
+        for p in range(poses):
+            turn = transforms[bone, p]
+            for k in range(3):
+                moved = turn[k, 0] * point[0] + turn[k, 1] * point[1] + turn[k, 2] * point[2] + turn[k, 3]
+                slope += gap[p, k] * moved
+        if slope < 0.0:
+            count = _insert(chosen, slopes, own, count, bone, slope)
+    return count
+
+
+@njit()
+def _holds(chosen: Ints, count: int, bone: int) -> bool:  # pragma: no cover - compiled
+    found = False
+    for c in range(count):
+        found = found or chosen[c] == bone
+    return found
+
+
+@njit()
+def _insert(
+    chosen: Ints, slopes: Floats, own: int, count: int, bone: int, slope: float
+) -> int:  # pragma: no cover - compiled
+    """Put a bone among the entering ones, steepest first; the least steep one goes where there is no room."""
+    place = count
+    while place > own and slopes[place - 1] > slope:
+        place -= 1
+    if place >= len(chosen):
+        return count
+    last = min(count, len(chosen) - 1)
+    for c in range(last, place, -1):
+        chosen[c], slopes[c] = chosen[c - 1], slopes[c - 1]
+    chosen[place], slopes[place] = bone, slope
+    return min(count + 1, len(chosen))
+
+
+@njit()
+def _gram(point: Floats, shape: Floats, transforms: Floats, chosen: Ints) -> Floats:  # pragma: no cover - compiled
+    """Return (C, C) products, summed over shapes, of how far each bone alone would put a vertex from the truth.
+
+    Since weights sum to one, the squared error of weights w is then wᵀ·gram·w.
+    """
+    count, poses = len(chosen), len(shape)
+    gaps = np.empty((count, 3 * poses))
+    for c in range(count):
+        for p in range(poses):
+            bone = transforms[chosen[c], p]
+            for k in range(3):
+                moved = bone[k, 0] * point[0] + bone[k, 1] * point[1] + bone[k, 2] * point[2] + bone[k, 3]
+                gaps[c, 3 * p + k] = moved - shape[p, k]
+    gram = np.empty((count, count))
+    for c in range(count):
+        for d in range(c + 1):
+            total = 0.0
+            for k in range(3 * poses):
+                total += gaps[c, k] * gaps[d, k]
+            gram[c, d] = gram[d, c] = total
+    return gram
