@@ -3,11 +3,11 @@
  * reads what it needs and nothing else.
  *
  * An entry is four numbers: x, y, z, and how many slots it is after the vertex's entry before (the first one counts from
- * -1); where normals are corrected, four more: x, y, z of that, and nothing. A slot is a coordinate, or after these a
+ * -1); where normals are corrected, four more: x, y, z of that, and nothing. A slot is a component, or after these a
  * blend shape of the rig's own file.
  */
 
-import type { Description, Target } from "./description.js";
+import type { Target } from "./description.js";
 
 /** What a morph target holds of one primitive: some vertices, and 3 numbers for each. */
 export interface TargetData {
@@ -39,15 +39,13 @@ export interface Slots {
 
 const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
 
-/** The slots of a mesh: its coordinates, then the blend shapes of the rig's own file. */
-export function slotsOf(description: Description, targets: Target[]): Slots {
-  const { coordinates } = description;
-  const chosen = [...new Array<number>(coordinates).fill(-1)];
-  targets.forEach(({ kind, coordinate }, k) => {
-    if (kind === "component") chosen[coordinate] = k;
-    else if (kind === "blend") chosen.push(k);
-  });
-  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => (k < 0 ? 0 : targets[k][name]));
+/** The slots of a mesh: its components, in the order of their coordinates, then blend shapes of the rig's own file. */
+export function slotsOf(targets: Target[]): Slots {
+  const used = [...targets.keys()].filter((k) => targets[k].kind !== "offset");
+  const order = (k: number) => (targets[k].kind === "blend" ? Infinity : targets[k].coordinate);
+  // Infinity less itself is no number: blend shapes stay in their order.
+  const chosen = used.sort((a, b) => order(a) - order(b) || a - b);
+  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => targets[k][name]);
   return {
     count: chosen.length,
     pointSteps: step("step"),
@@ -58,13 +56,12 @@ export function slotsOf(description: Description, targets: Target[]): Slots {
 
 /** Pack the targets of a primitive of so many vertices. */
 export function pack(targets: Target[], slots: Slots, data: TargetData[], vertices: number): Entries {
-  const used = [...slots.targets].filter((target) => target >= 0);
-  const bits = used.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
+  const bits = slots.targets.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
   const walk = (visit: (vertex: number, skipped: number, target: TargetData, row: number, slot: number) => void) => {
     const last = new Int32Array(vertices).fill(-1);
     slots.targets.forEach((number, slot) => {
-      const target = number < 0 ? undefined : data[number];
-      target?.vertices.forEach((vertex, row) => {
+      const target = data[number];
+      target.vertices.forEach((vertex, row) => {
         visit(vertex, slot - last[vertex], target, row, slot);
         last[vertex] = slot;
       });

@@ -115,13 +115,14 @@ export class PoseSkin {
 
   /** Write what a step of each slot's packed numbers weighs. */
   private weigh({ mesh, shared, weights }: Part): void {
-    const { coordinates, componentOf } = this.description;
+    const { componentOf } = this.description;
     const { count, pointSteps, normalSteps, targets } = shared.slots;
     const steps = numbers(weights);
     for (let slot = 0; slot < count; slot++) {
+      const { kind, coordinate } = shared.targets[targets[slot]];
       let value = 0;
-      if (slot >= coordinates) value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
-      else if (this.enabled && componentOf[slot] < this.components) value = this.drive.coordinates[slot];
+      if (kind === "blend") value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
+      else if (this.enabled && componentOf[coordinate] < this.components) value = this.drive.coordinates[coordinate];
       steps[2 * slot] = value * pointSteps[slot];
       steps[2 * slot + 1] = value * normalSteps[slot];
     }
@@ -152,7 +153,7 @@ export class PoseSkin {
   private attach(mesh: Mesh, shared: SharedMesh): Part {
     const weights = weightTexture(shared.slots.count);
     const { texture, entries } = shared.packed.take();
-    const textures = { bits: entries.bits, normals: entries.stride === 8, entries: texture, weights };
+    const textures = { bits: entries.bits, normals: entries.stride === 8, entries: texture, slots: shared.slots.count, weights };
     const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
     skins.set(mesh, this);
     mesh.morphTargetInfluences = [...shared.shown];

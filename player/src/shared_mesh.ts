@@ -3,7 +3,7 @@
 import { IntType, Uint32BufferAttribute } from "three";
 import type { BufferGeometry } from "three";
 
-import type { Description, Target } from "./description.js";
+import type { Target } from "./description.js";
 import { pack, slotsOf } from "./entries.js";
 import type { Slots, TargetData } from "./entries.js";
 import { PackedTexture } from "./textures.js";
@@ -13,7 +13,6 @@ export class SharedMesh {
   readonly packed: PackedTexture;
 
   constructor(
-    description: Description,
     readonly targets: Target[],
     /** Names and weights of the morph targets in the file, for clips that play them. */
     readonly names: string[],
@@ -21,7 +20,7 @@ export class SharedMesh {
     geometry: BufferGeometry,
     data: TargetData[],
   ) {
-    this.slots = slotsOf(description, targets);
+    this.slots = slotsOf(targets);
     const entries = pack(targets, this.slots, data, geometry.getAttribute("position").count);
     const spans = new Uint32BufferAttribute(entries.spans, 2);
     // The shader reads whole numbers.

@@ -14,6 +14,8 @@ export interface Textures {
   /** Whether entries correct normals. */
   normals: boolean;
   entries: DataTexture;
+  /** How many slots have weights. */
+  slots: number;
   weights: DataTexture;
 }
 

@@ -8,19 +8,22 @@ import type { Textures } from "./textures.js";
 
 const SHIFT = Math.log2(WIDTH);
 
+/** Most slots whose weights are uniforms, which are read faster than a texture; half of what every WebGL 2 has room for. */
+const MOST_UNIFORMS = 256;
+
 /** Return a copy of a material that displaces vertices before the bones move them. */
 export function patched<M extends Material>(material: M, textures: Textures): M {
   const copy = material.clone();
   const uniforms: Record<string, IUniform> = {
     poseEntries: { value: textures.entries },
-    poseWeights: { value: textures.weights },
+    poseWeights: { value: pairs(textures) ? (textures.weights.image.data as Float32Array).subarray(0, 4 * pairs(textures)) : textures.weights },
   };
   copy.onBeforeCompile = (shader, renderer) => {
     material.onBeforeCompile(shader, renderer);
     Object.assign(shader.uniforms, uniforms);
     inject(shader, textures);
   };
-  copy.customProgramCacheKey = () => `posespace ${textures.bits} ${textures.normals} ${material.customProgramCacheKey()}`;
+  copy.customProgramCacheKey = () => `posespace ${textures.bits} ${textures.normals} ${pairs(textures)} ${material.customProgramCacheKey()}`;
   return copy;
 }
 
@@ -58,6 +61,17 @@ const SKINNED_NORMAL = `
 #endif
 `;
 
+/** How many uniforms hold the weights, those of two slots each; 0 where a texture does. */
+function pairs({ slots }: Textures): number {
+  return slots <= MOST_UNIFORMS ? Math.max(1, Math.ceil(slots / 2)) : 0;
+}
+
+/** How the weights of a slot are read. */
+function weighed(textures: Textures): string {
+  if (!pairs(textures)) return `vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${SHIFT}), 0).xy;`;
+  return "vec4 pair = poseWeights[slot >> 1];\n    vec2 weight = (slot & 1) == 0 ? pair.xy : pair.zw;";
+}
+
 /** How an entry at place `i` becomes points, the slots it skips, and normals. */
 function unpacked({ bits, normals }: Textures): string {
   const at = (place: string) => `ivec2((${place}) & ${WIDTH - 1}, (${place}) >> ${SHIFT})`;
@@ -85,7 +99,7 @@ function declarations(textures: Textures): string {
   return `
 attribute uvec2 poseSpan;
 uniform highp ${textures.bits === 32 ? "sampler2D" : "usampler2D"} poseEntries;
-uniform highp sampler2D poseWeights;
+${pairs(textures) ? `uniform vec4 poseWeights[${pairs(textures)}];` : "uniform highp sampler2D poseWeights;"}
 
 vec3 poseDisplacement(inout vec3 normal) {
   vec3 point = vec3(0.0);
@@ -93,7 +107,7 @@ vec3 poseDisplacement(inout vec3 normal) {
   int end = int(poseSpan.x + poseSpan.y);
   for (int i = int(poseSpan.x); i < end; i++) {${unpacked(textures)}
     slot += skipped;
-    vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${SHIFT}), 0).xy;
+    ${weighed(textures)}
     point += weight.x * moved.xyz;
     ${textures.normals ? "normal += weight.y * turned;" : ""}
   }

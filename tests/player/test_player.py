@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,22 @@ def test_compressed_files_play_the_same(
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
     assert_same(skin, motion, made["found"], degrees=2.0)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one driver", "many coordinates"])
+def test_many_layers_add_up(shared: bool, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
+    fitted, motion = ps.EigenSkin(normals="shared").fit(arm[0]).edited(exaggerate=1 / 60), arm[1].motion[:2]
+    layers = tuple(
+        replace(layer, name=f"{layer.name} {k}", driver=layer.driver if shared else replace(layer.driver))
+        for k in range(60)
+        for layer in fitted.layers
+    )
+    skin = ps.Skin(fitted.rig, layers)
+    assert sum(layer.driver.components for layer in layers) > 256
+    given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
+    made = page.evaluate("([file, poses]) => capture(file, poses)", given)
+    assert made["errors"] == []
+    assert_same(skin, motion, made["found"])
 
 
 def test_a_face_without_joints_is_driven_by_controls(page: Any, tmp_path: Path) -> None:
