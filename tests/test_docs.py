@@ -29,6 +29,7 @@ PAGES_ON_AN_ARM = (
     "export.md",
     "muscles.md",
     "retarget.md",
+    "markers.md",
 )
 PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
 
