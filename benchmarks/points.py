@@ -236,8 +236,10 @@ def main() -> None:
     parser.add_argument("--hand", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--poses", nargs="+", default=["spanning", "random", "grasps"])
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--vertices", type=int, default=3000)
+    parser.add_argument("--bones", type=int, default=100)
     given = parser.parse_args()
-    vertices, bones = (49_000, 1300) if given.full else (3000, 100)
+    vertices, bones = (49_000, 1300) if given.full else (given.vertices, given.bones)
     for which, poses in itertools.product(given.hand, given.poses):
         hand = ps.datasets.scanned_hand(which, poses, vertices)
         every = list(folds(hand, bones))

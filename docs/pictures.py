@@ -1,6 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points scans]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -11,7 +11,11 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+import points_pictures
+from bone_picture import bones
+import register_pictures
 from frame_picture import frame
+from scan_pictures import scans
 
 from posespace import datasets
 from posespace.examples import Examples
@@ -110,6 +114,11 @@ PICTURES = {
     "signals": muscle_pictures.signals,
     "retarget": muscle_pictures.retarget,
     "frame": frame,
+    "bones": bones,
+    "points": points_pictures.points,
+    "scans": scans,
+    "register": register_pictures.registered,
+    "real-hand": register_pictures.real_hand,
 }
 
 if __name__ == "__main__":

@@ -28,10 +28,13 @@ PAGES_ON_AN_ARM = (
     "files.md",
     "export.md",
     "muscles.md",
+    "points.md",
     "retarget.md",
     "markers.md",
+    "bones.md",
+    "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md")
 
 
 @pytest.fixture(scope="module")

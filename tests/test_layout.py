@@ -18,7 +18,8 @@ import posespace as ps
 skin = ps.Skin.load({path!r})
 skin.pose(skin.rig.rest)
 heavy = {{"scipy", "numba", "click", "rich", "PIL", "safetensors"}} & set(sys.modules)
-offline = ("posespace.fit", "posespace.rivals", "posespace.simulate", "posespace.datasets", "posespace.interpolate.rbf")
+rooms = ("fit", "rivals", "simulate", "register", "datasets", "interpolate.rbf")
+offline = tuple("posespace." + room for room in rooms)
 print(sorted(heavy) + [name for name in sys.modules if name.startswith(offline)])
 """
 
@@ -55,7 +56,7 @@ RANKS = (
     ("spaces", "moving", "metric", "linking", "interpolate"),
     ("basis", "layer", "learned_bones", "bone_places", "skin", "edit", "about"),
     ("formats", "runtime", "cluster"),
-    ("fit", "rivals", "simulate"),
+    ("fit", "rivals", "simulate", "register"),
     ("datasets", "report"),
     ("bench", "demo"),
     ("cli",),
@@ -65,7 +66,8 @@ RANKS = (
 NEVER = {
     "fit": {"formats", "runtime", "rivals", "simulate"},
     "rivals": {"fit", "formats", "runtime", "simulate"},
-    "simulate": {"fit", "rivals", "runtime"},
+    "simulate": {"fit", "rivals", "runtime", "register"},
+    "register": {"fit", "rivals", "runtime", "simulate"},
     "formats": {"runtime"},
     "runtime": {"formats"},
     "report": {"datasets"},

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.mesh_animation import load_shapes as load_shapes
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
     from posespace.other_side import mirror_examples as mirror_examples
     from posespace.other_skeleton import onto as onto
     from posespace.pose import Pose as Pose
+    from posespace.register.correspondence import triangle_correspondence as triangle_correspondence
+    from posespace.register.registration import Registered as Registered
+    from posespace.register.registration import Registrar as Registrar
+    from posespace.register.registration import Registration as Registration
+    from posespace.register.transfer import transfer as transfer
     from posespace.report.score import evaluate as evaluate
     from posespace.rig import Rig as Rig
     from posespace.skeleton import Skeleton as Skeleton
@@ -74,6 +80,7 @@ _HOMES = {
     "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.load": ("clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.mesh_animation": ("load_shapes",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
@@ -85,6 +92,9 @@ _HOMES = {
     "posespace.other_side": ("mirror", "mirror_examples"),
     "posespace.other_skeleton": ("onto",),
     "posespace.pose": ("Pose",),
+    "posespace.register.correspondence": ("triangle_correspondence",),
+    "posespace.register.registration": ("Registered", "Registrar", "Registration"),
+    "posespace.register.transfer": ("transfer",),
     "posespace.report.score": ("evaluate",),
     "posespace.rig": ("Rig",),
     "posespace.skeleton": ("Skeleton",),

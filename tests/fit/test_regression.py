@@ -127,7 +127,7 @@ def test_noise_is_not_learned() -> None:
         places = places_of(seed, 60)
         choice = Trial(places).best(np.random.default_rng(100 + seed).normal(size=(60, 20)))
         assert choice.ratio > 0.97
-        learned = Trial(places).regression(choice, 60)
+        learned = choice.regression(places, 60)
         values = np.random.default_rng(100 + seed).normal(size=(60, 20))
         met = choice.shrink * learned.features @ (learned.operator @ values)
         shrunk.append(float((met**2).sum() / (values**2).sum()))

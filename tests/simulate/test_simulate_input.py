@@ -97,7 +97,7 @@ def poses(tmp_path: Path) -> Path:
 
 def test_a_rig_that_cannot_be_read(tmp_path: Path) -> None:
     assert_refused(tmp_path, ("none.glb",), "none.glb", "no such file")
-    assert_refused(tmp_path, ("foot",), "'foot'", "expected hand, arm, or the file of a rig")
+    assert_refused(tmp_path, ("foot",), "'foot'", "expected hand, slender-hand, arm, or the file of a rig")
     (tmp_path / "cut.glb").write_bytes(b"glTF\x02\0\0\0\xff\0\0\0")
     assert_refused(tmp_path, ("cut.glb",), "cut.glb")
     (tmp_path / "odd.xyz").write_text("x")

@@ -10,6 +10,7 @@ import warnings
 import click
 
 from posespace.cli.bench import bench
+from posespace.cli.bones import bones
 from posespace.cli.completion import completion_options
 from posespace.cli.demo import demo
 from posespace.cli.edit import edit
@@ -21,9 +22,11 @@ from posespace.cli.info import info
 from posespace.cli.options import Group
 from posespace.cli.pose import pose
 from posespace.cli.printing import complain, warn
+from posespace.cli.register import register
 from posespace.cli.retarget import retarget
 from posespace.cli.scans import scans
 from posespace.cli.simulate import simulate
+from posespace.cli.transfer import transfer
 from posespace.errors import InputError
 
 
@@ -49,7 +52,23 @@ def app() -> None:
 
 
 # In the order in which one meets them.
-for _command in (demo, info, pose, examples, simulate, scans, fit, evaluate, edit, retarget, export, bench):
+for _command in (
+    demo,
+    info,
+    pose,
+    examples,
+    bones,
+    simulate,
+    scans,
+    register,
+    transfer,
+    fit,
+    evaluate,
+    edit,
+    retarget,
+    export,
+    bench,
+):
     app.add_command(_command)
 
 

@@ -22,7 +22,7 @@ MARKERS_BETA = 0.3
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
-@argument("skin", "The skin.")
+@argument("skin", "The skin, or examples: their rig alone, with their poses as its motion.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses, examples, or markers.")
 @click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
@@ -60,9 +60,14 @@ def export(
     from posespace.skin import Skin
 
     require_folder(out)
-    loaded = _drawn(Skin.load(skin), motion, beta)
+    if skin.is_dir():
+        stored = open_examples(skin)
+        loaded, own = Skin(stored.rig), stored.motion
+    else:
+        loaded, own = _drawn(Skin.load(skin), motion, beta), None
     choice = replace(choice, markers=markers)
     played = open_motion(motion, loaded.rig.skeleton, choice) if rig is None else _led(loaded, motion, rig, choice)
+    played = played or own
     truth = None if examples is None else open_examples(examples)
     export(loaded, out, played, warn, _rate(choice), unit, up, truth)
     page = out.suffix.lower() == ".html"

@@ -130,6 +130,28 @@ def _rate(context: click.Context, option: click.Parameter, value: str | None) ->
     return value
 
 
+def machine_options(function: Function) -> Function:
+    """Give a command ``--workers``, ``--scheduler``, ``--memory`` and ``--retries``, as `machines`: see `Machines`."""
+
+    @wraps(function)
+    def on_machines(*, workers: int, scheduler: str | None, memory: str | None, retries: int, **given: Any) -> Any:
+        # Only gathered here: a command may have to say first which extras it needs.
+        machines = {"workers": workers, "scheduler": scheduler, "memory": memory, "retries": retries}
+        return function(machines=machines, **given)
+
+    made: Any = on_machines
+    for option in (
+        click.option("--retries", default=3, help="How often work is tried again when its process dies."),
+        click.option(
+            "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share."
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
+        click.option("--workers", default=1, help="Number of local processes, with one thread each."),
+    ):
+        made = option(made)
+    return made  # type: ignore[no-any-return]
+
+
 partial_option = click.option(
     "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,7 @@ from posespace.cli.options import (
     argument,
     choice_options,
     json_option,
+    machine_options,
     out_option,
     resume_option,
 )
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
-@argument("body", "hand, arm, or the file of a rig.", type=str)
+@argument("body", "hand, slender-hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
 @choice_options
@@ -45,10 +46,7 @@ if TYPE_CHECKING:
     default="calculix",
     help="Material law; calculix resists inversion.",
 )
-@click.option("--workers", default=1, help="Number of local processes, with one thread each.")
-@click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster.")
-@click.option("--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share.")
-@click.option("--retries", default=3, help="How often a pose is retried when its process dies.")
+@machine_options
 @resume_option
 @json_option
 def simulate(
@@ -67,10 +65,7 @@ def simulate(
     skin: float,
     contact: bool,
     law: str,
-    workers: int,
-    scheduler: str | None,
-    memory: str | None,
-    retries: int,
+    machines: dict[str, Any],
     resume: bool,
     as_json: bool,
 ) -> None:
@@ -89,8 +84,7 @@ def simulate(
         raise InputError("--clip, --rate and --partial choose poses of a file; give it with --poses FILE")
     tissue = Tissue(order, law, poisson, skin, Contact() if contact else None)
     settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, choice)
-    machines = Machines(workers, scheduler, memory, retries)
-    figures = simulate(settings, out, machines, resume, warn=warn, note=note)
+    figures = simulate(settings, out, Machines(**machines), resume, warn=warn, note=note)
     wanted, finished = figures["poses"], figures["finished"]
     print_one(figures, as_json)
     if finished < wanted:

@@ -163,6 +163,10 @@ class LeftOut:
         """The error as a fraction of plain skinning's, as it is after shrinking."""
         return float(np.sqrt(self.error / self.plain)) if self.plain > 0 else 0.0
 
+    def regression(self, places: Places, most: int) -> Regression:
+        """Return the regression of this choice with up to `most` nodes, spread over the poses."""
+        return Regression(places, nodes_among(places, most), self.radius, self.smoothing)
+
 
 def pinned(where: Floats, nodes: Floats, radius: float) -> Floats:
     """Return (Q, M) multiquadrics, with a sign that makes them positive definite, that vanish at the origin."""
@@ -227,10 +231,6 @@ class Trial:
                 if error < best.error:
                     best = LeftOut(radius, smoothing, error, plain, shrink)
         return best
-
-    def regression(self, choice: LeftOut, most: int) -> Regression:
-        """Return the regression of a choice with up to `most` nodes, spread over the poses."""
-        return Regression(self.places, nodes_among(self.places, most), choice.radius, choice.smoothing)
 
 
 def _errors(damped: Floats, vectors: Floats, turned: Floats, runs: Sequence[NDArray[np.integer]]) -> Floats:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -162,17 +161,12 @@ class Source:
                     advance(done + 1, len(runs))
             return
         runs = [run for run in np.array_split(every, TASKS) if len(run)]
-        with self._cluster() as client:
+        with Machines(self._resources.workers, self._resources.scheduler).cluster() as client:
             given = client.submit(_given, (self._examples, work), pure=False)
             futures = [client.submit(_on_worker, given, run, pure=False) for run in runs]
             for number, future in enumerate(futures):
                 yield future.result()
                 futures[number] = None
-
-    @contextmanager
-    def _cluster(self) -> Iterator[Any]:
-        with Machines(self._resources.workers, self._resources.scheduler).cluster() as client:
-            yield client
 
 
 class Held:

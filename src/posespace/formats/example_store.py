@@ -135,13 +135,34 @@ class ExampleStore:
             and np.array_equal(self.motion.controls, motion.controls)
             and np.array_equal(self.rig.mesh.points, rig.mesh.points)
         )
-        if not same or self.levels != levels:
+        if not same:
             raise FileError(self.path, "holds other poses or another rig; choose another output or remove it")
         for name, value in made.items():
             if name in self.made and self.made[name] != value:
                 was = f"was made with {name} {self.made[name]}, now {name} is {value}"
                 raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
+        if self.levels != levels:
+            was = f"holds detail on {self.levels} levels, now on {levels}"
+            raise FileError(self.path, f"{was}; give the same, choose another output or remove it")
         return self
+
+    def reposed(self, motion: Motion) -> ExampleStore:
+        """Replace the poses of the store by others of the same names; its shapes stay. Not while others write to it."""
+        token = secrets.token_hex(4)
+        fresh, old = (self.path.with_name(f".{self.path.name}.{token}.{kind}") for kind in ("part", "old"))
+        try:
+            ExampleStore.create(fresh, self.rig, motion, made=self.made, levels=self.levels)
+            for part in ("shapes", "marks", "heights", "failures"):
+                if (self.path / part).is_dir():
+                    shutil.copytree(self.path / part, fresh / part, dirs_exist_ok=True)
+            os.rename(self.path, old)
+            os.rename(fresh, self.path)
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+        return ExampleStore.open(self.path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that gets a store opens it by itself: maps of files do not travel."""

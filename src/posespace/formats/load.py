@@ -36,7 +36,7 @@ READERS = {
 POSE_FILES = (".json",)
 MARKER_FILES = (".c3d", ".tsv", ".trc")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
-_NO_MOTIONS = Wanted("none")
+NO_MOTIONS = Wanted("none")
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
 
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
     """Return the rig of a file: the one called `name`, or the one with most vertices."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     if not contents.rigs and contents.meshes:
         remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
         raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
@@ -72,14 +72,14 @@ def rig_or_mesh(contents: Contents) -> Rig:
 
 def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     """Return the mesh of a file, in the file's vertex order: the one called `name`, or the first (rigs' rest first)."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     meshes = {key: rig.mesh for key, rig in contents.rigs.items()} | contents.meshes
     return _chosen(contents.path, "mesh", meshes, name)
 
 
 def load_markers(path: str | Path) -> Markers:
     """Return the take of a file of markers: C3D, TSV or TRC."""
-    contents = read(path, _NO_MOTIONS)
+    contents = read(path, NO_MOTIONS)
     if contents.markers is None:
         raise FileError(contents.path, f"holds no markers; known endings are {' '.join(MARKER_FILES)}")
     return contents.markers
@@ -89,7 +89,7 @@ def clips(path: str | Path) -> dict[str, Clip]:
     """Return the clips of a file by name, with their lengths and frame rates; no motion is made."""
     file = Path(path)
     _require_clips(file)
-    return read(file, _NO_MOTIONS).clips
+    return read(file, NO_MOTIONS).clips
 
 
 def load_motion(

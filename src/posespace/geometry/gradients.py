@@ -84,4 +84,5 @@ def adjacent(triangles: Ints) -> Ints:
     here, there = order[:-1], order[1:]
     same = edges.sides.ravel()[here] == edges.sides.ravel()[there]
     pairs = np.stack([here[same] // 3, there[same] // 3], axis=1)
-    return pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+    found: Ints = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+    return found

@@ -23,12 +23,10 @@ def loop_subdivide(triangles: Ints, vertex_count: int) -> tuple[Subdivision, spa
     edges, old = np.arange(len(ends)), np.arange(vertex_count)
     opposite = np.roll(triangles, 1, axis=1)
     # On an edge: 3/8 of its ends and 1/8 of what is opposite.
-    rows = [edges, edges, sides.ravel()]
-    columns = [ends[:, 0], ends[:, 1], opposite.ravel()]
-    shares = [np.full(2 * len(edges), 3 / 8), np.full(3 * len(triangles), 1 / 8)]
-    on_edges = sparse.csr_array(
-        (np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))), shape=(len(edges), vertex_count)
-    )
+    rows = np.concatenate([edges, edges, sides.ravel()])
+    columns = np.concatenate([ends[:, 0], ends[:, 1], opposite.ravel()])
+    shares = np.concatenate([np.full(2 * len(edges), 3 / 8), np.full(3 * len(triangles), 1 / 8)])
+    on_edges = sparse.csr_array((shares, (rows, columns)), shape=(len(edges), vertex_count))
     degree = np.maximum(np.bincount(ends.ravel(), minlength=vertex_count), 1)
     # Warren's weights of the neighbours.
     beta = np.where(degree == 3, 3 / 16, 3 / (8 * degree))

@@ -45,10 +45,10 @@ def remesh(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
 
 
 def retile(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
-    """Cover a closed surface with other triangles, whose vertices all lie on it; it takes and returns what `remesh` does.
+    """Cover a closed surface with other triangles, whose vertices lie on it; takes and returns what `remesh` does.
 
-    It is first made coarser and then fine again, so that little of its own triangles is left: quicker than `remesh`, and
-    less even.
+    It is first made coarser and then fine again, so that little is left of its own triangles: quicker than `remesh`,
+    and a little less even.
     """
     return _rounds(surface, size, (2.0, 1.0, 1.0))
 

@@ -20,7 +20,8 @@ def simplified(points: Floats, triangles: Ints, most: int) -> tuple[Floats, Ints
     # Single precision there: near the origin and of size one, whatever the unit.
     middle, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
     given = np.ascontiguousarray((points - middle) / size, dtype=np.float32)
-    fewer, faces = library.simplify(given, np.ascontiguousarray(triangles, dtype=np.int32), target_count=most)
+    # Copied: it takes no array that it may not write to.
+    fewer, faces = library.simplify(given, np.array(triangles, dtype=np.int32, order="C"), target_count=most)
     used, numbers = np.unique(faces, return_inverse=True)
     return fewer[used].astype(np.float64) * size + middle, numbers.reshape(-1, 3).astype(np.int32)
 

@@ -17,8 +17,8 @@ _FLAT = 0.02
 _SAME_UNIT = 1.8
 """Sizes that differ by less than this factor are the same unit: a fist is smaller than an open hand."""
 
-_NEAR_UNIT = 1.5
-"""A measured scale within this factor of one between usual units is taken to be that one."""
+_NEAR_TEN, _NEAR_UNIT = 1.5, 1.15
+"""A measured scale within this factor of a power of ten, or of another scale between usual units, is that one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,8 @@ def _unit_scale(ratio: float) -> float:
     """The scale that a ratio of sizes stands for: none, that between two usual units, or the ratio itself."""
     if 1 / _SAME_UNIT < ratio < _SAME_UNIT:
         return 1.0
-    usual = sorted({one / other for one in UNITS.values() for other in UNITS.values() if one != other})
+    usual = {one / other for one in UNITS.values() for other in UNITS.values() if one != other}
     nearest = min(usual, key=lambda known: abs(np.log(known / ratio)))
-    return nearest if 1 / _NEAR_UNIT < nearest / ratio < _NEAR_UNIT else ratio
+    # Powers of ten are far apart and meant more often than inches.
+    near = _NEAR_TEN if abs(np.log10(nearest) % 1) < 1e-9 else _NEAR_UNIT
+    return nearest if 1 / near < nearest / ratio < near else ratio

@@ -15,25 +15,38 @@ from posespace.register.energy import Energy
 from posespace.register.scan import Target
 
 _EXACT = 1e5
-"""Weight of landmarks: nothing else moves them by more than a ten-thousandth of what it would."""
+"""How much more landmarks weigh than anything else: nothing moves them by more than a hundred-thousandth."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One weight of closest points, and how often they are looked for with it.
+    """How closely the template follows the scan, and how often closest points are looked for.
+
+    Lengths are fractions of the diagonal, so that they mean the same on coarse and fine meshes.
 
     Parameters
     ----------
-    weight : of closest points; a wave on the surface of about 6 / weight^¼ edges is followed by half
-    rigidity : of each gradient to the rotation in it
+    wave : differences from the scan of this wavelength are halved, longer ones followed, shorter ones smoothed
+    stiff : beyond this wavelength triangles are kept rigid rather than their gradients smooth
     rounds : solves
-    reach : how far a closest point may be, as a fraction of the diagonal
+    reach : how far a closest point may be
     """
 
-    weight: float
-    rigidity: float
+    wave: float
+    stiff: float
     rounds: int
     reach: float
+
+    def weight(self, edge: float) -> float:
+        """Return the weight of closest points on a mesh whose mean edge is this fraction of the diagonal.
+
+        A wave of wavenumber k per edge and height u costs k⁴u² in smoothness, and its distance u².
+        """
+        return float((2 * np.pi * edge / self.wave) ** 4)
+
+    def rigidity(self, edge: float) -> float:
+        """Return the weight of each gradient's distance from the rotation in it, which costs k²u²."""
+        return float((2 * np.pi * edge / self.stiff) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +63,12 @@ class Pins:
     targets: Floats
 
 
-def bend_by_landmarks(energy: Energy, pins: Pins, rigidity: float, rounds: int) -> Floats:
+def bend_by_landmarks(energy: Energy, pins: Pins, stage: Stage, size: float) -> Floats:
     """Return places (N + T, 3) of the template with its landmarks on their targets, each triangle kept almost rigid."""
-    energy.weigh(1.0, rigidity, pins.mixture, np.full(len(pins.targets), _EXACT))
-    places = energy.whole(energy.points)
-    near = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
-    for _ in range(rounds):
+    energy.weigh(1.0, stage.rigidity(energy.edge / size), pins.mixture, np.full(len(pins.targets), _EXACT))
+    places: Floats = energy.whole(energy.points)
+    near: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
+    for _ in range(stage.rounds):
         places = energy.solve(pins.targets, places, near)
         near = rotations_in(energy.gradients(places))
     return places
@@ -65,14 +78,15 @@ def bend_onto(energy: Energy, places: Floats, scan: Target, pins: Pins, stages: 
     """Return places (N + T, 3) of the template brought from `places` onto a scan; `size` is the diagonal."""
     count = len(energy.points)
     for stage in stages:
+        weight, rigidity = stage.weight(energy.edge / size), stage.rigidity(energy.edge / size)
         for _ in range(stage.rounds):
             points = places[:count]
             normals = vertex_normals(points, energy.triangles)
             found, valid = scan.closest(points, normals, stage.reach * size)
             rows = np.flatnonzero(valid)
             chosen = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), count))
-            weights = np.concatenate([np.full(len(pins.targets), _EXACT), np.full(len(rows), stage.weight)])
-            energy.weigh(1.0, stage.rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
+            weights = np.repeat([_EXACT * max(weight, 1.0), weight], [len(pins.targets), len(rows)])
+            energy.weigh(1.0, rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
             near = rotations_in(energy.gradients(places))
             places = energy.solve(np.concatenate([pins.targets, found.points[rows]]), places, near)
     return places

@@ -59,7 +59,7 @@ class Energy:
 
     def _over_gradients(self, weights: sparse.sparray) -> sparse.csr_array:
         wide = sparse.kron(weights, sparse.eye_array(3), format="csr")
-        return (self.operator.T @ (wide @ self.operator)).tocsr()
+        return sparse.csr_array(self.operator.T @ (wide @ self.operator))
 
     def _corners(self) -> sparse.csr_array:
         """Ones where two corners of a triangle meet, and on the diagonal: targets may couple these."""

@@ -26,7 +26,8 @@ def placed(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[s
     surface : of the mesh
     where : what the mesh is called in messages
     """
-    names, given = list(spots), []
+    names = list(spots)
+    given: list[Floats] = []
     for name, spot in spots.items():
         if isinstance(spot, int | np.integer):
             if not 0 <= spot < len(points):

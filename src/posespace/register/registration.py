@@ -23,14 +23,14 @@ from posespace.register.landmarks import placed, shared
 from posespace.register.scan import Target
 from posespace.register.template import Template, mixture
 
-_ROUGH = (Stage(1e-3, 0.1, 4, 0.15), Stage(1e-2, 0.1, 4, 0.1), Stage(1e-1, 0.05, 4, 0.06), Stage(1.0, 0.02, 4, 0.04))
-"""Stages on the coarse template."""
+_POSED = Stage(1.0, 0.25, 12, 0.0)
+"""By landmarks alone, on the coarse template."""
 
-_FINE = (Stage(0.05, 0.001, 1, 0.03), Stage(0.5, 0.001, 1, 0.02), Stage(2.0, 0.001, 1, 0.02))
-"""Stages on the whole template, from where the coarse one carries it."""
+_ROUGH = (Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1), Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04))
+"""Onto closest points, on the coarse template."""
 
-_LANDMARK_ROUNDS = 12
-_RIGIDITY = 0.1
+_FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
+"""The same on the whole template, from where the coarse one carries it."""
 
 _LEAST_COVERED = 0.3
 """A scan on which less of the template finds a place is not one of the template."""
@@ -109,7 +109,7 @@ class Registrar:
         alignment = align(theirs, ours)
         moved, goals = alignment.moved(raw), alignment.moved(theirs)
         pins = Pins(mixture(template.low_surface, ours), goals)
-        places = bend_by_landmarks(template.low, pins, _RIGIDITY, _LANDMARK_ROUNDS)
+        places = bend_by_landmarks(template.low, pins, _POSED, size)
         notes = [_unit_note(alignment.scale)] if alignment.scale != 1 else []
         if _is_inside_out(moved, faces, places[: len(template.low.points)], template.low.triangles, size):
             faces = faces[:, ::-1]

@@ -175,7 +175,7 @@ class _Run:
         except InputError as error:
             self.failed = error
             return
-        self._motion = _motion_of(skin, examples)
+        self._motion = motion_of(skin, examples)
         self._posed = posed(skin, self._motion)
         self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
 
@@ -208,8 +208,8 @@ class _Run:
         )
 
 
-def _motion_of(skin: Posable, examples: Examples) -> Motion:
-    """The poses of the examples; where a skin has control points and they have none, it follows their shapes."""
+def motion_of(skin: Posable, examples: Examples) -> Motion:
+    """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
     bones = skin.bones if isinstance(skin, Skin) else skin
     points = getattr(bones, "points", None)
     if points is None or examples.rig.skeleton.names == skin.rig.skeleton.names:

@@ -64,7 +64,7 @@ def run(
     figures: list[dict[str, Any]] = []
     for index, outcome in batch.finished(cluster, solve_pose, job, pieces, retries, "fewer elements"):
         if isinstance(outcome, batch.Failed):
-            found = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
+            found: dict[str, Any] = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
         else:
             found = outcome.figures
         figures.append(found | {"name": poses.names[index]})

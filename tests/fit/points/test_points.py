@@ -216,5 +216,7 @@ def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], t
     (told,) = json.loads(run("info", out, "--json").stdout)
     assert told["learned bones"]["bones"] == 10
     assert told["learned bones"]["control points"] == 8
-    scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json").stdout)
+    page = tmp_path / "report.html"
+    scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json", "--report", page).stdout)
+    assert "arm" in page.read_text()
     assert scores[-1]["rms"] < 0.03

@@ -25,7 +25,7 @@ def write_scans(
     hand: ScannedHand,
     scanner: Scanner,
     seed: int,
-    advance: Callable[[int, int], None] = lambda done, count: None,
+    advance: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Write the scans of all poses to a folder, which must be new or empty, and return figures about them.
 
@@ -45,7 +45,8 @@ def write_scans(
             landmarks["scans"][name] = {mark: place.tolist() for mark, place in scan.landmarks.items()}
             motions.append(scan.motion)
             rows.append(_figures(name, scan))
-            advance(index + 1, len(hand))
+            if advance is not None:
+                advance(index + 1, len(hand))
         (making / "landmarks.json").write_text(json.dumps(landmarks, indent=1))
         _write_truth(making / "truth.npz", hand, np.stack(motions))
         made = {"version": version("posespace"), "seed": seed, **asdict(scanner), "scans": rows}

@@ -108,10 +108,10 @@ def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000
     along = along_fingers(coarse.rig)
     relief = relief_of(coarse.rig, fine_rest, surface.to_fine @ along, edge, _SEED + which)
     pressed, heights = [], []
-    for shape, base in zip(coarse.shapes, shapes, strict=True):
-        strain = pressed_along(coarse.rig.mesh.points, np.asarray(shape), coarse.rig.mesh.triangles, along)
+    for (_, shape), base in zip(coarse, shapes, strict=True):
+        strain = pressed_along(coarse.rig.mesh.points, shape, coarse.rig.mesh.triangles, along)
         pressed.append(surface.to_fine @ strain)
-        heights.append(_roundness(surface, base, np.asarray(shape)) + relief.heights(pressed[-1]))
+        heights.append(_roundness(surface, base, shape) + relief.heights(pressed[-1]))
     examples = Examples.from_shapes(rig, coarse.motion, shapes)
     landmarks = landmarks_of(rig, rig.mesh.box[0, 1] + _HELD)
     return ScannedHand(examples, surface.level, np.stack(heights), np.stack(pressed), landmarks)
@@ -126,6 +126,8 @@ def _simulated(which: int, names: tuple[str, ...]) -> Examples:
         left = [name for name in left if name not in found]
         if found:
             parts.append(held.subset([held.motion.names.index(name) for name in found]))
+    if left:
+        raise InputError(f"scanned hand {which}: expected all poses to be stored, got none named {left[0]!r}")
     together = parts[0].joined(*parts[1:])
     return together.subset([together.motion.names.index(name) for name in names])
 

@@ -85,7 +85,7 @@ class Scanner:
         meant = truth[list(landmarks.values())]
         aimed = meant + self.picking * generator.normal(size=meant.shape)
         found = points[cKDTree(points).query(aimed)[1]] if self.picking else meant
-        near = cKDTree(points).query(meant)[0] < _PICKED + self.picking
+        near = np.asarray(cKDTree(points).query(meant)[0]) < _PICKED + self.picking
         return {name: place for name, place, there in zip(landmarks, found, near, strict=True) if there}
 
 
@@ -113,7 +113,7 @@ def _sizes(surface: Surface, generator: np.random.Generator) -> Floats:
     edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
     side = generator.normal(size=3)
     across = surface.points @ (side / np.linalg.norm(side))
-    return edge * (0.9 + 0.3 * (across - across.min()) / np.ptp(across))
+    return np.asarray(edge * (0.9 + 0.3 * (across - across.min()) / np.ptp(across)))
 
 
 def _in_holes(points: Floats, normals: Floats, count: int, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -140,7 +140,7 @@ def _facing_skin(points: Floats, normals: Floats) -> NDArray[np.bool_]:
     """Which points (N,) have other skin close over them."""
     tree, lost = cKDTree(points), np.zeros(len(points), dtype=bool)
     for over in _PROBES:
-        gap, other = tree.query(points + over * normals, distance_upper_bound=0.6 * over)
+        gap, other = map(np.asarray, tree.query(points + over * normals, distance_upper_bound=0.6 * over))
         found = np.isfinite(gap)
         lost[found] |= (normals[found] * normals[other[found]]).sum(axis=1) < -0.3
     return lost

@@ -95,7 +95,7 @@ def along_fingers(rig: Rig) -> Floats:
 
 
 def pressed_along(rest: Floats, shape: Floats, triangles: Ints, along: Floats) -> Floats:
-    """Return the strain (V,) by which a shape (V, 3) is shorter than at rest (V, 3), in the direction of rising `along`.
+    """Return by which strain (V,) a shape (V, 3) is shorter than `rest` (V, 3) in the direction of rising `along` (V,).
 
     0 where lengths are kept, 0.3 where they shrink to 0.7, below 0 where the skin is stretched.
     """
@@ -139,4 +139,4 @@ def _noise(points: Floats, size: float, generator: np.random.Generator) -> Float
     total = np.zeros(len(points))
     for wave, phase in zip(waves, phases, strict=True):
         total += np.cos(points @ wave + phase)
-    return total * np.sqrt(2 / _WAVES)
+    return np.asarray(total * np.sqrt(2 / _WAVES))

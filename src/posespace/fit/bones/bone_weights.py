@@ -8,7 +8,6 @@ from scipy.spatial import cKDTree
 
 from posespace.check import Floats, Ints
 from posespace.fit.weights.simplex import energy_of, sparse_on_simplex
-from posespace.geometry.edges import neighbours_of
 from posespace.jit import njit
 
 POOL = 32
@@ -48,12 +47,19 @@ def fit_weights(
     return bones, found, errors
 
 
-def bone_pool(points: Floats, triangles: Ints, influences: Ints, weights: Floats, bones: int) -> Ints:
-    """Return (N, M) the bones to look at for each vertex, -1 where there are fewer: see `POOL`."""
+def bone_pool(points: Floats, starts: Ints, around: Ints, influences: Ints, weights: Floats, bones: int) -> Ints:
+    """Return (N, M) the bones to look at for each vertex, -1 where there are fewer: see `POOL`.
+
+    Parameters
+    ----------
+    points : (N, 3) the rest shape
+    starts, around : which vertices share an edge, from `neighbours_of`
+    influences, weights : (N, K) the bones of each vertex and their weights
+    bones : how many there are
+    """
     if bones <= POOL:
         return np.broadcast_to(np.arange(bones, dtype=np.int32), (len(points), bones))
     nearest = cKDTree(bone_centres(points, influences, weights, bones)).query(points, POOL // 2)[1].astype(np.int32)
-    starts, around = neighbours_of(triangles, len(points))
     pool = np.full((len(points), POOL), -1, np.int32)
     _gather(starts, around, influences, weights, nearest, pool)
     return pool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.bones.bone_weights import bone_centres
-from posespace.fit.bones.clusters import cluster_transforms, cluster_triangles
+from posespace.fit.bones.clusters import cluster_transforms, cluster_triangles, refined_clusters
+from posespace.fit.bones.corners import corner_weights, corners_around
+from posespace.fit.bones.mean_shift import turning_alike
 from posespace.fit.bones.placed import Placed, placed
 from posespace.fit.bones.refine import Bones, refine, start
 from posespace.mesh import Mesh
@@ -23,10 +26,12 @@ from posespace.skeleton import Skeleton
 
 def bones(
     shapes: Examples | Sequence[Mesh] | ArrayLike,
-    count: int,
+    count: int | None = None,
     triangles: ArrayLike | None = None,
     influences: int = 4,
+    affine: bool = False,
     rest: ArrayLike | None = None,
+    bandwidth: float = 0.1,
 ) -> Examples:
     """Return the shapes as examples with a rig of virtual bones that reproduces them as well as it can.
 
@@ -37,42 +42,49 @@ def bones(
     ----------
     shapes : a mesh animation or a handful of shapes with the same vertices: meshes, an array (P, N, 3) with
         `triangles`, or examples, whose rest shape and names are kept and whose joints are not looked at
-    count : how many bones, exactly
+    count : how many bones, exactly; None: as many as there are patches of triangles that turn alike
     triangles : (T, 3) of shapes that are given as an array
     influences : most bones that move a vertex, 1 to 8
+    affine : bones may stretch and shear. Each is then four joints that only shift, the corners of a tetrahedron around
+        what it moves, so the rig has four times as many joints, and as many influences
     rest : (N, 3) the rest shape; None: that of the examples, or else the first shape
+    bandwidth : without a count: how alike, as a fraction of how much the rotations of all triangles differ
     """
-    given, rest_mesh, motion = _gathered(shapes, triangles, rest)
-    _check_settings(count, influences, rest_mesh)
-    laid = placed(rest_mesh.points, rest_mesh.triangles, given)
-    labels = cluster_triangles(laid.points, laid.triangles, laid.shapes, count)
-    moved = cluster_transforms(laid.points, laid.triangles, laid.shapes, labels, count)
-    begun = start(laid.points, laid.triangles, laid.shapes, labels, moved, influences)
-    found = refine(laid.points, laid.triangles, laid.shapes, begun)
-    return _examples(rest_mesh, given, motion, laid, found)
+    given, mesh, motion = _gathered(shapes, triangles, rest)
+    _check_settings(count, influences, bandwidth, mesh)
+    laid = placed(mesh.points, mesh.triangles, given)
+    surface = (laid.points, laid.triangles, laid.shapes)
+    if count is None:
+        labels = refined_clusters(*surface, turning_alike(*surface, bandwidth), 1)
+    else:
+        labels = cluster_triangles(*surface, count)
+    moved = cluster_transforms(*surface, labels, int(labels.max()) + 1)
+    found = refine(*surface, start(*surface, labels, moved, influences))
+    if affine:
+        found = refine(*surface, found, affine=True)
+    return _examples(mesh, given, motion, laid, found, affine)
 
 
 def _gathered(
     shapes: Examples | Sequence[Mesh] | ArrayLike, triangles: ArrayLike | None, rest: ArrayLike | None
 ) -> tuple[Floats, Mesh, Motion | None]:
     """The shapes (P, N, 3), the rest shape, and the poses of examples, whose names and times are kept."""
-    motion, mesh = None, None
+    motion = None
+    mesh: Mesh | None = None
     if isinstance(shapes, Examples):
         motion, mesh = shapes.motion, shapes.rig.mesh
-        given = np.stack([np.asarray(shapes.shapes[k]) for k in range(len(shapes))]) if len(shapes) else np.zeros(0)
+        every = [np.asarray(shapes.shapes[k]) for k in range(len(shapes))]
+        given = np.stack(every) if every else np.zeros((0, len(mesh.points), 3))
     elif isinstance(shapes, Sequence) and shapes and isinstance(shapes[0], Mesh):
-        mesh = shapes[0]
-        for number, shape in enumerate(shapes):
-            if len(shape.points) != len(mesh.points):
-                counts = f"{len(mesh.points)} vertices as in the first shape, got {len(shape.points)}"
-                raise InputError(f"shape {number}: expected {counts}; register the shapes first")
-        given = np.stack([shape.points for shape in shapes])
+        meshes = cast("Sequence[Mesh]", shapes)
+        mesh, given = meshes[0], _stacked(meshes)
     else:
         given = np.asarray(shapes)
     given = check.floats("shapes", given, ("P", "N", 3), check.LARGEST)
     least = 2 if motion is None and rest is None else 1
     if len(given) < least:
-        raise InputError(f"shapes: expected at least {least} beside the rest shape, got {len(given)}")
+        wanted = "at least two, the first of which is at rest" if least == 2 else "at least one beside the rest shape"
+        raise InputError(f"shapes: expected {wanted}, got {len(given)}")
     points = given[0] if rest is None else check.floats("rest", rest, given.shape[1:], check.LARGEST)
     if mesh is None:
         if triangles is None:
@@ -83,27 +95,49 @@ def _gathered(
     return given, mesh, motion
 
 
-def _check_settings(count: int, influences: int, mesh: Mesh) -> None:
+def _stacked(meshes: Sequence[Mesh]) -> Floats:
+    for number, shape in enumerate(meshes):
+        if len(shape.points) != len(meshes[0].points):
+            counts = f"{len(meshes[0].points)} vertices as in the first, got {len(shape.points)}"
+            raise InputError(f"shape {number}: expected {counts}; bring the shapes into correspondence first")
+    return np.stack([shape.points for shape in meshes])
+
+
+def _check_settings(count: int | None, influences: int, bandwidth: float, mesh: Mesh) -> None:
     if not 1 <= check.whole("influences", influences) <= 8:
         raise InputError(f"influences: expected 1 to 8, got {influences}")
     if not len(mesh.triangles):
         raise InputError("shapes: expected triangles, from whose motion bones are found, got none")
-    if not 1 <= check.whole("count", count) <= len(mesh.triangles):
+    if not 0 < check.number("bandwidth", bandwidth) <= 10:
+        raise InputError(f"bandwidth: expected above 0 and at most 10, got {bandwidth}")
+    if count is not None and not 1 <= check.whole("count", count) <= len(mesh.triangles):
         raise InputError(f"count: expected 1 to {len(mesh.triangles)} bones, as there are triangles, got {count}")
     if mesh.diagonal <= 0:
         raise InputError("shapes: expected a rest shape of some size, got all vertices in one place")
 
 
-def _examples(mesh: Mesh, shapes: Floats, motion: Motion | None, laid: Placed, found: Bones) -> Examples:
+def _examples(mesh: Mesh, shapes: Floats, motion: Motion | None, laid: Placed, found: Bones, affine: bool) -> Examples:
     """The examples of bones found on placed shapes."""
     count = len(found.transforms)
-    rest_world = np.tile(np.eye(4), (count, 1, 1))
-    centres = bone_centres(laid.points, found.influences, found.weights, count)
-    rest_world[:, :3, 3] = laid.centre + laid.scale * centres
+    influences, weights = found.influences, found.weights
+    centres = bone_centres(laid.points, influences, weights, count)
+    moved = laid.given_transforms(found.transforms).transpose(1, 0, 2, 3)
     names = [f"bone{k}" for k in range(count)]
-    skeleton = Skeleton.from_world(names, np.full(count, -1, np.int32), rest_world)
-    rig = Rig(mesh, skeleton, found.influences[laid.groups], found.weights[laid.groups])
     world = np.tile(np.eye(4), (len(shapes), count, 1, 1))
-    world[..., :3, :] = laid.given_transforms(found.transforms).transpose(1, 0, 2, 3)
+    if affine:
+        corners = corners_around(laid.points, influences, weights, centres)
+        influences, weights = corner_weights(laid.points, influences, weights, corners)
+        centres = corners.reshape(-1, 3)
+        names = [f"{name}.{corner}" for name in names for corner in "abcd"]
+        world = np.repeat(world, 4, axis=1)
+        moved = np.repeat(moved, 4, axis=1)
+    places = laid.centre + laid.scale * centres
+    rest_world = np.tile(np.eye(4), (len(places), 1, 1))
+    rest_world[:, :3, 3] = places
+    world[..., :3, 3] = np.einsum("pbij,bj->pbi", moved[..., :3], places) + moved[..., 3]
+    if not affine:
+        world[..., :3, :3] = moved[..., :3]
+    skeleton = Skeleton.from_world(names, np.full(len(places), -1, np.int32), rest_world)
+    rig = Rig(mesh, skeleton, influences[laid.groups], weights[laid.groups])
     times, poses = (None, None) if motion is None else (motion.times, motion.names)
-    return Examples.from_shapes(rig, Motion.from_world(skeleton, world @ rest_world, times, poses), shapes)
+    return Examples.from_shapes(rig, Motion.from_world(skeleton, world, times, poses), shapes)

@@ -39,13 +39,13 @@ def refined_clusters(points: Floats, triangles: Ints, shapes: Floats, labels: In
     """Return clusters as `cluster_triangles` does, from given ones (T,), numbered from 0 without gaps."""
     turns = triangle_turns(points, triangles, shapes)
     places = points[triangles].mean(axis=1)
-    beside = _beside(triangles)
+    adjacent = beside(triangles)
     found, have = labels.astype(np.int32, copy=True), int(labels.max(initial=0)) + 1
     while True:
         last = have >= count
         for _ in range(ROUNDS * (3 if last else 1)):
             moved = cluster_transforms(points, triangles, shapes, found, have)
-            if not _reassign(points, triangles, shapes, moved, *beside, found):
+            if not _reassign(points, triangles, shapes, moved, *adjacent, found):
                 break
         found, have = _without_gaps(found)
         if have >= count:
@@ -66,7 +66,8 @@ def cluster_transforms(points: Floats, triangles: Ints, shapes: Floats, labels: 
 def cluster_errors(points: Floats, triangles: Ints, shapes: Floats, labels: Ints, count: int) -> Floats:
     """Return (C,) the squared distances of each cluster's corners from its best rigid motion, summed."""
     moved = cluster_transforms(points, triangles, shapes, labels, count)
-    return np.bincount(labels, _errors(points, triangles, shapes, moved, labels), minlength=count)
+    each: Floats = _errors(points, triangles, shapes, moved, labels)
+    return np.bincount(labels, each, minlength=count).astype(np.float64)
 
 
 def _worst(errors: Floats, labels: Ints, most: int) -> NDArray[np.intp]:
@@ -95,14 +96,14 @@ def _half(turns: Floats, places: Floats) -> NDArray[np.bool_]:
 
 def _main_direction(apart: Floats) -> Floats:
     """Return the direction (F,) in which rows (M, F) of mean zero vary most, nearly: by power iteration."""
-    direction = apart[np.square(apart).sum(axis=1).argmax()]
+    direction: Floats = apart[np.square(apart).sum(axis=1).argmax()]
     for _ in range(8):
         direction = apart.T @ (apart @ direction)
         direction = direction / np.linalg.norm(direction)
     return direction
 
 
-def _beside(triangles: Ints) -> tuple[Ints, Ints]:
+def beside(triangles: Ints) -> tuple[Ints, Ints]:
     """Return the triangles that share an edge with each: where those of each begin (T + 1,), and they."""
     sides = edges_of(triangles).sides.ravel()
     order = np.argsort(sides, kind="stable")

@@ -8,12 +8,13 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.fit.bones.bone_weights import bone_pool, fit_weights
-from posespace.fit.bones.transforms import bone_transforms
+from posespace.fit.bones.transforms import affine_transforms, bone_transforms
+from posespace.geometry.edges import neighbours_of
 
 ROUNDS = 60
 """Most rounds of transforms and weights."""
 
-SETTLED = 2e-3
+SETTLED = 3e-3
 """The rounds end when one lowers the squared error by less than this fraction."""
 
 
@@ -63,7 +64,9 @@ def start(points: Floats, triangles: Ints, shapes: Floats, labels: Ints, transfo
     return Bones(transforms, np.repeat(own[:, None], influences, axis=1), weights, least)
 
 
-def refine(points: Floats, triangles: Ints, shapes: Floats, bones: Bones, rounds: int = ROUNDS) -> Bones:
+def refine(
+    points: Floats, triangles: Ints, shapes: Floats, bones: Bones, affine: bool = False, rounds: int = ROUNDS
+) -> Bones:
     """Return better bones: transforms given the weights, weights given the transforms, in turn.
 
     Parameters
@@ -71,12 +74,15 @@ def refine(points: Floats, triangles: Ints, shapes: Floats, bones: Bones, rounds
     points, triangles : (N, 3) and (T, 3) the rest shape, half its box's diagonal about 1
     shapes : (N, P, 3)
     bones : where to begin
+    affine : whether bones may stretch and shear
     rounds : most rounds
     """
+    solve = affine_transforms if affine else bone_transforms
+    around = neighbours_of(triangles, len(points))
     best = bones
     for _ in range(rounds):
-        moved = bone_transforms(points, shapes, best.influences, best.weights, best.transforms)
-        pool = bone_pool(points, triangles, best.influences, best.weights, len(moved))
+        moved = solve(points, shapes, best.influences, best.weights, best.transforms)
+        pool = bone_pool(points, *around, best.influences, best.weights, len(moved))
         found = Bones(moved, *fit_weights(points, shapes, moved, pool, best.influences, best.weights))
         settled = found.error > (1 - SETTLED) * best.error
         best = found

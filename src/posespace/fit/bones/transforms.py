@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 from numba import prange
+from scipy.sparse.linalg import splu
 
 from posespace.check import Floats, Ints
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
 
-SWEEPS = 20
+SWEEPS = 10
 """Most passes over the bones of a shape."""
 
 SETTLED = 1e-6
@@ -68,7 +69,7 @@ def affine_transforms(points: Floats, shapes: Floats, influences: Ints, weights:
     products = _products(points, shapes, influences, weights, bones)
     right = products.transpose(1, 3, 0, 2).reshape(4 * bones, 3 * count)
     given = start.transpose(0, 3, 1, 2).reshape(4 * bones, 3 * count)
-    solved = sp.linalg.splu(normal + ridge * sp.identity(4 * bones, format="csc")).solve(right + ridge * given)
+    solved = splu(normal + ridge * sp.identity(4 * bones, format="csc")).solve(right + ridge * given)
     return np.ascontiguousarray(solved.reshape(bones, 4, count, 3).transpose(0, 2, 3, 1))
 
 

@@ -61,7 +61,7 @@ def _planned(region: Region, listening: Listening, some: Floats32) -> _Planned |
     trial, choice = listening.best(region, principal_coordinates(gram))
     if choice.shrink <= 0:
         return None
-    regression = trial.regression(choice, MOST_NODES)
+    regression = choice.regression(trial.places, MOST_NODES)
     weights = choice.shrink * regression.operator
     return _Planned(Together(region.name, regression, choice), Mix(support, region.mask[support], weights))
 

@@ -87,8 +87,7 @@ def errors_by_signals(clip: Clip, names: Sequence[str], choice: LeftOut, centres
     found = np.empty((len(runs), most))
     for row, frames in zip(found, runs, strict=True):
         run = _Run.of(clip.gram, frames, most)
-        trial = Trial(places.some(run.kept), 1)
-        fitted = trial.regression(choice, centres)
+        fitted = choice.regression(places.some(run.kept), centres)
         out = replace(fitted, places=places.some(run.frames)).features
         guess = choice.shrink * out @ (fitted.operator @ run.values)
         gained = np.cumsum([0.0, *(run.truth**2 - (guess - run.truth) ** 2).sum(axis=0)])

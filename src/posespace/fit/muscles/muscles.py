@@ -179,7 +179,7 @@ class Muscles:
         layers = []
         for region, own, basis in zip(fitted.regions, signals, fitted.frames.combined(mixes), strict=True):
             places = replace(region.clip, motion=examples.motion).places(region.names)
-            regression = Trial(places, 1).regression(region.choice, self._most(examples))
+            regression = region.choice.regression(places, self._most(examples))
             driven = regression.interpolant(region.choice.shrink * regression.operator @ own.T)
             driver = Driver(places.space, driven)
             layers.append(Layer(region.name, driver, region.vertices, PackedBasis.pack(basis, self.bits)))

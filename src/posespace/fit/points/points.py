@@ -51,7 +51,7 @@ class ControlPoints:
     near_poses : k_p, how many examples a model has where it is local in pose
     width : of the kernels, over the median distance between the examples
     ridge : how much the kernels are regularised, over their mean variance
-    beta : how strongly the surface is drawn to the points: about 3 for points that are dragged, 0.3 for noisy markers
+    beta : how strongly the surface is drawn to the points: 3 or more for points that are dragged, 0.3 for noisy markers
     """
 
     points: int = 20
@@ -62,7 +62,7 @@ class ControlPoints:
     near_poses: int = 7
     width: float = 4.0
     ridge: float = 1e-3
-    beta: float = 3.0
+    beta: float = 30.0
 
     def __post_init__(self) -> None:
         for name in ("points", "bones", "near_points", "near_poses"):

@@ -80,7 +80,7 @@ def clip_layers(
         trial, choice = listening.best(region, principal_coordinates(gram_of(own[tried], every)), exact)
         figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
         if choice.shrink > 0:
-            driver = _driver(trial.regression(choice, len(motion)), choice.shrink, loud)
+            driver = _driver(choice.regression(trial.places, len(motion)), choice.shrink, loud)
             layer = Layer(f"{region.name} (clip)", driver, support.astype(np.int32), own[loud])
             layers.append(layer if normals is None else with_normals(layer, normals[loud] * region.mask[:, None]))
     return layers, figures

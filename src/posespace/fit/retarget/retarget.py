@@ -253,7 +253,8 @@ def _layer(sampled: Sampled, names: tuple[str, ...], basis: Floats, values: Floa
     movers = frozenset(skeleton.index(name) if name in skeleton.names else name for name in names)
     places = Places.of(sampled.rig, sampled.motion, space_of(sampled.rig, movers, sampled.motion, "freedoms"))
     trial, at_rest = Trial(places), found[:, -1]
-    regression = trial.regression(trial.best((found.T - at_rest)[trial.tried]), len(found.T))
+    choice = trial.best((found.T - at_rest)[trial.tried])
+    regression = choice.regression(trial.places, len(found.T))
     driven = regression.operator @ (found.T - at_rest) + at_rest
     driver = Driver(places.space, regression.interpolant(driven, at_rest))
     mixed = np.tensordot((values @ np.linalg.pinv(found)).T, basis, axes=1)

@@ -178,14 +178,13 @@ def _coarse() -> tuple[Floats, Ints]:
 def _skin(level: int, build: float, detail: bool, lengths: Sequence[float]) -> tuple[Floats, Ints]:
     points, triangles = _coarse()
     everything = np.ones(len(points), dtype=bool)
-    change = np.array([build, *(np.array(lengths) - 1)])
-    steps = int(np.ceil(max(5 * abs(build), 40 * np.abs(change[1:]).max())))
+    steps = int(np.ceil(max(5 * abs(build), *(40 * abs(factor - 1) for factor in lengths))))
     # In small steps, where the bones carry the triangles and these then slide, nothing folds.
     for k in range(1, steps + 1):
-        before, after = ((share * change[0], 1 + share * change[1:]) for share in ((k - 1) / steps, k / steps))
+        before, after = _part_way(build, lengths, (k - 1) / steps), _part_way(build, lengths, k / steps)
         influences, weights = hand_weights(points, hand_bones.segments(*before))
         points = points + np.einsum("nk,nkc->nc", weights, _shifts(before, after)[influences])
-        between = hand_field(after[0], detail=False, lengths=after[1])
+        between = hand_field(after[0], False, after[1])
         points = between.project(points)
         for _ in range(4):
             points = relax(between, points, triangles, _sizing(_plain(points, *after)), everything)
@@ -198,6 +197,11 @@ def _skin(level: int, build: float, detail: bool, lengths: Sequence[float]) -> t
 
 _Form = tuple[float, Sequence[float]]
 """Build and lengths of a hand."""
+
+
+def _part_way(build: float, lengths: Sequence[float], share: float) -> _Form:
+    """Build and lengths at a share of the way from the plain hand."""
+    return build * share, tuple(1 + share * (factor - 1) for factor in lengths)
 
 
 def _shifts(before: _Form, after: _Form) -> Floats:

@@ -57,7 +57,7 @@ SPANNING = (
     "pair little_mcp.x +76 little_pip.x +82",
     "pair thumb_mcp.x +50 thumb_ip.x +80",
     "pair thumb_cmc.x +35 thumb_cmc.y +22",
-    "pair wrist.x +80 wrist.y -30",
+    "wrist.x +64",
     "pair wrist.x -70 wrist.y +20",
     "jar lid",
     "ball",
@@ -65,7 +65,7 @@ SPANNING = (
     "fist",
     "pinch",
 )
-"""Poses that span the hand: each finger and the thumb alone, the wrist, a spread, half fists, a hook, a fist, a pinch."""
+"""Poses that span the hand: fingers, thumb and wrist each alone, a spread, half fists, a fist and a pinch."""
 
 
 def pairs() -> Motion:

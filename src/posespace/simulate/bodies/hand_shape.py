@@ -24,7 +24,7 @@ _JOINS = (
 
 
 def hand_field(build: float = 0.0, detail: bool = True, lengths: Sequence[float] = PLAIN) -> DistanceField:
-    """Return the skin of a right hand as a field; `build` from -1 to 1 makes it slim or strong, `lengths` its fingers."""
+    """Return the skin of a right hand as a field; `build` and `lengths` are those of `hand`."""
     shape = FieldBuilder(_JOINS)
     parts, thick = segments(build, lengths), thickness(build)
     for name in FINGERS:

@@ -29,6 +29,7 @@ _LENGTHS = (1.06, 1.10, 1.13, 1.15, 1.12)
 _RANDOM, _GRASPS = 21, 22
 """Seeds, other than those of the first hand."""
 
+
 def slender_hand(level: int = 1, side: str = "right") -> Body:
     """Return a hand with the joints and triangles of `hand`, in another shape."""
     return hand(level, side, build=_BUILD, lengths=_LENGTHS)
@@ -42,13 +43,16 @@ def slender_clear(angles: Floats) -> NDArray[np.bool_]:
 def slender_poses(count: int = 14) -> Motion:
     """Return the spanning poses, then `count` random ones of the whole range and `count` random grasps."""
     bones = skeleton(segments(_BUILD, _LENGTHS))
-    known = [joint_ranges(bones), pairs(), named()]
-    everything = Motion(np.concatenate([each.rotations for each in known]), names=sum((each.names for each in known), ()))
+    everything = _joined([joint_ranges(bones), pairs(), named()])
     sets = [
         everything.named(*SPANNING),
         random_poses(bones, count, _RANDOM, accept=slender_clear),
         grasps(count, _GRASPS, accept=slender_clear),
     ]
+    return _joined(sets)
+
+
+def _joined(sets: list[Motion]) -> Motion:
     names = tuple(name for each in sets for name in each.names)
     return Motion(np.concatenate([each.rotations for each in sets]), names=names)
 

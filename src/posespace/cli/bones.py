@@ -1,0 +1,74 @@
+"""`posespace bones`: a rig of virtual bones from shapes alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from posespace.cli.checks import require_folder
+from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.printing import print_one
+from posespace.errors import FileError
+
+SHAPES = (
+    "A quoted pattern of mesh files, a folder of them, a .npy with --rest, an example store, or a glTF or USD clip."
+)
+
+
+@click.command(cls=Command, epilog="Example: posespace bones 'scans/*.obj' --count 20 -o hand.examples")
+@argument("shapes", SHAPES, type=str)
+@out_option("The example store to write.")
+@click.option("--count", type=int, help="Number of bones. Without it: as many as there are patches that turn alike.")
+@click.option("--influences", default=4, help="Most bones that move a vertex, 1 to 8.")
+@click.option("--affine", is_flag=True, help="Bones may stretch and shear: four joints each, which only shift.")
+@click.option("--rest", type=FILE, help="The mesh of the rest shape. Without it: the first shape, or the store's.")
+@click.option(
+    "--bandwidth", default=0.1, help="Without --count: how alike, as a fraction of how much all turns differ."
+)
+@click.option("--clip", metavar="NAME", help="Which clip of a glTF or USD file. Without it: the first.")
+@json_option
+def bones(
+    shapes: str,
+    out: Path,
+    count: int | None,
+    influences: int,
+    affine: bool,
+    rest: Path | None,
+    bandwidth: float,
+    clip: str | None,
+    as_json: bool,
+) -> None:
+    """Find bones, weights and poses for shapes that have no rig.
+
+    The shapes are a mesh animation, or a handful of shapes, with the same vertices. They become examples, for every
+    method; `posespace export` writes them as a skinned animation.
+    """
+    from posespace.fit.bones.bones import bones
+    from posespace.formats.mesh_animation import load_shapes
+    from posespace.progress import status
+    from posespace.report.info import describe
+    from posespace.report.score import evaluate
+    from posespace.skin import Skin
+
+    require_folder(out)
+    if out.exists():
+        raise FileError(out, "exists already; remove it, or choose another name")
+    given = load_shapes(shapes, rest, clip)
+    with status("finding bones"):
+        made = bones(given, count, influences=influences, affine=affine, bandwidth=bandwidth)
+    made.save(out)
+    score = evaluate(Skin(made.rig), made)
+    print_one(describe(out) | figures(made, score, affine), as_json)
+
+
+def figures(made: Any, score: Any, affine: bool) -> dict[str, Any]:
+    """Return how many bones there are, and how far the shapes are from what they give."""
+    joints = len(made.rig.skeleton)
+    return {
+        "bones": joints // 4 if affine else joints,
+        "E_RMS": score.e_rms,
+        "rms of the largest side": score.rms,
+        "largest error": score.max_error,
+    }

@@ -1,0 +1,109 @@
+"""`posespace register`: scans become examples of a template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from posespace.cli.checks import require_folder, require_page
+from posespace.cli.options import (
+    FILE,
+    Command,
+    argument,
+    json_option,
+    machine_options,
+    out_option,
+    resume_option,
+)
+from posespace.cli.printing import complain, markdown_table, print_json, warn
+
+if TYPE_CHECKING:
+    from posespace.register.run import Row
+
+EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.json -o hand.examples --report page.html"
+
+
+@click.command(cls=Command, epilog=EXAMPLE)
+@argument("template", "The mesh or rig whose vertices all examples will have.")
+@argument("scans", "Meshes to bring it onto.", nargs=-1, required=True, metavar="SCAN...")
+@click.option("--landmarks", type=FILE, required=True, help="The same named places on the template and on the scans.")
+@out_option("The example store to write.")
+@click.option("--levels", type=int, help="Keep the scans' detail on this many subdivisions. Without it: no detail.")
+@click.option("--reach", default=0.02, help="The greatest height of detail, as a fraction of the diagonal.")
+@click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
+@click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
+@click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
+@machine_options
+@resume_option
+@json_option
+def register(
+    template: Path,
+    scans: tuple[Path, ...],
+    landmarks: Path,
+    out: Path,
+    levels: int | None,
+    reach: float,
+    smoothing: int,
+    coarse: int,
+    report: Path | None,
+    machines: dict[str, Any],
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Bring a template onto scans, so that all have its vertices.
+
+    Needs a few landmarks, tens for a hand. Each scan is stored as soon as it is registered; one that fails is named and
+    left out.
+    """
+    from posespace.cluster.machines import Machines
+    from posespace.progress import status
+    from posespace.register.registration import Registration
+    from posespace.register.run import register_files
+
+    require_folder(out)
+    if report is not None:
+        require_page(report)
+    settings = Registration(coarse, smoothing, levels, reach)
+    rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn)
+    if report is not None:
+        from posespace.report.registered import write_registered
+
+        with status("drawing"):
+            write_registered(report, out, rows)
+    _print(rows, out, report, as_json)
+    failed = [row for row in rows if row.reason]
+    for row in failed:
+        complain(f"{row.file}: {row.reason}")
+    if failed:
+        complain(f"{out}: {len(failed)} of {len(rows)} scans are left out; mend them and go on with --resume")
+        raise click.exceptions.Exit(1)
+
+
+def _print(rows: list[Row], out: Path, report: Path | None, as_json: bool) -> None:
+    if as_json:
+        print_json({"file": str(out), "scans": [vars(row) for row in rows]})
+        return
+    click.echo("Distance from the scan, as a share of the template's diagonal")
+    click.echo(markdown_table([_cells(row) for row in rows]))
+    for row in rows:
+        for line in row.notes:
+            warn(f"{row.file}: {line}")
+    for path in (out, *([report] if report else [])):
+        click.echo(f"written: {path}")
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    if row.reason:
+        return {"scan": row.name, "mean": "fails"}
+    figures = row.figures
+    cells = {
+        "scan": row.name,
+        "mean": f"{figures['mean distance']:.3%}",
+        "95 % within": f"{figures['95 % within']:.3%}",
+        "largest": f"{figures['largest']:.2%}",
+        "covered": f"{figures['covered']:.1%}",
+        "landmarks": figures["landmarks"],
+    }
+    return cells | ({"detail": f"{figures['detail']:.3%}"} if "detail" in figures else {})

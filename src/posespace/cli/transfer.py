@@ -1,0 +1,37 @@
+"""`posespace transfer`: shapes of one mesh put onto another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from posespace.cli.checks import require_folder
+from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.printing import note, print_one
+
+EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmarks marks.json -o camel.examples"
+
+
+@click.command(cls=Command, epilog=EXAMPLE)
+@argument("source", "An example store, or a mesh at rest.")
+@argument("posed", "Other shapes of that mesh.", nargs=-1, metavar="[POSED]...")
+@click.option("--onto", type=FILE, required=True, help="The mesh or rig that gets the shapes.")
+@click.option(
+    "--landmarks",
+    type=FILE,
+    help="The same named places on both, the source as template. Without it: both have the same triangles.",
+)
+@out_option("The example store to write.")
+@json_option
+def transfer(
+    source: Path, posed: tuple[Path, ...], onto: Path, landmarks: Path | None, out: Path, as_json: bool
+) -> None:
+    """Put the shapes of one mesh onto another of any topology, by deformation transfer.
+
+    Both meshes should be at rest in about the same pose.
+    """
+    from posespace.register.transfer_files import transfer_files
+
+    require_folder(out)
+    print_one(transfer_files(source, posed, onto, landmarks, out, note), as_json)

@@ -1,0 +1,65 @@
+"""Which triangle of one mesh each triangle of another follows: the one mesh is registered onto the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace.check import Floats, Ints
+from posespace.formats.landmarks import Spots
+from posespace.geometry.normals import area_vectors
+from posespace.geometry.surface import Surface
+from posespace.mesh import Mesh
+from posespace.register.align import Alignment
+from posespace.register.registration import Registrar, Registration
+
+_FAR = 0.05
+"""A triangle follows none that is farther from it than this fraction of the diagonal, once both are registered."""
+
+_AGREE = 0.0
+"""Least cosine between the normals of two triangles, one of which follows the other."""
+
+_TURNED = 0.8
+"""Axes whose rotation has a cosine above this are the same: landmarks of two builds differ by that much."""
+
+
+def triangle_correspondence(
+    source: Mesh, target: Mesh, source_landmarks: Spots, target_landmarks: Spots
+) -> tuple[Ints, Floats | None]:
+    """Return what `transfer` needs to know of two meshes, by registering the source onto the target.
+
+    Parameters
+    ----------
+    source, target : the meshes, at rest in about the same pose
+    source_landmarks, target_landmarks : vertices or positions, by name; those that both have are used
+
+    Returns
+    -------
+    follows : (T,) the source's triangle that each triangle of the target follows, -1 for none
+    turn : (3, 3) rotation from the source's axes to the target's; None where they are the same
+    """
+    found = Registrar(source, source_landmarks, Registration()).register(target, target_landmarks)
+    follows = nearest_triangles(found.points, source.triangles, found.alignment.moved(target.points), target.triangles)
+    return follows, _turn(found.alignment)
+
+
+def nearest_triangles(source: Floats, source_triangles: Ints, target: Floats, triangles: Ints) -> Ints:
+    """Return for each of `triangles` (T, 3) the nearest source triangle that faces its way, -1 where that is far off.
+
+    Both meshes, `source` (S, 3) and `target` (N, 3), are in one place.
+    """
+    goal = np.asarray(target, dtype=np.float64)
+    vectors = area_vectors(goal, triangles)
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    facing = vectors / np.where(length > 0, length, 1.0)
+    middles = goal[triangles].mean(axis=1)
+    surface = Surface(source, source_triangles)
+    found = surface.closest(middles, facing)
+    size = float(np.linalg.norm(np.ptp(goal, axis=0)))
+    near = ((found.points - middles) ** 2).sum(axis=1) < (_FAR * size) ** 2
+    near &= (surface.normals[found.triangles] * facing).sum(axis=1) > _AGREE
+    return np.where(near, found.triangles, -1).astype(np.int32)
+
+
+def _turn(alignment: Alignment) -> Floats | None:
+    cosine = (float(np.trace(alignment.rotation)) - 1) / 2
+    return None if cosine > _TURNED else alignment.rotation.T

@@ -1,0 +1,206 @@
+"""A template and files of scans in, an example store out: each scan is stored as it is registered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.cluster import batch
+from posespace.cluster.machines import Machines
+from posespace.errors import FileError, InputError
+from posespace.formats import load
+from posespace.formats.contents import Contents
+from posespace.formats.example_store import ExampleStore
+from posespace.formats.files import naming
+from posespace.formats.landmarks import LandmarkFile, Spots, read_landmarks
+from posespace.mesh import Mesh
+from posespace.motion import Motion
+from posespace.progress import counter, status
+from posespace.register.registration import Registered, Registrar, Registration
+from posespace.register.rig_poses import rig_poses
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What every worker needs to register any scan."""
+
+    template: Mesh
+    landmarks: Spots
+    settings: Registration
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """A scan and its landmarks."""
+
+    mesh: Mesh
+    landmarks: Spots
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of a scan.
+
+    Parameters
+    ----------
+    name : of the scan
+    file : its file
+    figures : of its registration; empty where it failed
+    notes : one line each
+    reason : why it failed; "" where it did not
+    """
+
+    name: str
+    file: str
+    figures: dict[str, Any]
+    notes: list[str]
+    reason: str = ""
+
+
+def register_files(
+    template: Path,
+    scans: Sequence[Path],
+    landmarks: Path,
+    out: Path,
+    settings: Registration,
+    machines: Machines,
+    resume: bool = False,
+    warn: Callable[[str], None] | None = None,
+) -> list[Row]:
+    """Register scans, write the store, and return a row for each scan.
+
+    Bad input that concerns all scans is refused before the long work begins. A scan that fails is left out of the
+    store, with its reason there; with `resume`, those that are not finished are done again.
+    """
+    if out.exists() and not resume:
+        raise FileError(out, "exists already; remove it, or continue it with --resume")
+    names = _names(scans)
+    marks = read_landmarks(landmarks)
+    rig = load.rig_or_mesh(_read(template))
+    with naming(landmarks), status("preparing the template"):
+        Registrar(rig.mesh, marks.template, settings)
+    poses = ExampleStore.open(out).motion if out.exists() else None
+    if poses is None or poses.names != names:
+        poses = Motion.from_poses([rig.rest] * len(names), list(names))
+    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings), settings.levels)
+    log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
+    unfinished = np.flatnonzero(~store.finished()).tolist()
+    with ExitStack() as stack:
+        pieces = {}
+        for index, scan, reason in _opened(unfinished, scans, marks):
+            if scan is None:
+                store.fail(index, reason)
+                log.add(Row(names[index], str(scans[index]), {}, [], reason))
+            else:
+                pieces[index] = scan
+        if pieces:
+            client = stack.enter_context(machines.cluster(warn))
+            advance = stack.enter_context(counter("registering scans"))
+            job = Job(rig.mesh, marks.template, settings)
+            done = len(store) - len(pieces)
+            for index, outcome in batch.finished(client, work, job, pieces, machines.retries, "a smaller template"):
+                log.add(_kept(store, index, outcome, Row(names[index], str(scans[index]), {}, [])))
+                done += 1
+                advance(done, len(store))
+    if len(rig.skeleton) > 1 and store.finished().any():
+        _pose(store)
+    return [log.rows.get(name, Row(name, str(file), {}, [])) for name, file in zip(names, scans, strict=True)]
+
+
+def work(job: Job, _: int, scan: Scan) -> Registered | batch.Failed:
+    """Register one scan on a worker."""
+    try:
+        return _registrar(job).register(scan.mesh, scan.landmarks)
+    except InputError as error:
+        return batch.Failed(str(error))
+
+
+_READY: dict[int, tuple[Job, Registrar]] = {}
+
+
+def _registrar(job: Job) -> Registrar:
+    """The registrar of a job in this process, set up once."""
+    if id(job) not in _READY:
+        _READY.clear()
+        _READY[id(job)] = job, Registrar(job.template, job.landmarks, job.settings)
+    return _READY[id(job)][1]
+
+
+def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, row: Row) -> Row:
+    if isinstance(outcome, batch.Failed):
+        store.fail(index, outcome.reason)
+        return Row(row.name, row.file, {}, [], outcome.reason)
+    store.write(index, outcome.points, outcome.heights)
+    placed = outcome.alignment
+    where = {"rotation": placed.rotation.tolist(), "shift": placed.shift.tolist()}
+    return Row(row.name, row.file, outcome.figures | where, outcome.notes)
+
+
+def _opened(
+    indices: Sequence[int], files: Sequence[Path], marks: LandmarkFile
+) -> Iterator[tuple[int, Scan | None, str]]:
+    """Yield each scan with its landmarks, or why it has none."""
+    for index in indices:
+        try:
+            yield index, Scan(load.load_mesh(files[index]), marks.of(files[index])), ""
+        except InputError as error:
+            yield index, None, str(error)
+
+
+def _read(path: Path) -> Contents:
+    """What the template's file holds; of its clips none."""
+    return load.read(path, load.NO_MOTIONS)
+
+
+def _names(scans: Sequence[Path]) -> tuple[str, ...]:
+    stems = [scan.stem for scan in scans]
+    for stem in stems:
+        if stems.count(stem) > 1:
+            raise InputError(f"scans: two are called {stem!r}; rename one, for examples go by the names of their files")
+    return tuple(stems)
+
+
+def _pose(store: ExampleStore) -> None:
+    """Give each shape of a rig the pose it is nearest to; those that are not finished stay at rest."""
+    rig, done = store.rig, store.finished()
+    shapes = (store.shape(k) if done[k] else rig.mesh.points for k in range(len(store)))
+    store.reposed(rig_poses(rig, shapes, store.motion.names))
+
+
+def _made(marks: LandmarkFile, settings: Registration) -> dict[str, str | float | bool]:
+    """What decides the shapes besides the template and the scans. Landmarks of scans may be mended between runs."""
+    digest = hashlib.sha256(json.dumps(sorted(marks.template.items())).encode()).hexdigest()[:16]
+    settled: dict[str, str | float | bool] = {"landmarks of the template": digest}
+    return settled | {name: "none" if value is None else value for name, value in asdict(settings).items()}
+
+
+class _Log:
+    """The rows of a store's scans in a file beside it, one JSON object per line; the last of a name counts."""
+
+    def __init__(self, path: Path, fresh: bool) -> None:
+        self._path = path
+        self.rows: dict[str, Row] = {}
+        if fresh:
+            path.unlink(missing_ok=True)
+        elif path.exists():
+            for line in path.read_text(errors="replace").splitlines():
+                self._take(line)
+
+    def _take(self, line: str) -> None:
+        try:
+            row = Row(**json.loads(line))
+        except (ValueError, TypeError):  # A line that was cut short by whatever ended the run.
+            return
+        self.rows[row.name] = row
+
+    def add(self, row: Row) -> None:
+        self.rows[row.name] = row
+        with self._path.open("a") as handle:
+            handle.write(json.dumps(asdict(row)) + "\n")

@@ -1,0 +1,105 @@
+"""Deformation transfer between files: shapes of one mesh in, an example store of another mesh out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.check import Floats, Ints
+from posespace.errors import FileError, InputError
+from posespace.examples import Examples
+from posespace.formats import load
+from posespace.formats.example_store import ExampleStore
+from posespace.formats.files import naming
+from posespace.formats.landmarks import read_landmarks
+from posespace.mesh import Mesh
+from posespace.motion import Motion
+from posespace.other_skeleton import onto
+from posespace.progress import status, track
+from posespace.register.correspondence import triangle_correspondence
+from posespace.register.transfer import Transfer
+from posespace.rig import Rig
+
+
+def transfer_files(
+    source: Path,
+    posed: Sequence[Path],
+    target: Path,
+    landmarks: Path | None,
+    out: Path,
+    note: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Put the shapes of a source onto a target, write the store, and return figures about it.
+
+    Parameters
+    ----------
+    source : an example store; or a mesh at rest, of which `posed` are other shapes
+    posed : meshes with the vertices of the source
+    target : a mesh or rig
+    landmarks : a file of landmarks whose template is the source and whose scan is the target. None: both have the same
+        triangles
+    out : the store to write
+    note : called with what a user should know
+    """
+    examples = _examples(source, posed)
+    rig = load.rig_or_mesh(load.read(target, load.NO_MOTIONS))
+    follows, turn = _followed(source, examples.rig.mesh, target, rig.mesh, landmarks)
+    with status("factoring"):
+        moved = Transfer(examples.rig.mesh, rig.mesh, follows, turn)
+    store = ExampleStore.create(out, rig, _motion(examples, rig, note))
+    for index in track(range(len(examples)), "transferring"):
+        store.write(index, moved(examples.shapes[index]))
+    return {
+        "file": str(out),
+        "shapes": len(examples),
+        "vertices": len(rig.mesh.points),
+        "triangles that follow the source": float((follows >= 0).mean()),
+        "turned": turn is not None,
+    }
+
+
+def _examples(source: Path, posed: Sequence[Path]) -> Examples:
+    if source.is_dir():
+        if posed:
+            raise InputError(f"{source}: a store has its shapes inside; give it alone, or a mesh and its posed files")
+        examples = Examples.open(source)
+        if not len(examples):
+            raise FileError(source, "holds no finished pose; finish it with --resume")
+        return examples
+    if not posed:
+        raise InputError(f"{source}: expected posed files of this mesh after it, or an example store in its place")
+    rig = Rig.from_mesh(load.load_mesh(source))
+    shapes: list[Floats] = []
+    for path in posed:
+        mesh = load.load_mesh(path)
+        if mesh.points.shape != rig.mesh.points.shape:
+            have, want = len(mesh.points), len(rig.mesh.points)
+            raise FileError(path, f"has {have} vertices, {source} has {want}: it is a shape of another mesh")
+        shapes.append(mesh.points)
+    names = [path.stem for path in posed]
+    with naming(source):
+        return Examples.from_shapes(rig, Motion.from_poses([rig.rest] * len(posed), names), shapes)
+
+
+def _followed(
+    source: Path, mesh: Mesh, target: Path, other: Mesh, landmarks: Path | None
+) -> tuple[Ints, Floats | None]:
+    if landmarks is None:
+        if len(mesh.triangles) != len(other.triangles) or not np.array_equal(mesh.triangles, other.triangles):
+            raise InputError(f"{target}: its triangles are not those of {source}; give --landmarks of both")
+        return np.arange(len(mesh.triangles), dtype=np.int32), None
+    marks = read_landmarks(landmarks)
+    with status("registering the source onto the target"), naming(target):
+        return triangle_correspondence(mesh, other, marks.template, marks.of(target))
+
+
+def _motion(examples: Examples, rig: Rig, note: Callable[[str], None]) -> Motion:
+    """The poses of the source on the target's joints where they have the same names, else all at rest."""
+    own, skeleton = examples.rig.skeleton, rig.skeleton
+    if len(skeleton) > 1 and set(own.names) & set(skeleton.names):
+        return onto(examples.motion, own, skeleton)
+    note("the two have no joints in common: all examples are at the target's rest pose")
+    return Motion.from_poses([rig.rest] * len(examples), list(examples.motion.names))

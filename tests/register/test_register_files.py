@@ -1,0 +1,157 @@
+"""Registering files: what is stored, what is said of scans that fail, and that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.bean import bean, landmarks, scanned, sphere, template
+from helpers.commands import assert_one_line, run_forked
+
+import posespace as ps
+from posespace.formats.example_store import ExampleStore
+from posespace.formats.landmarks import read_landmarks, write_landmarks
+
+BENDS = {"straight": 0.0, "half": 0.7, "bent": 1.2}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A template, three scans and their landmarks; one scan is no mesh."""
+    made = tmp_path_factory.mktemp("scans")
+    ps.save_mesh(made / "template.obj", template(3))
+    for name, bend in BENDS.items():
+        ps.save_mesh(made / f"{name}.ply", scanned(bend, 4))
+    (made / "broken.ply").write_bytes(b"ply\nnothing of the kind")
+    marks = {f"{name}.ply": landmarks(bend)[1] for name, bend in BENDS.items()}
+    write_landmarks(made / "marks.json", landmarks(0.0)[0], marks | {"broken": {}})
+    return made
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return run_forked([str(word) for word in words], Path.cwd())
+
+
+def words(folder: Path, out: Path, *scans: str) -> list[str]:
+    files = [str(folder / scan) for scan in scans]
+    return ["register", str(folder / "template.obj"), *files, "--landmarks", str(folder / "marks.json"), "-o", str(out)]
+
+
+def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "a.examples", tmp_path / "page.html"
+    line = words(folder, out, "half.ply", "broken.ply", "bent.ply")
+    done = run(*line, "--levels", "1", "--report", page, "--json")
+    assert done.returncode == 1
+    rows = {row["name"]: row for row in json.loads(done.stdout)["scans"]}
+    assert rows["half"]["figures"]["mean distance"] < 0.002
+    assert "broken.ply" in rows["broken"]["reason"]
+    assert "1 of 3 scans are left out" in done.stderr
+    assert page.read_text().count("<img") == 8
+    with pytest.warns(UserWarning, match="1 of its 3 poses"):
+        examples = ps.Examples.open(out)
+    assert examples.motion.names == ("half", "bent")
+    assert examples.levels == 1
+    assert examples.heights is not None
+    assert examples.heights[1].shape == (1026,)
+    again = tmp_path / "b.examples"
+    examples.subset([1]).save(again)
+    kept = ps.Examples.open(again)
+    assert kept.heights is not None
+    assert np.array_equal(kept.heights[0], examples.heights[1])
+    assert_one_line(run(*line), "exists already")
+    assert_one_line(run(*line, "--resume", "--smoothing", "9"), "was made with smoothing 3, now smoothing is 9")
+
+
+def test_a_killed_run_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    line = words(folder, out, *(f"{name}.ply" for name in BENDS))
+    start = [sys.executable, "-c", "from posespace.cli import main; main()"]
+    with subprocess.Popen([*start, *line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as going:
+        wait_for(lambda: out.exists() and ExampleStore.open(out).finished().any(), going)
+        going.kill()
+    store = ExampleStore.open(out)
+    first = int(np.flatnonzero(store.finished())[0])
+    when = store.written_at(first)
+    done = run(*line, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert ExampleStore.open(out).finished().all()
+    assert ExampleStore.open(out).written_at(first) == when
+    assert all(f"| {name} | 0.0" in done.stdout for name in BENDS)
+
+
+def wait_for(ready: object, going: subprocess.Popen[bytes]) -> None:
+    for _ in range(1200):
+        if ready() or going.poll() is not None:  # type: ignore[operator]
+            return
+        time.sleep(0.05)
+
+
+def test_a_rigged_template_keeps_its_rig_and_gets_poses(tmp_path: Path) -> None:
+    from posespace.register.rig_poses import rig_poses
+
+    train, _ = ps.datasets.bending_arm(rings=12, sides=8)
+    shapes = [train.rig.skin(pose) for pose in train.motion[:4]]
+    found = rig_poses(train.rig, shapes, [f"{k}" for k in range(4)])
+    for pose, shape in zip(found, shapes, strict=True):
+        plain = np.linalg.norm(train.rig.skin(pose) - shape, axis=1).mean()
+        assert plain < 0.01 * train.rig.mesh.diagonal
+    store = ExampleStore.create(tmp_path / "a.examples", train.rig, train.motion[:4])
+    store.write(2, shapes[2])
+    moved = store.reposed(ps.Motion(found.rotations, found.translations, names=train.motion[:4].names))
+    assert moved.finished().tolist() == [False, False, True, False]
+    assert np.allclose(moved.motion.rotations, found.rotations)
+    assert np.array_equal(moved.shape(2), shapes[2].astype(np.float32))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.examples"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("[]", "expected an object"),
+        ('{"template": {"a": 1}}', "scans is missing"),
+        ('{"template": {"a": [1, 2]}, "scans": {}}', "expected 3 numbers"),
+        ('{"template": {"a": 1}, "scans": {"x": {"b": 2}}}', "the template has none of that name; the closest is 'a'"),
+        ('{"template": {"a": -1}, "scans": {}}', "expected a number from 0"),
+        ('{"template": {"a": 1, ', "JSON"),
+    ],
+)
+def test_a_bad_file_of_landmarks_is_refused_in_one_line(text: str, word: str, tmp_path: Path) -> None:
+    path = tmp_path / "marks.json"
+    path.write_text(text)
+    with pytest.raises(ps.FileError, match=word):
+        read_landmarks(path)
+
+
+def test_bad_input_is_refused_before_the_work(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.examples"
+    twice = words(folder, out, "half.ply")
+    twice.insert(3, str(folder / "half.ply"))
+    assert_one_line(run(*twice), "two are called 'half'")
+    line = words(folder, out, "half.ply")
+    assert_one_line(run(*line, "--levels", "9"), "levels: expected 0 to 6, got 9")
+    assert_one_line(run(*line[:3], "--landmarks", tmp_path / "no.json", "-o", out), "no.json")
+    assert not out.exists()
+
+
+def test_shapes_of_files_are_transferred(folder: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "rest.obj", tmp_path / "b.examples"
+    points, triangles = sphere(2)
+    ps.save_mesh(source, ps.Mesh(bean(points), triangles))
+    ps.save_mesh(tmp_path / "bent.obj", ps.Mesh(bean(points, 1.0), triangles))
+    target = folder / "template.obj"
+    write_landmarks(tmp_path / "marks.json", landmarks(0.0)[0], {"template": landmarks(0.0)[0]})
+    line = ["transfer", source, tmp_path / "bent.obj", "--onto", target, "-o", out]
+    assert_one_line(run(*line), "its triangles are not those of", "give --landmarks")
+    done = run(*line, "--landmarks", tmp_path / "marks.json", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["shapes"] == 1
+    found = ps.Examples.open(out).shapes[0]
+    truth = bean(sphere(3)[0], 1.0)
+    gaps = np.linalg.norm(found - found.mean(axis=0) - truth + truth.mean(axis=0), axis=1)
+    assert gaps.mean() < 0.02 * template(3).diagonal
+    assert_one_line(run("transfer", source, "--onto", target, "-o", tmp_path / "c.examples"), "expected posed files")
