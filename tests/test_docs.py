@@ -34,7 +34,7 @@ PAGES_ON_AN_ARM = (
     "bones.md",
     "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
 
 
 @pytest.fixture(scope="module")
