@@ -1,6 +1,7 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points scans]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones
+points scans]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -12,8 +13,8 @@ from pathlib import Path
 import muscle_pictures
 import numpy as np
 import points_pictures
-from bone_picture import bones
 import register_pictures
+from bone_picture import bones
 from frame_picture import frame
 from scan_pictures import scans
 
