@@ -11,6 +11,7 @@ from pathlib import Path
 from posespace import check
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
+from posespace.formats.baked import baked
 from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin import Skin
@@ -60,13 +61,17 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    given: tuple[object, ...] = (file, skin, motion, rate, metres, up)
+    played, notes = skin, list[str]()
+    if skin.bones is not None:
+        played, motion, notes = baked(skin, motion, rate)
     if examples is not None and writer != "viewer":
         raise InputError("examples: only a page shows them; give a file that ends in .html")
+    if examples is not None and skin.bones is not None:
+        raise InputError("examples: a page shows none of a skin with control points; leave them out")
     if compression != "none" and writer == "viewer":
         raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
-    given = (*given, examples if writer == "viewer" else compression)
-    for note in importlib.import_module(f"posespace.formats.{writer}").write(*given):
+    given = (file, played, motion, rate, metres, up, examples if writer == "viewer" else compression)
+    for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:
