@@ -49,7 +49,6 @@ def shapes_of(name: str) -> tuple[ps.Mesh, Array]:
         return ps.Mesh(stored["verts"][0], stored["triangles"]), stored["verts"].astype(np.float64)
     stored = np.load(DATA / "face-ict-facekit" / "ict_face_head.npz")
     expressions = stored["deltas"][:43].astype(np.float64)
-    expressions = expressions[np.abs(expressions).max(axis=(1, 2)) > 0]
     return ps.Mesh(stored["neutral"], stored["tris"]), stored["neutral"] + expressions
 
 

@@ -1,6 +1,6 @@
 """What optimised weights do to the error of EigenSkin on poses its fit did not see. What loses is shown losing.
 
-Run: uv run python benchmarks/weights.py [--json] [--data FOLDER]
+Run: uv run python benchmarks/weights.py [--json] [--data FOLDER] [--only SET]
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line a table")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
+    parser.add_argument("--only", default="", help="what the title of a set begins with, such as dem-bones")
     given = parser.parse_args()
     train, unseen = ps.datasets.hand()
     sets = [("hand: fitted on single joints, evaluated on 25 random poses", train, unseen)]
@@ -63,7 +64,7 @@ def main() -> None:
         _, odd, even, _ = frames(given.data)
         sets.append(("dem-bones: blocks of 10 frames, 1st, 3rd, ... fitted, 2nd, 4th, ... evaluated", odd, even))
         sets.append(("dem-bones: the blocks the other way round", even, odd))
-    for title, fitted, others in sets:
+    for title, fitted, others in [each for each in sets if each[0].startswith(given.only)]:
         keys = ("rel_err", "max_error", "normal_degrees", "bytes_per_vertex")
         scores = {name: ps.evaluate(skin, others).figures() for name, skin in skins(fitted).items()}
         rows = {name: {key: figures[key] for key in keys} for name, figures in scores.items()}

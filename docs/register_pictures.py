@@ -21,8 +21,8 @@ IMG = Path(__file__).with_name("img")
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("POSESPACE_DATA", ROOT.parent / "shared" / "data"))
 SIZE = (300, 330)
-TOP = 0.5
-"""Percent of the diagonal at which the colours are darkest."""
+TOP, WORST = 0.5, 2.0
+"""Percent of the diagonal at which the colours are darkest: for distances from the scan, and from the truth."""
 
 
 def registered() -> None:
@@ -42,10 +42,16 @@ def registered() -> None:
         camera = Camera.fit(found.points, (0.3, 0.2, -1.0))
         cells = [render(placed, scan.mesh.triangles, camera, SIZE)]
         for values in (None, away, error):
-            colors = None if values is None else heat(100 * values / hand.mesh.diagonal, TOP)
+            top = WORST if values is error else TOP
+            colors = None if values is None else heat(100 * values / hand.mesh.diagonal, top)
             cells.append(render(found.points, hand.mesh.triangles, camera, SIZE, colors=colors))
         rows.append(cells)
-    titles = ["scan", "template on it", "its distance from the scan", "its distance from the truth"]
+    titles = [
+        "scan",
+        "template on it",
+        "its distance from the scan",
+        "from the truth, at a quarter of the scale",
+    ]
     labels = ["index bent", "jar lid", "fist"]
     save_png(IMG / "register.png", montage(rows, labels, titles, ("percent of the diagonal", TOP)))
 

@@ -30,10 +30,11 @@ PAGES_ON_AN_ARM = (
     "muscles.md",
     "points.md",
     "retarget.md",
+    "markers.md",
     "bones.md",
     "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
 
 
 @pytest.fixture(scope="module")

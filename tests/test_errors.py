@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from posespace import check
-from posespace.errors import FileError, InputError, closest_name, one_line
+from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line
+from posespace.simulate.bodies.capsules import CrowdedError
 
 MIXAMO = [f"mixamorig:{name}" for name in ("Hips", "Spine", "LeftArm", "LeftHand", "LeftHandIndex1", "RightHand")]
 BIPED = [f"Bip01 {side} {name}" for side in "LR" for name in ("Finger0", "Finger01", "Finger1", "Hand", "UpperArm")]
@@ -55,3 +60,20 @@ def test_line_ends_and_escapes_in_names_are_shown_as_such() -> None:
 def test_a_wrong_choice_names_them_all_and_the_closest() -> None:
     with pytest.raises(InputError, match="side: expected one of right, left, got 'lft'; the closest is 'left'"):
         check.choice("side", "lft", ("right", "left"))
+
+
+ERRORS = [
+    InputError("a\nb"),
+    FileError(Path("a.obj"), "holds\nno vertices"),
+    MissingExtraError(["usd", "gpu"], "reading USD"),
+    CrowdedError("thumb", "is too thick"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_an_error_of_another_process_arrives_as_it_was_raised(error: InputError, protocol: int) -> None:
+    for other in (pickle.loads(pickle.dumps(error, protocol)), copy(error)):
+        assert type(other) is type(error)
+        assert str(other) == str(error)
+        assert vars(other) == vars(error)

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 
 class InputError(ValueError):
@@ -17,6 +18,15 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied as it is, without `__init__`, whose arguments differ: errors of other processes arrive as copies."""
+        return _unmade, (type(self), self.args), self.__dict__
+
+
+def _unmade(kind: type[InputError], words: tuple[Any, ...]) -> InputError:
+    """Return an error of a kind that `__init__` was not called for; pickling then puts its attributes back."""
+    return kind.__new__(kind, *words)
 
 
 class FileError(InputError):

@@ -289,14 +289,9 @@ class Skin:
     def load(cls, path: str | Path) -> Skin:
         """Open a skin file, or a glTF file that a skin was exported to; it is read whole, so nothing that
         happens to the file later changes the skin."""
-        file = Path(path)
-        if file.suffix.lower() in (".glb", ".gltf"):
-            from posespace.formats.gltf import skin
+        from posespace.formats.load import load_skin
 
-            return skin.read(file)
-        from posespace.formats import skin_file
-
-        return skin_file.read(file)
+        return load_skin(path)
 
 
 def _check_bones(bones: LearnedBones, rig: Rig) -> None:

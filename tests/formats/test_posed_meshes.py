@@ -226,3 +226,12 @@ def test_a_mesh_that_a_format_cannot_hold_is_said_of_the_file_that_was_meant(tmp
         write_posed(tmp_path / "cloud.ply", tmp_path / "dials.json", tmp_path / "out", "glb")
     assert ".part" not in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_pose_too_far_for_the_rig_is_said_of_its_file(tmp_path: Path) -> None:
+    rig = random_rig(np.random.default_rng(1), joints=3)
+    ps.Skin(rig).save(tmp_path / "rig.skin")
+    far = ps.Pose(rig.rest.rotations, np.full((3, 3), 9e9))
+    ps.save_poses(tmp_path / "far.json", ps.Motion.from_poses([far]), rig.skeleton)
+    with pytest.raises(FileError, match=r"far\.json: bone transforms: expected numbers from -1e\+10 to 1e\+10"):
+        write_posed(tmp_path / "rig.skin", tmp_path / "far.json", tmp_path / "out")

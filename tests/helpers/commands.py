@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(["helpers.commands", "posespace.cli", "posespace.simulate.run", "distributed"])
+_SERVER.set_forkserver_preload(
+    ["helpers.commands", "posespace.cli", "posespace.simulate.run", "posespace.fit.eigenskin.eigenskin", "distributed"]
+)
 
 
 def run_forked(words: list[str], folder: Path, without: str = "") -> subprocess.CompletedProcess[str]:
@@ -38,8 +40,8 @@ def _command(words: list[str], folder: str, without: str, kept: str) -> None:
 
 
 def run(*arguments: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from posespace.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+    """Run `posespace` with these arguments in a folder, by default the present one."""
+    return run_forked([str(each) for each in arguments], folder or Path.cwd())
 
 
 def assert_one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:

@@ -1,4 +1,4 @@
-"""Damaged copies of a file, each read in a process with limits."""
+"""Bad copies of a file, each used in a process with limits."""
 
 from __future__ import annotations
 
@@ -7,22 +7,35 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 COUNT = int(os.environ.get("POSESPACE_FUZZ", "120"))
-"""Damaged files of each format; many more where there is time, as in `.ci/run`."""
+"""Damaged files of each format, and as many hostile ones; 500 where readers change."""
+
+TAMPERED = 6 * COUNT if "POSESPACE_FUZZ" in os.environ else 150
+"""Tampered skins, of all samples together: 3,000 where there are 500 files of each format."""
 
 
-def fuzz(sample: Path, folder: Path, how: str = "mutate", count: int = COUNT) -> dict[str, list[str]]:
-    """Read `count` copies of a sample made bad by the module `how` of the helpers: "mutate" or "hostile".
+def fuzz(sample: Path, folder: Path, how: str = "mutate") -> dict[str, Any]:
+    """Read `COUNT` copies of a sample made bad by the module `how` of the helpers: "mutate" or "hostile".
 
     Returns
     -------
-    found : "lines", what was said of those that were refused
+    found : "used", how many were read, and "lines", what was said of those that were refused
     """
-    command = [sys.executable, "-m", "helpers.fuzz_worker", str(sample), how, str(count), "2002", str(folder)]
+    return _work("fuzz_worker", sample, COUNT, folder, how)
+
+
+def tamper(sample: Path, folder: Path, count: int) -> dict[str, Any]:
+    """Load, pose, compile and play `count` copies of a skin that someone tampered with; returns what `fuzz` does."""
+    return _work("tamper_worker", sample, count, folder)
+
+
+def _work(worker: str, sample: Path, count: int, folder: Path, *more: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", f"helpers.{worker}", str(sample), str(count), str(folder), *more]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, list[str]] = json.loads(done.stdout)
-    assert found["failures"] == [], "\n".join(found["failures"][:3])
+    assert done.returncode == 0, f"file {done.stderr[-2000:]} ended the process: {done.returncode}"
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["failures"] == [], f"{len(found['failures'])} of {count} failed\n" + "\n".join(found["failures"][:3])
     return found

@@ -1,6 +1,6 @@
 """Reads bad copies of one sample file after the other, in a process whose memory and time are limited.
 
-Called by fuzz.py: python -m helpers.fuzz_worker SAMPLE HOW COUNT SEED FOLDER. Prints what happened as JSON.
+Called by fuzz.py: python -m helpers.fuzz_worker SAMPLE COUNT FOLDER HOW. Prints what happened as JSON.
 """
 
 from __future__ import annotations
@@ -8,33 +8,24 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import json
 import os
 import random
 import resource
 import shutil
-import signal
 import sys
-import traceback
-import warnings
 from pathlib import Path
 
+from helpers.limited import MEMORY, limit_memory, limited, refusal, use_all
+
 from posespace.cli.app import app
-from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.formats import files, load, pose_json
+from posespace.formats import load, pose_json
+from posespace.formats.files import naming
 from posespace.formats.usd import process
 from posespace.markers.gaps import filled
 from posespace.report import info
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
-
-MEMORY = 500_000_000
-SECONDS = 2.0
-
-
-class TooLongError(Exception):
-    pass
 
 
 def use(path: Path, skeleton: Skeleton | None) -> None:
@@ -61,9 +52,11 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
         for motion in contents.motions.values():
             if contents.rigs and len(motion):
                 rig = next(iter(contents.rigs.values()))
-                rig.skin(motion[0])
+                # As `posespace pose` does; a rig by itself does not know where a pose comes from.
+                with naming(path):
+                    rig.skin(motion[0])
         if contents.markers is not None:
-            with files.naming(path):
+            with naming(path):
                 filled(contents.markers).resampled(30.0)
 
 
@@ -95,72 +88,33 @@ def run_forked(path: Path, seconds: float) -> tuple[int, bytes]:
 
 
 def attempt(path: Path, skeleton: Skeleton | None) -> str | None:
-    """Return None if the file was read, else the one line; anything but the one line raises."""
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        use(path, skeleton)
-        check_children(before)
-        return None
-    except InputError as error:
-        line = str(error)
-        line.encode()
-        if "\n" in line or path.name not in line:
-            raise AssertionError(f"not one line that names the file: {line!r}") from error
-        check_children(before)
-        return line
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
-def check_children(before: resource.struct_rusage) -> None:
-    """Hold a reader that works in a child process to the same limits."""
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime > SECONDS:
-        raise TooLongError
-    if now.ru_maxrss * 1024 > MEMORY:
-        raise MemoryError(f"a child process took {now.ru_maxrss} kB")
-
-
-def too_long(*_: object) -> None:
-    raise TooLongError
-
-
-def remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+    """Return None if the file was read, else the one line that names it; anything else raises."""
+    with limited():
+        line = refusal(lambda: use(path, skeleton))
+    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    assert took <= MEMORY, f"a child process took {took} bytes"
+    assert line is None or path.name in line, f"does not name the file: {line!r}"
+    return line
 
 
 def main() -> None:
-    sample, how, count, seed, folder = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4], Path(sys.argv[5])
+    sample, count, folder, how = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
     write = importlib.import_module(f"helpers.{how}").write
     rigged = folder / "rig.skin"
     skeleton = Skin.load(rigged).rig.skeleton if rigged.exists() else None
     use(sample, skeleton)
-    warnings.simplefilter("ignore")
-    signal.signal(signal.SIGVTALRM, too_long)
-    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     if sample.suffix == ".usda":
         # A child process would inherit limits; the one that reads USD limits itself.
         process.run_child = run_forked
     else:
-        resource.setrlimit(resource.RLIMIT_AS, (held + MEMORY, held + MEMORY))
+        limit_memory()
     target = folder / f"mutant{sample.suffix}"
-    read, lines, failures = 0, [], []
-    for number in range(count):
-        remove(target)
-        write(random.Random(f"{seed} {number}"), sample, target)
-        try:
-            line = attempt(target, skeleton)
-        except BaseException:
-            failures.append(f"mutant {number}: {traceback.format_exc()}")
-            continue
-        read += line is None
-        lines += [line] if line is not None else []
-    remove(target)
-    print(json.dumps({"read": read, "refused": len(lines), "lines": lines, "failures": failures}))
+    use_all(
+        target,
+        count,
+        lambda number: write(random.Random(f"2002 {number}"), sample, target),
+        lambda _: attempt(target, skeleton),
+    )
 
 
 main()

@@ -10,9 +10,10 @@ import random
 import re
 import shutil
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from helpers.json_parts import Mutator, glb, places
 
 NUMBERS: list[Any] = [
     0, -0.0, 1, -1, 2, 3, 255, 65535, 2**31 - 1, 2**32 - 1, 2**53, -(2**31), 0.5, 1e-7, 1e-45, 1e-310, 5e-324, 1e7,
@@ -26,14 +27,13 @@ FLOOD = 600_000
 """Bytes that a flood grows a file by, about."""
 SPARSE = 3_000_000_000
 """Bytes of a file that takes no room on the disk."""
-Mutator = Callable[[random.Random, bytes], bytes]
 
 
 def json_numbers(rng: random.Random, content: bytes) -> bytes:
     """Some, or all, numbers of a JSON text replaced."""
     value = json.loads(content)
-    places = [(holder, key) for holder, key in _leaves(value) if type(holder[key]) in (int, float)]
-    for holder, key in _some(rng, places):
+    numbers = [(holder, key) for holder, key in places(value) if type(holder[key]) in (int, float)]
+    for holder, key in _some(rng, numbers):
         holder[key] = rng.choice(NUMBERS)
     return json.dumps(value).encode()
 
@@ -41,9 +41,9 @@ def json_numbers(rng: random.Random, content: bytes) -> bytes:
 def json_names(rng: random.Random, content: bytes) -> bytes:
     """Some strings and keys of a JSON text replaced."""
     value = json.loads(content)
-    for holder, key in _some(rng, [place for place in _leaves(value) if isinstance(place[0][place[1]], str)]):
+    for holder, key in _some(rng, [place for place in places(value) if isinstance(place[0][place[1]], str)]):
         holder[key] = rng.choice(NAMES)
-    for holder, key in _some(rng, [place for place in _leaves(value) if isinstance(place[1], str)])[:2]:
+    for holder, key in _some(rng, [place for place in places(value) if isinstance(place[1], str)])[:2]:
         if rng.random() < 0.3 and key in holder:
             holder[rng.choice(NAMES)] = holder.pop(key)
     return json.dumps(value).encode()
@@ -52,7 +52,7 @@ def json_names(rng: random.Random, content: bytes) -> bytes:
 def json_flood(rng: random.Random, content: bytes) -> bytes:
     """A list, or an object, with very many entries, all like one it has."""
     value = json.loads(content)
-    holders = [value, *(holder[key] for holder, key in _leaves(value, inner=True))]
+    holders = [value, *(holder[key] for holder, key in _inner(value))]
     holder = rng.choice([each for each in holders if isinstance(each, list | dict) and each])
     key = rng.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
     entry = rng.choice([holder[key], holder[key], {}, [], 0, ""])
@@ -67,25 +67,12 @@ def json_flood(rng: random.Random, content: bytes) -> bytes:
 def json_nest(rng: random.Random, content: bytes) -> bytes:
     """A value inside many lists or objects."""
     value = json.loads(content)
-    holder, key = rng.choice(_leaves(value, inner=True))
+    holder, key = rng.choice(_inner(value))
     mark = "here it goes"
     holder[key] = mark
     deep = rng.choice([20, 500, 100_000])
     opening, closing = rng.choice([("[", "]"), ('{"children":', "}"), ('{"a":', "}")])
     return json.dumps(value).replace(f'"{mark}"', opening * deep + "1" + closing * deep).encode()
-
-
-def glb(inner: Mutator) -> Mutator:
-    """The same for the JSON part of a GLB, its lengths made right again."""
-
-    def mutate(rng: random.Random, content: bytes) -> bytes:
-        length = struct.unpack("<I", content[12:16])[0]
-        text = inner(rng, content[20 : 20 + length])
-        text += b" " * (-len(text) % 4)
-        rest = content[20 + length :]
-        return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A) + text + rest
-
-    return mutate
 
 
 def glb_floats(rng: random.Random, content: bytes) -> bytes:
@@ -222,18 +209,9 @@ def _some(rng: random.Random, places: Any) -> list[Any]:
     return rng.sample(list(places), min(count, len(places)))
 
 
-def _leaves(value: Any, inner: bool = False) -> list[tuple[Any, Any]]:
-    """The places of all values of a JSON tree; with `inner`, of the lists and objects in it alone."""
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        holder = waiting.pop()
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ()
-        for key in keys:
-            if not inner or isinstance(holder[key], list | dict):
-                found.append((holder, key))
-            waiting.append(holder[key])
-    return found
+def _inner(value: Any) -> list[tuple[Any, Any]]:
+    """The places of the lists and objects inside a JSON tree."""
+    return [(holder, key) for holder, key in places(value) if isinstance(holder[key], list | dict)]
 
 
 _JSON = [json_numbers] * 6 + [json_names] * 4 + [json_nest] * 2 + [json_flood]

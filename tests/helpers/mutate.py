@@ -7,9 +7,10 @@ import json
 import random
 import re
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from helpers.json_parts import A_FEW, Mutator, glb, places
 
 ABSURD: list[Any] = [
     None, True, -1, 0, 1, 255, 65536, 2**31 - 1, 2**31, 2**32, 2**63, 10**30, -(2**31), 0.5, -1.5, 1e308, 1e-320,
@@ -33,7 +34,6 @@ WORDS = [
     "}",
     "#",
 ]
-Damage = Callable[[random.Random, bytes], bytes]
 
 
 def cut(rng: random.Random, content: bytes) -> bytes:
@@ -94,32 +94,19 @@ def tree(rng: random.Random, content: bytes) -> bytes:
 
 
 def _replaced(rng: random.Random, value: Any) -> Any:
-    places = _places(value)
-    if not places:
+    found = places(value, A_FEW)
+    if not found:
         return copy.deepcopy(rng.choice(ABSURD))
-    holder, key = rng.choice(places)
+    holder, key = rng.choice(found)
     kind = rng.randrange(4)
     if kind == 0:
         del holder[key]
     elif kind == 1:
-        other, source = rng.choice(places)
+        other, source = rng.choice(found)
         holder[key] = copy.deepcopy(other[source])
     else:
         holder[key] = copy.deepcopy(rng.choice(ABSURD))
     return value
-
-
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        holder = waiting.pop()
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else []
-        # A few of a long list stand for all, so that structure is hit as often as numbers.
-        for key in list(keys)[:12]:
-            found.append((holder, key))
-            waiting.append(holder[key])
-    return found
 
 
 def head(rng: random.Random, content: bytes) -> bytes:
@@ -130,17 +117,8 @@ def head(rng: random.Random, content: bytes) -> bytes:
     return bytes(changed)
 
 
-BYTES: list[Damage] = [cut, flip, overwrite, splice]
-TEXT: list[Damage] = [*BYTES, word, word, word, lines, lines]
-
-
-def glb_tree(rng: random.Random, content: bytes) -> bytes:
-    """The JSON chunk of a GLB damaged, its lengths made right again."""
-    length = struct.unpack("<I", content[12:16])[0]
-    text = tree(rng, content[20 : 20 + length])
-    text += b" " * (-len(text) % 4)
-    rest = content[20 + length :]
-    return struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A) + text + rest
+BYTES: list[Mutator] = [cut, flip, overwrite, splice]
+TEXT: list[Mutator] = [*BYTES, word, word, word, lines, lines]
 
 
 def skin_tree(rng: random.Random, content: bytes) -> bytes:
@@ -165,9 +143,9 @@ def folder(rng: random.Random, files: dict[Path, bytes]) -> dict[Path, bytes]:
     return files | {path: damage(rng, files[path])}
 
 
-KINDS: dict[str, list[Damage]] = {
+KINDS: dict[str, list[Mutator]] = {
     ".gltf": [tree, tree, tree, *BYTES, word],
-    ".glb": [glb_tree, glb_tree, glb_tree, *BYTES],
+    ".glb": [*[glb(tree)] * 3, *BYTES],
     ".obj": TEXT,
     ".ply": TEXT,
     ".bvh": TEXT,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from helpers.json_parts import A_FEW, places
 from numpy.typing import NDArray
 
 NUMBERS = [
@@ -194,13 +195,13 @@ def twice(rng: random.Random, parts: Parts) -> None:
 
 def described(rng: random.Random, parts: Parts) -> None:
     """Values of the description made absurd, left out, or put in another's place."""
-    places = _places(parts.description)
+    found = places(parts.description, A_FEW)
     for _ in range(rng.choice([1, 1, 3])):
-        holder, key = rng.choice(places)
-        other, source = rng.choice(places)
+        holder, key = rng.choice(found)
+        other, source = rng.choice(found)
         if isinstance(holder, list) or key in holder:
-            found = other[source] if isinstance(other, list) or source in other else None
-            holder[key] = copy.deepcopy(rng.choice([*VALUES, found]))
+            moved = other[source] if isinstance(other, list) or source in other else None
+            holder[key] = copy.deepcopy(rng.choice([*VALUES, moved]))
         if isinstance(holder, dict) and rng.random() < 0.2:
             holder.pop(key, None)
 
@@ -258,20 +259,6 @@ def _more_joints(rng: random.Random, parts: Parts) -> None:
             if name.endswith(("parents", "links")):
                 more = np.arange(have - 1, have - 1 + count) if chain else np.zeros(count)
             parts.arrays[name] = np.concatenate([array, more.astype(array.dtype)])
-
-
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
-    waiting = [value]
-    while waiting:
-        holder = waiting.pop()
-        if not isinstance(holder, dict | list):
-            continue
-        # A few of a long list stand for all, so that structure is hit as often as numbers.
-        for key in list(holder if isinstance(holder, dict) else range(len(holder)))[:12]:
-            found.append((holder, key))
-            waiting.append(holder[key])
-    return found
 
 
 Way = Callable[[random.Random, Parts], None]

@@ -126,6 +126,19 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
     assert steps[1] < 0.2 * steps[0]
 
 
+def test_points_without_a_marker_take_the_nearest() -> None:
+    given = moved(bending(), 9, 0.001)
+    renamed = replace(given, names=("a", "b", "c", "some finger"))
+    pairs = {"a": "back1", "b": "back2", "c": "back3"}
+    found = ps.MarkerDrive(points=pairs, nearest=True, reference=0.0, place_by=("a", "b", "c"), smooth=0.0)
+    wanted = bending().positions - REST
+    np.testing.assert_allclose(found.motion(renamed, skeleton()).motion.translations[:, 1:], wanted, atol=1e-6)
+    with pytest.raises(ps.InputError, match="nearest: expected a reference, and three or more markers in points"):
+        ps.MarkerDrive(points=pairs, nearest=True)
+    with pytest.raises(ps.InputError, match="nearest: expected 1 more markers at the reference, got 0"):
+        found.motion(hidden(renamed, [3], 0, 5), skeleton())
+
+
 def test_what_cannot_be_driven_is_said() -> None:
     points, given = skeleton(), bending()
     cases = {

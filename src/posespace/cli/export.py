@@ -34,6 +34,13 @@ MARKERS_BETA = 0.3
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @click.option("--examples", type=FILE, help="Poses that a page offers, with the errors there as colours.")
+@click.option(
+    "--compression",
+    metavar="none|quantized|meshopt",
+    default="none",
+    show_default=True,
+    help="Of glTF: whole numbers of 16 bits; these compressed by meshopt.",
+)
 @json_option
 def export(
     skin: Path,
@@ -46,6 +53,7 @@ def export(
     unit: str | None,
     up: str,
     examples: Path | None,
+    compression: str,
     as_json: bool,
 ) -> None:
     """Write a skin as glTF for other programs, or as a page.
@@ -69,7 +77,7 @@ def export(
     played = open_motion(motion, loaded.rig.skeleton, choice) if rig is None else _led(loaded, motion, rig, choice)
     played = played or own
     truth = None if examples is None else open_examples(examples)
-    export(loaded, out, played, warn, _rate(choice), unit, up, truth)
+    export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
     page = out.suffix.lower() == ".html"
     print_one({"page": str(out), "bytes": out.stat().st_size} if page else describe(out), as_json)
 

@@ -95,8 +95,8 @@ def _print(rows: list[Row], out: Path, report: Path | None, as_json: bool) -> No
 
 
 def _cells(row: Row) -> dict[str, Any]:
-    if row.reason:
-        return {"scan": row.name, "mean": "fails"}
+    if not row.figures:
+        return {"scan": row.name, "mean": "fails" if row.reason else "stored before"}
     figures = row.figures
     cells = {
         "scan": row.name,

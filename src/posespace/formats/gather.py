@@ -24,7 +24,6 @@ from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
-from posespace.skin import Skin
 
 
 @dataclass(frozen=True)
@@ -152,8 +151,8 @@ def _pending(store: ExampleStore, shapes: list[Shape]) -> list[int]:
 
 def _rig(path: Path) -> tuple[Rig, Mapping[str, Floats]]:
     """The rig of a file, and its morph targets (N, 3) by name."""
-    if path.suffix.lower() == ".skin":
-        return Skin.load(path).rig, {}
+    if path.suffix.lower() == load.SKIN_FILE:
+        return load.load_skin(path).rig, {}
     contents = load.read(path, Wanted("none"))
     return load.rig_or_mesh(contents), contents.morphs
 

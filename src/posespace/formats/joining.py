@@ -14,12 +14,13 @@ from posespace.rig import Rig
 
 
 def join_meshes(meshes: Sequence[Mesh]) -> Mesh:
-    """Return one mesh of several, in their order."""
+    """Return one mesh of several of one unit, in their order."""
     starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes[:-1])])
     triangles = np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, starts, strict=True)])
     sizes = [np.full(len(mesh.triangles), 3) if mesh.face_sizes is None else mesh.face_sizes for mesh in meshes]
     mixed = any(mesh.face_sizes is not None for mesh in meshes)
-    return Mesh(np.concatenate([mesh.points for mesh in meshes]), triangles, np.concatenate(sizes) if mixed else None)
+    points = np.concatenate([mesh.points for mesh in meshes])
+    return Mesh(points, triangles, np.concatenate(sizes) if mixed else None, unit=meshes[0].unit)
 
 
 def join_influences(parts: Sequence[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:

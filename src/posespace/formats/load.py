@@ -1,4 +1,4 @@
-"""Files by their ending: which reader reads them, and the rig, mesh or motion a caller asks for."""
+"""Files by their ending: which reader reads them, and the rig, mesh, motion or skin a caller asks for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from posespace.motion import Motion, turning
 from posespace.other_skeleton import onto
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
+from posespace.skin import Skin
 
 READERS = {
     ".glb": "gltf",
@@ -35,6 +36,8 @@ READERS = {
 }
 POSE_FILES = (".json",)
 MARKER_FILES = (".c3d", ".tsv", ".trc")
+SKIN_FILE = ".skin"
+_GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
 NO_MOTIONS = Wanted("none")
 
@@ -59,6 +62,28 @@ def load_rig(path: str | Path, name: str | None = None) -> Rig:
         remedy = "make one driven by controls: ps.Rig.from_mesh(ps.load_mesh(...))"
         raise FileError(contents.path, f"holds a mesh but no rig; {remedy}")
     return _chosen(contents.path, "rig", contents.rigs, name)
+
+
+def load_skin(path: str | Path) -> Skin:
+    """Return the skin of a skin file, or of a glTF file that a skin was exported to."""
+    file = Path(path)
+    if file.suffix.lower() in _GLTF:
+        from posespace.formats.gltf import skin
+
+        return skin.read(file)
+    from posespace.formats import skin_file
+
+    return skin_file.read(file)
+
+
+def is_skin(path: str | Path) -> bool:
+    """Whether a file holds a skin: by its ending, or, if it is glTF, by what is in it."""
+    file = Path(path)
+    if file.suffix.lower() in _GLTF:
+        from posespace.formats.gltf import skin
+
+        return skin.is_skin(file)
+    return file.suffix.lower() == SKIN_FILE
 
 
 def rig_or_mesh(contents: Contents) -> Rig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from posespace.errors import FileError, closest_name
 from posespace.formats import files
 from posespace.motion import Motion, matching
 from posespace.skeleton import Skeleton
+
+Indices = NDArray[np.int64]
 
 FREEDOMS = ("x", "y", "z")
 """What the angles of a joint are called, as in pose spaces."""
@@ -136,46 +138,55 @@ class PoseFile:
 
     def _turned(self, skeleton: Skeleton) -> tuple[Floats, Floats]:
         """Return the rotations (P, J, 4) and shifts (P, J, 3) of poses that are given without matrices."""
-        index = {name: joint for joint, name in enumerate(skeleton.names)}
-        rest = skeleton.rest_rotations.astype(np.float64)
-        turn = np.tile(rest, (len(self.poses), 1, 1))
-        shift = np.zeros((len(self.poses), len(skeleton), 3))
-        for row, pose in enumerate(self.poses.values()):
-            for joint, quaternion in pose.rotations.items():
-                turn[row, index[joint]] = quaternion
-            for joint, bend in pose.bends.items():
-                size = float(np.linalg.norm(bend))
-                own = rotations.from_axis_angle(bend / (size or 1.0), size)
-                turn[row, index[joint]] = rotations.multiply(rest[index[joint]], own)
-            for joint, vector in pose.translations.items():
-                shift[row, index[joint]] = vector
-            if pose.angles:
-                angles = np.zeros((len(skeleton), 3))
-                named = [index[joint] for joint in pose.angles]
-                angles[named] = list(pose.angles.values())
-                turn[row, named] = skeleton.rotations(angles)[named]
+        poses, rest = list(self.poses.values()), skeleton.rest_rotations.astype(np.float64)
+        turn = np.tile(rest, (len(poses), 1, 1))
+        shift, angles = np.zeros((2, len(poses), len(skeleton), 3))
+        where, given = _spread(skeleton, [pose.rotations for pose in poses], 4)
+        turn[where] = given
+        where, bends = _spread(skeleton, [pose.bends for pose in poses], 3)
+        size = np.linalg.norm(bends, axis=1)
+        own = rotations.from_axis_angle(bends / np.where(size > 0, size, 1.0)[:, None], size)
+        turn[where] = rotations.multiply(rest[where[1]], own)
+        where, given = _spread(skeleton, [pose.translations for pose in poses], 3)
+        shift[where] = given
+        where, given = _spread(skeleton, [pose.angles for pose in poses], 3)
+        angles[where] = given
+        turn[where] = skeleton.rotations(angles)[where]
         return turn, shift
 
     def _from_matrices(self, skeleton: Skeleton) -> Motion:
         """Return the poses that are given by matrices."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                world = np.stack([_world(skeleton, pose) for pose in self.poses.values() if pose.matrices])
-                return Motion.from_world(skeleton, world)
+                given = [pose.matrices for pose in self.poses.values() if pose.matrices]
+                return Motion.from_world(skeleton, _world(skeleton, given))
         except np.linalg.LinAlgError as error:
             raise FileError(self.path, "its matrices are too large or too small for this skeleton") from error
 
 
-def _world(skeleton: Skeleton, pose: FilePose) -> Floats:
-    """Return (J, 4, 4) the transforms to the world, joints without one following their parent as at rest."""
-    world: Floats = skeleton.rest_world.copy()
+def _spread(
+    skeleton: Skeleton, parts: Sequence[Mapping[str, Floats]], *shape: int
+) -> tuple[tuple[Indices, Indices], Floats]:
+    """Return the pose and the joint (n,) of each entry of a part of all poses, and the entries (n, *shape)."""
+    index = {name: joint for joint, name in enumerate(skeleton.names)}
+    places = [(row, index[joint]) for row, part in enumerate(parts) for joint in part]
+    rows, joints = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    return (rows, joints), np.array([entry for part in parts for entry in part.values()]).reshape(-1, *shape)
+
+
+def _world(skeleton: Skeleton, given: Sequence[Mapping[str, Floats]]) -> Floats:
+    """Return (P, J, 4, 4) the transforms to the world, joints without one following their parent as at rest."""
+    world: Floats = np.tile(skeleton.rest_world.astype(np.float64), (len(given), 1, 1, 1))
+    where, matrices = _spread(skeleton, given, 4, 4)
+    world[where] = matrices
+    follows = np.ones(world.shape[:2], dtype=bool)
+    follows[where] = False
     from_rest = np.linalg.inv(skeleton.rest_world)
     for joint in skeleton.order:
-        name, parent = skeleton.names[joint], skeleton.parents[joint]
-        if name in pose.matrices:
-            world[joint] = pose.matrices[name]
-        elif parent >= 0:
-            world[joint] = world[parent] @ from_rest[parent] @ skeleton.rest_world[joint]
+        parent = skeleton.parents[joint]
+        if parent >= 0:
+            rows = follows[:, joint]
+            world[rows, joint] = world[rows, parent] @ from_rest[parent] @ skeleton.rest_world[joint]
     return world
 
 

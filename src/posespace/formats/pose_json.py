@@ -6,6 +6,7 @@ Such a file has no skeleton: `read` gives a `PoseFile`, whose `motion` puts the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -128,10 +129,10 @@ def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
 
 
 def _quaternion(fields: Fields, joint: str) -> Floats:
-    numbers = np.array(fields.numbers(joint, 4))
-    if not numbers.any():
+    numbers = fields.numbers(joint, 4)
+    if not any(numbers):
         raise InputError(f"{fields.where}: joint {joint[:60]!r}: expected a quaternion of nonzero length")
-    return numbers
+    return np.array(numbers)
 
 
 def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
@@ -140,13 +141,15 @@ def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
     given = fields.part(joint, where=what)
     keys = set(given)
     if keys == set(_BEND):
-        axis = np.array(given.numbers("axis", 3))
-        if not axis.any():
+        axis = given.numbers("axis", 3)
+        # Measured by `hypot`, since a tiny direction squared would vanish.
+        length = math.hypot(*axis)
+        if not length:
             raise InputError(f"{what}: axis: expected a direction such as [1, 0, 0], got zeros")
-        axis /= np.abs(axis).max()  # a tiny direction squared would vanish
-        return "bend", np.radians(given.number("bend")) * axis / np.linalg.norm(axis)
+        size = math.radians(given.number("bend"))
+        return "bend", np.array([size * (entry / length) for entry in axis])
     if keys and keys <= set(FREEDOMS):
-        return "angles", np.radians([given.number(axis) if axis in given else 0.0 for axis in FREEDOMS])
+        return "angles", np.array([math.radians(given.number(axis)) if axis in given else 0.0 for axis in FREEDOMS])
     came = ", ".join(shown(key) for key in given) or "nothing"
     raise InputError(f'{what}: expected "bend" and "axis", or "x", "y", "z", in degrees, got {came[:80]}')
 

@@ -15,13 +15,11 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, pose_json
 from posespace.formats.checked_json import Fields, printable
-from posespace.formats.gltf import skin as gltf_skin
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.save import save_mesh
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
-from posespace.skin import Skin
 
 POSES = "poses.json"
 """What the pose file is called in such a folder; beside the poses it has the file of each pose's mesh."""
@@ -60,7 +58,10 @@ def write_posed(
         motion = choice.load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
         for index, name in enumerate(track(list(names.values()), "posing")):
-            save_mesh(folder / name, rig.mesh, shape(motion[index]).astype(rig.mesh.points.dtype))
+            # A pose may be too far for this rig although each of its numbers is ordinary.
+            with files.naming(poses):
+                points = shape(motion[index])
+            save_mesh(folder / name, rig.mesh, points.astype(rig.mesh.points.dtype))
         pose_json.write(folder / POSES, motion, rig.skeleton, {"rig": printable(source.name), "meshes": names})
 
 
@@ -130,9 +131,8 @@ def _poses_by_stem(path: Path) -> dict[str, str]:
 
 def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats]]:
     """Return the rig of a file, and what gives the points (N, 3) of a pose."""
-    ending = path.suffix.lower()
-    if ending == ".skin" or (ending in (".glb", ".gltf") and gltf_skin.is_skin(path)):
-        skin = Skin.load(path)
+    if load.is_skin(path):
+        skin = load.load_skin(path)
         if skin.detail is not None:
             warnings.warn(f"{path}: its detail is left out; the meshes have the rig's own vertices", stacklevel=3)
         coarse = replace(skin, detail=None)

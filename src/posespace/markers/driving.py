@@ -28,6 +28,8 @@ class MarkerDrive:
     Parameters
     ----------
     points : control point by marker: ``{"index_tip": "index tip"}``; empty: markers move the points of their names
+    nearest : whether a point that `points` does not name is moved by the marker that is nearest to it at the reference,
+        once those that it names, three or more, are brought to theirs; `reference` must then be given
     place_by : markers whose distances hardly change, at least three off one line; they need not move points. Their
         rigid motion is that of the whole. Empty: all markers that move points
     size : what the take's lengths are multiplied by, above 0. None: the ratio of the points' spread to the markers',
@@ -45,6 +47,7 @@ class MarkerDrive:
     """
 
     points: Mapping[str, str] = field(default_factory=dict)
+    nearest: bool = False
     place_by: tuple[str, ...] = ()
     size: float | None = None
     reference: float | None = None
@@ -65,6 +68,10 @@ class MarkerDrive:
             raise InputError(f"size: expected a number above 0, got {self.size}")
         if self.reference is not None and not 0 <= check.number("reference", self.reference) < math.inf:
             raise InputError(f"reference: expected seconds, at least 0, got {self.reference}")
+        if self.nearest and (self.reference is None or len(self.points) < 3):
+            raise InputError(
+                "nearest: expected a reference, and three or more markers in points to bring the take there by"
+            )
         if self.place_by and len(set(self.place_by)) < 3:
             raise InputError(f"place_by: expected at least three markers, got {len(set(self.place_by))}")
 
@@ -103,6 +110,8 @@ class MarkerDrive:
         if len(set(pairs.values())) < len(pairs):
             twice = next(point for point in pairs.values() if list(pairs.values()).count(point) > 1)
             raise InputError(f"control point {twice!r}: expected one marker that moves it, got two")
+        if self.nearest:
+            pairs |= self._nearest(markers, skeleton, pairs)
         below = [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent >= 0]
         idle = [name for name in below if name not in pairs.values()]
         if idle:
@@ -110,6 +119,27 @@ class MarkerDrive:
                 f"control point {idle[0]!r}: no marker moves it; fit a skin whose points all have a marker"
             )
         return pairs
+
+    def _nearest(self, markers: Markers, skeleton: Skeleton, pairs: dict[str, str]) -> dict[str, str]:
+        """Return the nearest marker's point for each point without one, so that the distances sum to the least."""
+        from scipy.optimize import linear_sum_assignment
+
+        below = [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent >= 0]
+        idle = [name for name in below if name not in pairs.values()]
+        frame = min(round((self.reference or 0.0) * markers.rate), len(markers) - 1)
+        free = [name for k, name in enumerate(markers.names) if name not in pairs and markers.seen[frame, k]]
+        if len(free) < len(idle):
+            raise InputError(f"nearest: expected {len(idle)} more markers at the reference, got {len(free)}")
+        given, places = markers.chosen(list(pairs)), skeleton.rest_world[:, :3, 3]
+        if not given.seen[frame].all():
+            raise InputError(f"reference: at {self.reference:g} s not all markers that points names are seen")
+        rest = places[[skeleton.index(point) for point in pairs.values()]]
+        size = self.size or float(_spread(rest) / _spread(given.positions[frame]))
+        loose = markers.chosen(free).positions[frame]
+        brought = _brought(size * loose, size * given.positions[frame], rest)
+        wanted = places[[skeleton.index(point) for point in idle]]
+        rows, columns = linear_sum_assignment(np.linalg.norm(brought[:, None] - wanted, axis=2))
+        return {free[row]: idle[column] for row, column in zip(rows, columns, strict=True)}
 
     def _reference(self, moved: Markers, kept: Markers, rest: Floats) -> int:
         """Return the frame that shows the rest shape, points at `rest` (M, 3); all markers are seen there."""

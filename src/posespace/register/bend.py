@@ -65,7 +65,7 @@ class Pins:
 
 def bend_by_landmarks(energy: Energy, pins: Pins, stage: Stage, size: float) -> Floats:
     """Return places (N + T, 3) of the template with its landmarks on their targets, each triangle kept almost rigid."""
-    energy.weigh(1.0, stage.rigidity(energy.edge / size), pins.mixture, np.full(len(pins.targets), _EXACT))
+    energy.weigh(stage.rigidity(energy.edge / size), pins.mixture, np.full(len(pins.targets), _EXACT))
     places: Floats = energy.whole(energy.points)
     near: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
     for _ in range(stage.rounds):
@@ -86,7 +86,7 @@ def bend_onto(energy: Energy, places: Floats, scan: Target, pins: Pins, stages: 
             rows = np.flatnonzero(valid)
             chosen = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), count))
             weights = np.repeat([_EXACT * max(weight, 1.0), weight], [len(pins.targets), len(rows)])
-            energy.weigh(1.0, rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
+            energy.weigh(rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
             near = rotations_in(energy.gradients(places))
             places = energy.solve(np.concatenate([pins.targets, found.points[rows]]), places, near)
     return places

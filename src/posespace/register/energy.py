@@ -79,41 +79,37 @@ class Energy:
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.concatenate([points, vectors / np.where(length > 0, length, 1.0)])
 
-    def weigh(self, smoothness: float, nearness: float, mixture: sparse.csr_array, weights: Floats) -> None:
+    def weigh(self, nearness: float, mixture: sparse.csr_array, weights: Floats) -> None:
         """Factor the matrix of the energy; what is solved afterwards has these weights.
 
         Parameters
         ----------
-        smoothness, nearness : of the two sums over gradients
+        nearness : of the sum of distances from given gradients; that over neighbours has weight one
         mixture : (Q, N), places made of vertices that have targets, each row within one triangle
         weights : (Q,) of the targets
         """
-        self._smoothness, self._nearness = smoothness, nearness
+        self._nearness = nearness
         self._pull = sparse.csr_array(mixture.T @ sparse.diags_array(weights / self.edge**2))
         placed = sparse.coo_array(self._pull @ mixture + self._held * sparse.eye_array(len(self.points)))
         grown = sparse.csr_array((placed.data, (placed.row, placed.col)), shape=(self.size, self.size))
-        lower = sparse.tril(smoothness * self._smooth + nearness * self._own + grown, format="coo")
+        lower = sparse.tril(self._smooth + nearness * self._own + grown, format="coo")
         keys = lower.row.astype(np.int64) * self.size + lower.col
         values = np.zeros(len(self._keys))
         values[self._order[np.searchsorted(self._keys, keys, sorter=self._order)]] = lower.data
         if not self._cholesky.factor(values[:, None, None]):
             raise InputError("template: its triangles are too thin to be fitted; remesh it")
 
-    def solve(self, targets: Floats, start: Floats, near: Floats | None = None) -> Floats:
+    def solve(self, targets: Floats, start: Floats, near: Floats) -> Floats:
         """Return the places (N + T, 3) of least energy.
 
         Parameters
         ----------
         targets : (Q, 3)
-        start : (N + T, 3) where the surface is
-        near : (T, 3, 3) the gradients to be near to, all gradients being smooth; None: those of `start`, and the change
-            from `start` is to be smooth
+        start : (N + T, 3) where the surface is, and where what nothing pulls at stays
+        near : (T, 3, 3) the gradients to be near to
         """
         count = len(self.points)
-        if near is None:
-            right = self._smoothness * (self._smooth @ start) + self._nearness * (self._own @ start)
-        else:
-            right = self._nearness * (self.operator.T @ near.transpose(0, 2, 1).reshape(-1, 3))
+        right: Floats = self._nearness * (self.operator.T @ near.transpose(0, 2, 1).reshape(-1, 3))
         right[:count] += self._pull @ targets + self._held * start[:count]
         found: Floats = self._cholesky.backsolve(right)
         return found

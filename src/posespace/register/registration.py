@@ -32,6 +32,9 @@ _ROUGH = (Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1), Stage(0.15, 0.4
 _FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
 """The same on the whole template, from where the coarse one carries it."""
 
+FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
+"""What every registration is told by; distances are fractions of the template's diagonal."""
+
 _LEAST_COVERED = 0.3
 """A scan on which less of the template finds a place is not one of the template."""
 
@@ -130,14 +133,8 @@ class Registrar:
         gaps = np.linalg.norm(found.points - points, axis=1)[valid] / size
         if valid.mean() < _LEAST_COVERED:
             raise InputError(f"only {valid.mean():.0%} of the template found a place on the scan; check its landmarks")
-        figures: dict[str, Any] = {
-            "landmarks": len(pins.targets),
-            "scale": alignment.scale,
-            "mean distance": float(gaps.mean()),
-            "95 % within": float(np.quantile(gaps, 0.95)),
-            "largest": float(gaps.max()),
-            "covered": float(valid.mean()),
-        }
+        spread = float(gaps.mean()), float(np.quantile(gaps, 0.95)), float(gaps.max()), float(valid.mean())
+        figures: dict[str, Any] = dict(zip(FIGURES, (len(pins.targets), alignment.scale, *spread), strict=True))
         whole, heights = np.asarray(template.weld.scatter(points)), None
         if self._fine is not None:
             heights, seen = self._fine.heights(whole, scan, self.settings.reach * size)

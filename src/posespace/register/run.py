@@ -23,7 +23,7 @@ from posespace.formats.landmarks import LandmarkFile, Spots, read_landmarks
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.progress import counter, status
-from posespace.register.registration import Registered, Registrar, Registration
+from posespace.register.registration import FIGURES, Registered, Registrar, Registration
 from posespace.register.rig_poses import rig_poses
 
 
@@ -84,7 +84,7 @@ def register_files(
     names = _names(scans)
     marks = read_landmarks(landmarks)
     rig = load.rig_or_mesh(_read(template))
-    with naming(landmarks), status("preparing the template"):
+    with naming(template), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
     poses = ExampleStore.open(out).motion if out.exists() else None
     if poses is None or poses.names != names:
@@ -198,7 +198,8 @@ class _Log:
             row = Row(**json.loads(line))
         except (ValueError, TypeError):  # A line that was cut short by whatever ended the run.
             return
-        self.rows[row.name] = row
+        if row.reason or all(key in row.figures for key in FIGURES):
+            self.rows[row.name] = row
 
     def add(self, row: Row) -> None:
         self.rows[row.name] = row

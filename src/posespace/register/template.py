@@ -61,6 +61,7 @@ class Carry:
     low : the coarse template
     corners : (N, 3) its vertices
     shares : (N, 3) of each
+    points : (N, 3) the whole template at rest
     """
 
     low: Energy

@@ -42,12 +42,12 @@ def describe(path: str | Path) -> Figures:
     if file.is_dir():
         is_posed = (file / posed_meshes.POSES).is_file()
         return {"file": str(file), **(_posed(file) if is_posed else _examples(file))}
-    if ending == ".skin":
-        return {"file": str(file), **_skin(Skin.load(file), file.stat().st_size)}
+    if ending == load.SKIN_FILE:
+        return {"file": str(file), **_skin(load.load_skin(file), file.stat().st_size)}
     if ending in load.POSE_FILES:
         return {"file": str(file), **_poses(file)}
     if ending not in load.READERS:
-        known = " ".join([*load.READERS, *load.POSE_FILES, ".skin", ".examples"])
+        known = " ".join([*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
         raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
     return {"file": str(file), **_contents(file)}
 
@@ -222,6 +222,7 @@ def _examples(folder: Path) -> Figures:
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
         **({"made with": dict(store.made)} if store.made else {}),
+        **({"detail levels": store.levels} if store.levels is not None else {}),
         "rig": _rig(store.rig, store.motion),
         "controls": list(store.motion.control_names),
     }

@@ -308,3 +308,20 @@ def test_sparse_blend_shapes_move_in_the_skeletons_space(parse):
         parse(arm(mesh=SQUARE + BOUND + shapes.replace("[3, 1]", "[3, 4]")))
     with pytest.raises(FileError, match=r"smile offsets: expected shape \(3, 3\), got \(2, 3\)"):
         parse(arm(mesh=SQUARE + BOUND + shapes.replace("[3, 1]", "[3, 1, 0]")))
+
+
+def test_meshes_have_the_files_unit_and_its_axes_are_named_where_y_is_not_up(parse):
+    loose = f"""def Mesh "Box" {{{SQUARE}
+    }}"""
+    found = parse(arm(more=loose, head='metersPerUnit = 0.01\n upAxis = "Z"'))
+    assert found.rigs["Arm"].mesh.unit == found.meshes["Box"].unit == 0.01
+    assert "its z axis points up, and is left so: export with --up z" in found.notes
+    plain = parse(arm())
+    assert plain.rigs["Arm"].mesh.unit == 1
+    assert not any("points up" in note for note in plain.notes)
+
+
+@pytest.mark.parametrize("unit", ["0", "-1", "nan", "inf"])
+def test_a_unit_that_is_none_is_refused(parse, unit):
+    with pytest.raises(FileError, match=r"scene.usda: mesh unit: expected"):
+        parse(arm(head=f"metersPerUnit = {unit}"))

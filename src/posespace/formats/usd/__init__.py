@@ -26,6 +26,7 @@ from posespace.skeleton import Skeleton
 def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     """Read a USD file: one rig per skeleton, with all meshes it moves in its space; other meshes in world space.
 
+    Meshes have the file's unit, or metres where it says none; its axes are left as they are.
     The files it refers to must be in its own folder.
     """
     require("pxr", "usd", "reading USD")
@@ -121,6 +122,8 @@ def _note_left_out(
     found: Found, parts: Sequence[MeshPrim], owners: Sequence[MeshPrim], motions: dict[str, Motion]
 ) -> None:
     """Say what the file has beyond what is read."""
+    if found.description["up"] == "Z":
+        found.notes.append("its z axis points up, and is left so: export with --up z")
     missing = found.description["missing"]
     found.note(len(missing), f"files it refers to are missing: {', '.join(missing[:3])}")
     found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")

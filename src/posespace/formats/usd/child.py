@@ -222,6 +222,9 @@ def _stage(stage: Any, arrays: Arrays) -> Record:
         "animations": {str(path): _animation(prim, arrays) for path, prim in animations.items()},
         "others": others,
         "rate": stage.GetTimeCodesPerSecond(),
+        # Where a file says nothing the library has centimetres, which such files are not more often than metres.
+        "unit": UsdGeom.GetStageMetersPerUnit(stage) if UsdGeom.StageHasAuthoredMetersPerUnit(stage) else 1.0,
+        "up": str(UsdGeom.GetStageUpAxis(stage)),
     }
 
 

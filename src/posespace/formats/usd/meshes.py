@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,8 @@ def _placed_mesh(found: Found, record: Record, points: Floats, move: Floats) -> 
         corners = corners[first + (first - np.arange(len(corners))) % np.repeat(sizes, sizes)]
     if not np.array_equal(move, np.eye(4)):
         points = points @ move[:3, :3].T + move[:3, 3]
-    return Mesh.from_polygons(points.astype(np.float32), corners, sizes), int((~polygon).sum())
+    mesh = Mesh.from_polygons(points.astype(np.float32), corners, sizes)
+    return replace(mesh, unit=found.description["unit"]), int((~polygon).sum())
 
 
 def _or_empty(found: Found, key: str | None) -> NDArray[np.int32]:
