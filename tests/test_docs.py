@@ -28,11 +28,13 @@ PAGES_ON_AN_ARM = (
     "files.md",
     "export.md",
     "muscles.md",
+    "points.md",
     "retarget.md",
-    "transfer.md",
+    "markers.md",
     "bones.md",
+    "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "scans.md", "register.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
 
 
 @pytest.fixture(scope="module")

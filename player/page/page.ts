@@ -166,6 +166,7 @@ class Page {
       const { time } = this.stage;
       if (time !== null) this.scrub.value = Math.round(1000 * time) / 1000;
       this.stage.draw();
+      if (!document.body.dataset.ready) performance.mark("first frame");
       document.body.dataset.ready = "yes";
     });
   }

@@ -76,6 +76,8 @@ export interface Description {
   layers: Layer[];
   /** Metres per unit of length that the drivers know. */
   unit: number;
+  /** Metres per unit of the meshes' positions, where these are fractions of a grid. */
+  grid: number;
   /** Where each driver's coordinates begin among all, and how many there are in all. */
   starts: Int32Array;
   coordinates: number;
@@ -114,6 +116,8 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
   const unit = fields.number("unit");
   if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
+  const grid = fields.has("grid") ? fields.numbers("grid", 4)[3] : 1;
+  if (!(grid > 0)) throw new Error(`${EXTENSION}: grid: expected a size above 0`);
   const starts = new Int32Array(drivers.length);
   const componentOf: number[] = [];
   drivers.forEach(({ columns }, k) => {
@@ -121,7 +125,7 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
     for (let c = 0; c < columns; c++) componentOf.push(c);
   });
   const coordinates = componentOf.length;
-  return { joints, controls, drivers, layers, unit, starts, coordinates, componentOf: Int32Array.from(componentOf) };
+  return { joints, controls, drivers, layers, unit, grid, starts, coordinates, componentOf: Int32Array.from(componentOf) };
 }
 
 /** Read the extension of a mesh of so many targets: which component each of them is. */
@@ -132,7 +136,7 @@ export function readTargetList(json: unknown, description: Description, count: n
   return rows.map((row) => readTarget(row, description));
 }
 
-function readTarget(fields: Fields, { layers, drivers, starts, unit }: Description): Target {
+function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Description): Target {
   if (!fields.has("layer")) {
     const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
     return { kind, coordinate: -1, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
@@ -144,7 +148,7 @@ function readTarget(fields: Fields, { layers, drivers, starts, unit }: Descripti
   const [low, scale] = [fields.number("low"), fields.number("scale")];
   if (scale === 0) throw new Error(`${fields.where}: scale: expected another number than 0`);
   const whole = layer.bits < 32;
-  const step = whole ? unit * (layer.steps[component] ?? 1) : 1;
+  const step = whole ? (unit * (layer.steps[component] ?? 1)) / grid : 1;
   const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
   const coordinate = starts[driver] + component;
   return { kind: "component", coordinate, low, scale, bits: layer.bits, step, normalStep };

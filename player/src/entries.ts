@@ -3,10 +3,11 @@
  * reads what it needs and nothing else.
  *
  * An entry is four numbers: x, y, z, and how many slots it is after the vertex's entry before (the first one counts from
- * -1). A slot is a coordinate, or after these a blend shape of the rig's own file.
+ * -1); where normals are corrected, four more: x, y, z of that, and nothing. A slot is a component, or after these a
+ * blend shape of the rig's own file.
  */
 
-import type { Description, Target } from "./description.js";
+import type { Target } from "./description.js";
 
 /** What a morph target holds of one primitive: some vertices, and 3 numbers for each. */
 export interface TargetData {
@@ -21,8 +22,9 @@ export type Values = Int8Array | Int16Array | Float32Array;
 export interface Entries {
   /** Of each vertex, where its entries begin and how many there are. */
   spans: Uint32Array;
-  points: Values;
-  normals: Values | null;
+  values: Values;
+  /** Numbers per entry: 4, or 8 with normals. */
+  stride: 4 | 8;
   bits: 32 | 16 | 8;
 }
 
@@ -37,15 +39,13 @@ export interface Slots {
 
 const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
 
-/** The slots of a mesh: its coordinates, then the blend shapes of the rig's own file. */
-export function slotsOf(description: Description, targets: Target[]): Slots {
-  const { coordinates } = description;
-  const chosen = [...new Array<number>(coordinates).fill(-1)];
-  targets.forEach(({ kind, coordinate }, k) => {
-    if (kind === "component") chosen[coordinate] = k;
-    else if (kind === "blend") chosen.push(k);
-  });
-  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => (k < 0 ? 0 : targets[k][name]));
+/** The slots of a mesh: its components, in the order of their coordinates, then blend shapes of the rig's own file. */
+export function slotsOf(targets: Target[]): Slots {
+  const used = [...targets.keys()].filter((k) => targets[k].kind !== "offset");
+  const order = (k: number) => (targets[k].kind === "blend" ? Infinity : targets[k].coordinate);
+  // Infinity less itself is no number: blend shapes stay in their order.
+  const chosen = used.sort((a, b) => order(a) - order(b) || a - b);
+  const step = (name: "step" | "normalStep") => Float64Array.from(chosen, (k) => targets[k][name]);
   return {
     count: chosen.length,
     pointSteps: step("step"),
@@ -56,13 +56,12 @@ export function slotsOf(description: Description, targets: Target[]): Slots {
 
 /** Pack the targets of a primitive of so many vertices. */
 export function pack(targets: Target[], slots: Slots, data: TargetData[], vertices: number): Entries {
-  const used = [...slots.targets].filter((target) => target >= 0);
-  const bits = used.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
+  const bits = slots.targets.reduce((most, target) => Math.max(most, targets[target].bits), 8) as 8 | 16 | 32;
   const walk = (visit: (vertex: number, skipped: number, target: TargetData, row: number, slot: number) => void) => {
     const last = new Int32Array(vertices).fill(-1);
     slots.targets.forEach((number, slot) => {
-      const target = number < 0 ? undefined : data[number];
-      target?.vertices.forEach((vertex, row) => {
+      const target = data[number];
+      target.vertices.forEach((vertex, row) => {
         visit(vertex, slot - last[vertex], target, row, slot);
         last[vertex] = slot;
       });
@@ -78,38 +77,40 @@ export function pack(targets: Target[], slots: Slots, data: TargetData[], vertic
     spans[2 * vertex] = total;
     total += spans[2 * vertex + 1];
   }
-  const make = () => (bits === 32 ? new Float32Array(4 * total) : bits === 16 ? new Int16Array(4 * total) : new Int8Array(4 * total));
-  const points = make();
-  const normals = data.some((target) => target.normals !== null) ? make() : null;
+  const stride = data.some((target) => target.normals !== null) ? 8 : 4;
+  const values = new { 32: Float32Array, 16: Int16Array, 8: Int8Array }[bits](stride * total);
   const next = Uint32Array.from({ length: vertices }, (_, vertex) => spans[2 * vertex]);
   walk((vertex, skipped, target, row, slot) => {
     // A step too long for one entry is made by entries that move nothing.
-    for (; skipped > largest; skipped -= largest) points[4 * next[vertex]++ + 3] = largest;
-    const at = 4 * next[vertex]++;
+    for (; skipped > largest; skipped -= largest) values[stride * next[vertex]++ + 3] = largest;
+    const at = stride * next[vertex]++;
     const { scale, bits: own } = targets[slots.targets[slot]];
-    write(points, at, target.points, row, scale * slots.pointSteps[slot], own < 32);
-    points[at + 3] = skipped;
-    if (normals) write(normals, at, target.normals, row, scale * slots.normalSteps[slot], own < 32);
+    write(values, at, target.points, row, scale * slots.pointSteps[slot], own);
+    values[at + 3] = skipped;
+    if (stride === 8) write(values, at + 4, target.normals, row, scale * slots.normalSteps[slot], own);
   });
-  return { spans, points, normals, bits };
+  return { spans, values, stride, bits };
 }
 
-function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, round: boolean): void {
+function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, bits: 8 | 16 | 32): void {
   if (!values) return;
+  const round = bits < 32;
+  const most = LARGEST[bits];
   for (let k = 0; k < 3; k++) {
     const value = values[3 * row + k] / unit;
-    out[at + k] = round ? Math.round(value) : value;
+    // Where a file was rounded to other whole numbers, the largest may come out a little larger.
+    out[at + k] = round ? Math.max(-most, Math.min(most, Math.round(value))) : value;
   }
 }
 
-/** Add the displacement of a vertex to `out` (3), read as the shader reads it; `steps` are per slot. */
-export function displace(entries: Entries, vertex: number, steps: Float32Array, stride: number, out: Float64Array): void {
-  const { spans, points } = entries;
+/** Add the displacement of a vertex to `out` (3), read as the shader reads it; `weights` has two numbers per slot. */
+export function displace(entries: Entries, vertex: number, weights: Float32Array, out: Float64Array): void {
+  const { spans, values, stride } = entries;
   let slot = -1;
   for (let k = 0; k < spans[2 * vertex + 1]; k++) {
-    const at = 4 * (spans[2 * vertex] + k);
-    slot += points[at + 3];
-    const weight = steps[stride * slot];
-    for (let i = 0; i < 3; i++) out[i] += weight * points[at + i];
+    const at = stride * (spans[2 * vertex] + k);
+    slot += values[at + 3];
+    const weight = weights[2 * slot];
+    for (let i = 0; i < 3; i++) out[i] += weight * values[at + i];
   }
 }

@@ -65,7 +65,7 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     this.shared.set(
       index,
       meshesIn(loaded).map(
-        (mesh, k) => new SharedMesh(read.description, read.targets, names, shown, mesh.geometry, read.data[k]),
+        (mesh, k) => new SharedMesh(read.targets, names, shown, mesh.geometry, read.data[k]),
       ),
     );
     return loaded;

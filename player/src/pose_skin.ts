@@ -78,7 +78,7 @@ export class PoseSkin {
 
   /** Bytes of its textures on the graphics card. */
   get textureBytes(): number {
-    return this.parts.reduce((sum, { shared, weights }) => sum + shared.textures.bytes + numbers(weights).byteLength, 0);
+    return this.parts.reduce((sum, { shared, weights }) => sum + shared.packed.bytes + numbers(weights).byteLength, 0);
   }
 
   /** Bring the displacements up to date with the bones; rendering does so by itself. */
@@ -115,13 +115,14 @@ export class PoseSkin {
 
   /** Write what a step of each slot's packed numbers weighs. */
   private weigh({ mesh, shared, weights }: Part): void {
-    const { coordinates, componentOf } = this.description;
+    const { componentOf } = this.description;
     const { count, pointSteps, normalSteps, targets } = shared.slots;
     const steps = numbers(weights);
     for (let slot = 0; slot < count; slot++) {
+      const { kind, coordinate } = shared.targets[targets[slot]];
       let value = 0;
-      if (slot >= coordinates) value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
-      else if (this.enabled && componentOf[slot] < this.components) value = this.drive.coordinates[slot];
+      if (kind === "blend") value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
+      else if (this.enabled && componentOf[coordinate] < this.components) value = this.drive.coordinates[coordinate];
       steps[2 * slot] = value * pointSteps[slot];
       steps[2 * slot + 1] = value * normalSteps[slot];
     }
@@ -143,7 +144,7 @@ export class PoseSkin {
       for (const material of worn) material.dispose();
       mesh.customDepthMaterial?.dispose();
       mesh.customDistanceMaterial?.dispose();
-      shared.textures.release();
+      shared.packed.release();
       weights.dispose();
       skins.delete(mesh);
     }
@@ -151,8 +152,8 @@ export class PoseSkin {
 
   private attach(mesh: Mesh, shared: SharedMesh): Part {
     const weights = weightTexture(shared.slots.count);
-    const { kind, points, normals } = shared.textures.take();
-    const textures = { kind, points, normals, weights };
+    const { texture, entries } = shared.packed.take();
+    const textures = { bits: entries.bits, normals: entries.stride === 8, entries: texture, slots: shared.slots.count, weights };
     const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
     skins.set(mesh, this);
     mesh.morphTargetInfluences = [...shared.shown];
@@ -201,7 +202,7 @@ function readVertices({ mesh, shared, weights }: Part): void {
   mesh.getVertexPosition = (index: number, target: Vector3) => {
     target.fromBufferAttribute(mesh.geometry.getAttribute("position"), index);
     offset.fill(0);
-    displace(shared.textures.entries, index, numbers(weights), 2, offset);
+    displace(shared.packed.entries, index, numbers(weights), offset);
     target.set(target.x + offset[0], target.y + offset[1], target.z + offset[2]);
     if (skinned.isSkinnedMesh) skinned.applyBoneTransform(index, target);
     return target;

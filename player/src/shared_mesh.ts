@@ -3,17 +3,16 @@
 import { IntType, Uint32BufferAttribute } from "three";
 import type { BufferGeometry } from "three";
 
-import type { Description, Target } from "./description.js";
+import type { Target } from "./description.js";
 import { pack, slotsOf } from "./entries.js";
 import type { Slots, TargetData } from "./entries.js";
-import { PackedTextures } from "./textures.js";
+import { PackedTexture } from "./textures.js";
 
 export class SharedMesh {
   readonly slots: Slots;
-  readonly textures: PackedTextures;
+  readonly packed: PackedTexture;
 
   constructor(
-    description: Description,
     readonly targets: Target[],
     /** Names and weights of the morph targets in the file, for clips that play them. */
     readonly names: string[],
@@ -21,12 +20,12 @@ export class SharedMesh {
     geometry: BufferGeometry,
     data: TargetData[],
   ) {
-    this.slots = slotsOf(description, targets);
+    this.slots = slotsOf(targets);
     const entries = pack(targets, this.slots, data, geometry.getAttribute("position").count);
     const spans = new Uint32BufferAttribute(entries.spans, 2);
     // The shader reads whole numbers.
     spans.gpuType = IntType;
     geometry.setAttribute("poseSpan", spans);
-    this.textures = new PackedTextures(entries);
+    this.packed = new PackedTexture(entries);
   }
 }

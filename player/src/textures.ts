@@ -1,46 +1,38 @@
 /** The textures that the vertex shader reads: packed entries, shared by all copies of a skin, and weights of its own. */
 
-import {
-  ByteType,
-  DataTexture,
-  FloatType,
-  RGBAFormat,
-  RGBAIntegerFormat,
-  RGFormat,
-  ShortType,
-} from "three";
+import { DataTexture, FloatType, RedIntegerFormat, RGBAFormat, RGBAIntegerFormat, RGFormat, RGIntegerFormat, UnsignedIntType } from "three";
+import type { PixelFormat } from "three";
 
-import type { Entries, Values } from "./entries.js";
+import type { Entries } from "./entries.js";
 
 /** Texels per row; a power of two. */
 export const WIDTH = 2048;
 
 /** What a patched material reads. */
 export interface Textures {
-  kind: "float" | "short" | "byte";
-  points: DataTexture;
-  normals: DataTexture | null;
+  bits: Entries["bits"];
+  /** Whether entries correct normals. */
+  normals: boolean;
+  entries: DataTexture;
+  /** How many slots have weights. */
+  slots: number;
   weights: DataTexture;
 }
 
+/** Whole numbers are read by words of 32 bits: one, two or four of them make a texel, which is an entry. */
+const WHOLE: Record<number, PixelFormat> = { 1: RedIntegerFormat, 2: RGIntegerFormat, 4: RGBAIntegerFormat };
+
 /** Entries on the graphics card; freed when the last skin that uses them is. */
-export class PackedTextures {
-  readonly points: DataTexture;
-  readonly normals: DataTexture | null;
+export class PackedTexture {
+  readonly texture: DataTexture;
   private users = 0;
 
   constructor(readonly entries: Entries) {
-    this.points = texture(entries.points);
-    this.normals = entries.normals ? texture(entries.normals) : null;
+    this.texture = textureOf(entries);
   }
 
-  get kind(): Textures["kind"] {
-    return ({ 32: "float", 16: "short", 8: "byte" } as const)[this.entries.bits];
-  }
-
-  /** Bytes of both textures. */
   get bytes(): number {
-    return [this.points, this.normals].reduce((sum, each) => sum + ((each?.image.data as Values | undefined)?.byteLength ?? 0), 0);
+    return (this.texture.image.data as Float32Array | Uint32Array).byteLength;
   }
 
   take(): this {
@@ -49,9 +41,7 @@ export class PackedTextures {
   }
 
   release(): void {
-    if (--this.users > 0) return;
-    this.points.dispose();
-    this.normals?.dispose();
+    if (--this.users === 0) this.texture.dispose();
   }
 }
 
@@ -63,14 +53,16 @@ export function weightTexture(slots: number): DataTexture {
   return made;
 }
 
-function texture(values: Values): DataTexture {
-  const rows = Math.max(1, Math.ceil(values.length / 4 / WIDTH));
-  const whole = !(values instanceof Float32Array);
-  const padded = new (values.constructor as new (length: number) => Values)(4 * WIDTH * rows);
-  padded.set(values);
-  const type = values instanceof Int8Array ? ByteType : values instanceof Int16Array ? ShortType : FloatType;
-  const made = new DataTexture(padded as Float32Array<ArrayBuffer>, WIDTH, rows, whole ? RGBAIntegerFormat : RGBAFormat, type);
-  if (whole) made.internalFormat = values instanceof Int8Array ? "RGBA8I" : "RGBA16I";
+/** Entries as texels: one each if their numbers are whole; else one of points and, where there are any, one of normals. */
+function textureOf({ values, stride, bits }: Entries): DataTexture {
+  const words = bits === 32 ? 4 : (stride * bits) / 32;
+  const rows = Math.max(1, Math.ceil((values.byteLength / 4 / words) / WIDTH));
+  const padded = new Uint8Array(4 * words * WIDTH * rows);
+  padded.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  const made =
+    bits === 32
+      ? new DataTexture(new Float32Array(padded.buffer), WIDTH, rows, RGBAFormat, FloatType)
+      : new DataTexture(new Uint32Array(padded.buffer), WIDTH, rows, WHOLE[words], UnsignedIntType);
   made.needsUpdate = true;
   return made;
 }

@@ -8,20 +8,22 @@ import type { Textures } from "./textures.js";
 
 const SHIFT = Math.log2(WIDTH);
 
+/** Most slots whose weights are uniforms, which are read faster than a texture; half of what every WebGL 2 has room for. */
+const MOST_UNIFORMS = 256;
+
 /** Return a copy of a material that displaces vertices before the bones move them. */
 export function patched<M extends Material>(material: M, textures: Textures): M {
   const copy = material.clone();
   const uniforms: Record<string, IUniform> = {
-    posePoints: { value: textures.points },
-    poseNormals: { value: textures.normals },
-    poseWeights: { value: textures.weights },
+    poseEntries: { value: textures.entries },
+    poseWeights: { value: pairs(textures) ? (textures.weights.image.data as Float32Array).subarray(0, 4 * pairs(textures)) : textures.weights },
   };
   copy.onBeforeCompile = (shader, renderer) => {
     material.onBeforeCompile(shader, renderer);
     Object.assign(shader.uniforms, uniforms);
     inject(shader, textures);
   };
-  copy.customProgramCacheKey = () => `posespace ${textures.kind} ${textures.normals !== null} ${material.customProgramCacheKey()}`;
+  copy.customProgramCacheKey = () => `posespace ${textures.bits} ${textures.normals} ${pairs(textures)} ${material.customProgramCacheKey()}`;
   return copy;
 }
 
@@ -59,27 +61,55 @@ const SKINNED_NORMAL = `
 #endif
 `;
 
+/** How many uniforms hold the weights, those of two slots each; 0 where a texture does. */
+function pairs({ slots }: Textures): number {
+  return slots <= MOST_UNIFORMS ? Math.max(1, Math.ceil(slots / 2)) : 0;
+}
+
+/** How the weights of a slot are read. */
+function weighed(textures: Textures): string {
+  if (!pairs(textures)) return `vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${SHIFT}), 0).xy;`;
+  return "vec4 pair = poseWeights[slot >> 1];\n    vec2 weight = (slot & 1) == 0 ? pair.xy : pair.zw;";
+}
+
+/** How an entry at place `i` becomes points, the slots it skips, and normals. */
+function unpacked({ bits, normals }: Textures): string {
+  const at = (place: string) => `ivec2((${place}) & ${WIDTH - 1}, (${place}) >> ${SHIFT})`;
+  const fetched = (place: string) => `texelFetch(poseEntries, ${at(place)}, 0)`;
+  if (bits === 32) {
+    const first = normals ? "2 * i" : "i";
+    return `
+    vec4 moved = ${fetched(first)};
+    int skipped = int(moved.w);
+    ${normals ? `vec3 turned = ${fetched(`${first} + 1`)}.xyz;` : ""}`;
+  }
+  // Whole numbers lie side by side in words; shifting a word to the left and back keeps their signs.
+  const number = (k: number) => {
+    const [word, up] = [`words.${"xyzw"[(k * bits) >> 5]}`, 32 - bits - ((k * bits) & 31)];
+    return `(int(${word}${up ? ` << ${up}` : ""}) >> ${32 - bits})`;
+  };
+  return `
+    uvec4 words = ${fetched("i")};
+    vec3 moved = vec3(${number(0)}, ${number(1)}, ${number(2)});
+    int skipped = ${number(3)};
+    ${normals ? `vec3 turned = vec3(${number(4)}, ${number(5)}, ${number(6)});` : ""}`;
+}
+
 function declarations(textures: Textures): string {
-  const sampler = textures.kind === "float" ? "sampler2D" : "isampler2D";
-  const entry = textures.kind === "float" ? "vec4" : "ivec4";
-  const normals = textures.normals !== null;
   return `
 attribute uvec2 poseSpan;
-uniform highp ${sampler} posePoints;
-uniform highp sampler2D poseWeights;
-${normals ? `uniform highp ${sampler} poseNormals;` : ""}
+uniform highp ${textures.bits === 32 ? "sampler2D" : "usampler2D"} poseEntries;
+${pairs(textures) ? `uniform vec4 poseWeights[${pairs(textures)}];` : "uniform highp sampler2D poseWeights;"}
 
 vec3 poseDisplacement(inout vec3 normal) {
   vec3 point = vec3(0.0);
   int slot = -1;
   int end = int(poseSpan.x + poseSpan.y);
-  for (int i = int(poseSpan.x); i < end; i++) {
-    ivec2 at = ivec2(i & ${WIDTH - 1}, i >> ${SHIFT});
-    ${entry} entry = texelFetch(posePoints, at, 0);
-    slot += int(entry.w);
-    vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${SHIFT}), 0).xy;
-    point += weight.x * vec3(entry.xyz);
-    ${normals ? "normal += weight.y * vec3(texelFetch(poseNormals, at, 0).xyz);" : ""}
+  for (int i = int(poseSpan.x); i < end; i++) {${unpacked(textures)}
+    slot += skipped;
+    ${weighed(textures)}
+    point += weight.x * moved.xyz;
+    ${textures.normals ? "normal += weight.y * turned;" : ""}
   }
   return point;
 }

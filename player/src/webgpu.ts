@@ -23,9 +23,9 @@ type Node = any;
 interface Builder {
   object: Object3D & { isSkinnedMesh?: boolean };
 }
-type NodeMaterial = Material & { setupPosition(builder: Builder): Node };
+type NodeMaterial = Material & { setupPosition(builder: Builder): Node; castShadowPositionNode: Node };
 
-const { Fn, Loop, attribute, cross, int, ivec2, float, normalLocal, positionLocal, skinning, textureLoad, vec3 } =
+const { Fn, Loop, attribute, cross, int, ivec2, mat3, normalLocal, positionGeometry, positionLocal, skinning, textureLoad, uint, vec3 } =
   tsl as unknown as Record<string, Node>;
 const SHIFT = Math.log2(WIDTH);
 
@@ -43,8 +43,18 @@ function displacing(material: Material, textures: Textures): Material {
     normalLocal.assign(normal);
     return found;
   };
-  made.customProgramCacheKey = () => `posespace ${textures.points.uuid} ${textures.weights.uuid}`;
+  made.castShadowPositionNode = castPosition(textures);
+  made.customProgramCacheKey = () => `posespace ${textures.entries.uuid} ${textures.weights.uuid}`;
   return made;
+}
+
+/** Where a vertex is for a light: shadows are drawn by a material of the renderer's own, which asks only for this. */
+function castPosition(textures: Textures): Node {
+  return Fn(({ object }: Builder) => {
+    positionLocal.assign(positionGeometry.add(displacement(textures).element(int(0)).xyz));
+    if (object.isSkinnedMesh) skinning(object);
+    return positionLocal;
+  })();
 }
 
 /** The normal as the bones carry it: two directions along the surface move with the bones, and it is across both. */
@@ -65,28 +75,46 @@ function carriedNormal(mesh: Object3D): Node {
   return cross(carried[0], carried[1]).normalize().toVar();
 }
 
-/** The displacement of a vertex and of its normal, as the two columns of a matrix. */
+/** The displacement of a vertex and of its normal, as the first two columns of a matrix. */
 function displacement(textures: Textures): Node {
   return Fn(() => {
     const span = attribute("poseSpan", "uvec2");
     const point = vec3(0).toVar();
     const normal = vec3(0).toVar();
     const slot = int(-1).toVar();
-    const start = int(span.x);
+    const start = int(span.x).toVar();
     Loop({ start, end: start.add(int(span.y)), type: "int", condition: "<" }, ({ i }: { i: Node }) => {
-      const at = ivec2(i.bitAnd(int(WIDTH - 1)), i.shiftRight(int(SHIFT)));
-      const entry = textureLoad(textures.points, at).toVar();
-      slot.addAssign(int(entry.w));
-      const place = ivec2(slot.bitAnd(int(WIDTH - 1)), slot.shiftRight(int(SHIFT)));
-      const weight = textureLoad(textures.weights, place).toVar();
-      point.addAssign(vec3(entry.xyz).mul(float(weight.x)));
-      if (textures.normals) {
-        const turned = textureLoad(textures.normals, at);
-        normal.addAssign(vec3(turned.xyz).mul(float(weight.y)));
-      }
+      const { moved, skipped, turned } = unpacked(textures, i);
+      slot.addAssign(skipped);
+      const weight = textureLoad(textures.weights, texel(slot)).toVar();
+      point.addAssign(moved.mul(weight.x));
+      if (turned) normal.addAssign(turned.mul(weight.y));
     });
-    return (tsl as unknown as Record<string, Node>).mat3(point, normal, vec3(0));
+    return mat3(point, normal, vec3(0));
   })();
+}
+
+/** The entry at place `i`: points, the slots it skips, and normals. */
+function unpacked({ bits, normals, entries }: Textures, i: Node): { moved: Node; skipped: Node; turned: Node | null } {
+  if (bits === 32) {
+    const first = normals ? i.mul(int(2)) : i;
+    const found = textureLoad(entries, texel(first)).toVar();
+    const turned = normals ? textureLoad(entries, texel(first.add(int(1)))).xyz : null;
+    return { moved: found.xyz, skipped: int(found.w), turned };
+  }
+  const words = textureLoad(entries, texel(i)).toVar();
+  // Whole numbers lie side by side in words; shifting a word to the left and back keeps their signs.
+  const number = (k: number) => {
+    const word = words["xyzw"[(k * bits) >> 5]];
+    return int(word.shiftLeft(uint(32 - bits - ((k * bits) & 31)))).shiftRight(uint(32 - bits));
+  };
+  const three = (k: number) => vec3(number(k), number(k + 1), number(k + 2));
+  return { moved: three(0), skipped: number(3), turned: normals ? three(4) : null };
+}
+
+/** Where a texture has its texel of a number. */
+function texel(number: Node): Node {
+  return ivec2(number.bitAnd(int(WIDTH - 1)), number.shiftRight(uint(SHIFT)));
 }
 
 /** A node material with the looks of a material; one that is a node material already is copied. */

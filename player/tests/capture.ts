@@ -1,7 +1,6 @@
 /** For tests: what the player's vertex shader makes of a file, read back from the graphics card. */
 
 import {
-
   FloatType,
   MeshBasicMaterial,
   NearestFilter,
@@ -12,25 +11,21 @@ import {
   WebGLRenderTarget,
 } from "three";
 import type { Mesh, Object3D } from "three";
+import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { clone, posespace } from "../src/index.js";
 import type { PoseSkin } from "../src/index.js";
-
-/** A pose: per joint x y z w, then per joint the shift in metres; and values of controls. */
-interface PoseJson {
-  joints: number[];
-  controls: Record<string, number>;
-}
+import { bytesIn, strike } from "./poses.js";
+import type { PoseJson } from "./poses.js";
 
 const WIDTH = 256;
 
-export async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[]; errors: string[] }> {
+async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[]; errors: string[] }> {
   const errors: string[] = [];
   const said = console.error;
   console.error = (...words: unknown[]) => errors.push(words.join(" "));
-  const bytes = Uint8Array.from(atob(file), (letter) => letter.charCodeAt(0));
-  const gltf = await new GLTFLoader().register(posespace).parseAsync(bytes.buffer, "");
+  const gltf = await new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).register(posespace).parseAsync(bytesIn(file), "");
   console.error = said;
   return { scene: gltf.scene, skins: gltf.userData.posespace as PoseSkin[], errors };
 }
@@ -80,26 +75,16 @@ function read(renderer: WebGLRenderer, scene: Scene, mesh: Mesh, what: "transfor
   return found;
 }
 
-function strike(skin: PoseSkin, rests: { place: number[] }[], pose: PoseJson): void {
-  const joints = skin.bones.length;
-  skin.bones.forEach((bone, k) => {
-    bone.quaternion.fromArray(pose.joints, 4 * k);
-    const shift = pose.joints.slice(4 * joints + 3 * k, 4 * joints + 3 * k + 3);
-    bone.position.fromArray(rests[k].place.map((value, i) => value + shift[i]));
-  });
-  Object.assign(skin.controls, pose.controls);
-}
-
 /** Positions, normals and positions on the processor of all meshes at each pose. */
-export async function capture(file: string, poses: PoseJson[]) {
+async function capture(file: string, poses: PoseJson[]) {
   const { scene: loaded, skins, errors } = await load(file);
   const renderer = new WebGLRenderer();
   const scene = new Scene();
   scene.add(loaded);
   const [skin] = skins;
-  const rests = skin.bones.map((bone) => ({ place: bone.position.toArray() as number[] }));
+  const take = strike(skin.bones, skin);
   const found = poses.map((pose) => {
-    strike(skin, rests, pose);
+    take(pose);
     const points = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "transformed"));
     const normals = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "objectNormal"));
     const picked = skin.meshes.flatMap((mesh) => vertex(mesh));
@@ -119,7 +104,7 @@ function vertex(mesh: Mesh): number[] {
 }
 
 /** How many textures, geometries and programs are left when copies have come and gone. */
-export async function comeAndGo(file: string, copies: number, times: number): Promise<number[][]> {
+async function comeAndGo(file: string, copies: number, times: number): Promise<number[][]> {
   const renderer = new WebGLRenderer();
   const counts: number[][] = [];
   for (let time = 0; time < times; time++) {

@@ -2,6 +2,7 @@
 // {file, times, out}; the positions of all vertices at each time go to `out` as float32, one frame after the other.
 import { readFile, writeFile } from "node:fs/promises";
 import { AnimationMixer, LoopOnce, Vector3 } from "three";
+import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 globalThis.self = globalThis; // the loader asks it for URL
@@ -9,7 +10,7 @@ globalThis.self = globalThis; // the loader asks it for URL
 async function load(file) {
   const bytes = await readFile(file);
   const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-  return new GLTFLoader().parseAsync(whole, "");
+  return new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).parseAsync(whole, "");
 }
 
 function positions(scene) {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from posespace.fit.bones.bones import bones as bones
     from posespace.fit.eigenskin.eigenskin import EigenSkin as EigenSkin
     from posespace.fit.muscles.muscles import Muscles as Muscles
+    from posespace.fit.points.points import ControlPoints as ControlPoints
     from posespace.fit.psd.psd import PSD as PSD
     from posespace.fit.psd.sculpts import Sculpts as Sculpts
     from posespace.fit.retarget.retarget import retarget as retarget
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
     from posespace.formats.load import clips as clips
+    from posespace.formats.load import load_markers as load_markers
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from posespace.layer import Detail as Detail
     from posespace.layer import Driver as Driver
     from posespace.layer import Layer as Layer
+    from posespace.markers.driving import MarkerDrive as MarkerDrive
+    from posespace.markers.markers import Markers as Markers
     from posespace.mesh import Mesh as Mesh
     from posespace.motion import Motion as Motion
     from posespace.other_side import mirror as mirror
@@ -66,6 +70,7 @@ _HOMES = {
     "posespace.fit.bones.bones": ("bones",),
     "posespace.fit.eigenskin.eigenskin": ("EigenSkin",),
     "posespace.fit.muscles.muscles": ("Muscles",),
+    "posespace.fit.points.points": ("ControlPoints",),
     "posespace.fit.psd.psd": ("PSD",),
     "posespace.fit.psd.sculpts": ("Sculpts",),
     "posespace.fit.retarget.retarget": ("retarget",),
@@ -74,12 +79,14 @@ _HOMES = {
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
-    "posespace.formats.load": ("clips", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.load": ("clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.mesh_animation": ("load_shapes",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
     "posespace.layer": ("Detail", "Driver", "Layer"),
+    "posespace.markers.driving": ("MarkerDrive",),
+    "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),
     "posespace.motion": ("Motion",),
     "posespace.other_side": ("mirror", "mirror_examples"),

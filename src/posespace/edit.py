@@ -29,6 +29,16 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
     return replace(skin, layers=layers, about=about)
 
 
+def drawn(skin: Skin, beta: float) -> Skin:
+    """Return a skin whose surface is drawn to its control points as strongly as `beta` says.
+
+    About 3 where points are dragged and should be met, 0.3 where they are captured and noisy.
+    """
+    if skin.bones is None:
+        raise InputError("beta: expected a skin with control points, got one that joints move")
+    return replace(skin, bones=replace(skin.bones, beta=beta))
+
+
 def edit_words(skin: Skin) -> str:
     """Return a skin's edits in one line, "" where it has none."""
     words: list[str] = []

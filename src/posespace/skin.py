@@ -10,15 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from posespace import check, skinning
-from posespace.check import Floats
+from posespace import check, rotations, skinning
+from posespace.bone_places import BonePlaces
+from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError, closest_name
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
 from posespace.layer import Detail, Driver, Layer, combined
+from posespace.learned_bones import LearnedBones, require_points
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 64
 """Most poses that are driven at once."""
+
+Posed = TypeVar("Posed", bound=Pose | Motion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +45,20 @@ class Skin:
     layers : displacements added before the bones
     detail : relief added after them, or None
     about : how it was made: method, settings, figures of the fit; any JSON. See `posespace.about`
+    bones : what moves the bones where the joints are control points; None: the joints do, as in any rig
     """
 
     rig: Rig
     layers: tuple[Layer, ...] = ()
     detail: Detail | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    bones: LearnedBones | None = None
 
     def __post_init__(self) -> None:
         check.kind("rig", self.rig, Rig)
         count = len(self.rig.mesh.points)
+        if self.bones is not None:
+            _check_bones(self.bones, self.rig)
         object.__setattr__(self, "layers", tuple(self.layers))
         for layer in self.layers:
             if len(layer.support) and layer.support[-1] >= count:
@@ -63,7 +71,8 @@ class Skin:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
 
     def __repr__(self) -> str:
-        return f"Skin({self.rig}, {len(self.layers)} layers{', detail' if self.detail else ''})"
+        parts = f"{', learned bones' if self.bones else ''}{', detail' if self.detail else ''}"
+        return f"Skin({self.rig}, {len(self.layers)} layers{parts})"
 
     @cached_property
     def drivers(self) -> tuple[Driver, ...]:
@@ -102,10 +111,54 @@ class Skin:
             if value and name not in self.control_names
         ]
 
+    @property
+    def binding(self) -> tuple[Ints, Floats, int]:
+        """The bones (N, K) that move each vertex, their weights (N, K), and how many bones there are."""
+        if self.bones is not None:
+            return self.bones.influences, self.bones.weights, len(self.bones)
+        return self.rig.influences, self.rig.weights, len(self.rig.skeleton)
+
+    @cached_property
+    def bone_places(self) -> BonePlaces:
+        """Where learned bones are, once their rotations are known."""
+        assert self.bones is not None
+        return BonePlaces(self.bones, self.rig.mesh)
+
     def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
         driven = self._driven(pose)
-        return self.rig.transforms(pose), [driven[id(layer.driver)] for layer in self.layers]
+        return self.transforms(pose), [driven[id(layer.driver)] for layer in self.layers]
+
+    def transforms(self, pose: Pose) -> Floats:
+        """Return the bone transforms (J, 3, 4) of a pose: rest to posed space."""
+        if self.bones is None:
+            return self.rig.transforms(pose)
+        seen, turn, shift = self.aligned(pose)
+        shifts = seen.translations[1:]
+        turns = rotations.matrices(self.bones.rotations(shifts))
+        moved = np.empty((len(turns), 3, 4))
+        moved[..., :3] = turn @ turns
+        with np.errstate(over="ignore", invalid="ignore"):
+            centres = (self.bones.centres + self.bone_places(turns, shifts)) @ turn.T + shift
+            moved[..., 3] = centres - np.einsum("bij,bj->bi", moved[..., :3], self.bones.centres)
+        check.ordinary("bone transforms", moved)
+        return moved
+
+    def aligned(self, pose: Posed) -> tuple[Posed, Floats, Floats]:
+        """Return a pose, or a motion, without the rigid motion of the whole, and that motion: (..., 3, 3), (..., 3).
+
+        With control points the whole moves as they do together. A skeleton's joints know the whole by themselves.
+        """
+        skeleton = self.rig.skeleton
+        if self.bones is None:
+            still = pose.rotations.shape[:-2]
+            return pose, np.broadcast_to(np.eye(3), (*still, 3, 3)), np.zeros((*still, 3))
+        have = pose.rotations.shape[-2]
+        if have != len(skeleton):
+            raise InputError(f"pose: expected {len(skeleton)} joints as in the rig, got {have}")
+        shifts, turn, shift = self.bones.aligned(pose.rotations, pose.translations)
+        turns = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
+        return replace(pose, rotations=turns, translations=shifts), turn, shift
 
     def displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' displacements (N, 3) in the rest shape."""
@@ -120,6 +173,7 @@ class Skin:
         skeleton = self.rig.skeleton
         if not self.drivers:
             return {}
+        pose = self.aligned(pose)[0]
         parts = skeleton.parts.of(pose)
         return {id(driver): driver.coordinates(pose, skeleton, parts) for driver in self.drivers}
 
@@ -154,7 +208,7 @@ class Skin:
         for line in self.unknown_controls(pose.controls):
             warnings.warn(line, stacklevel=3)
         rig = self.rig
-        blend = rig.blend(pose)
+        blend = rig.blend(pose) if self.bones is None else self._learned_blend(pose)
         points = skinning.apply(blend, rig.mesh.points + self._displaced(driven))
         if any(layer.normal_basis is not None for layer in self.layers):
             normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))
@@ -164,17 +218,25 @@ class Skin:
             normals = skinning.cofactor_normals(blend, rig.normals)
         return (points, normals) if self.detail is None else self._add_detail(driven, points)
 
+    def _learned_blend(self, pose: Pose) -> Floats:
+        influences, weights, _ = self.binding
+        return skinning.blend_linear(self.transforms(pose), influences, weights)
+
     def _add_detail(self, driven: dict[int, Floats], points: Floats) -> tuple[Floats, Floats]:
         assert self.detail is not None
         for level in self._levels:
             points = level.refine(points)
-        heights = driven[id(self.detail.driver)] @ self.detail.heights
+        heights = self.detail.raised(driven[id(self.detail.driver)])
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 
     def packed(self, bits: int = 16) -> Skin:
-        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits."""
-        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers))
+        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits.
+
+        So are the heights of its detail.
+        """
+        detail = None if self.detail is None else self.detail.packed(bits)
+        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail)
 
     def truncated(self, components: int) -> Skin:
         """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.
@@ -230,6 +292,16 @@ class Skin:
         from posespace.formats.load import load_skin
 
         return load_skin(path)
+
+
+def _check_bones(bones: LearnedBones, rig: Rig) -> None:
+    count = len(rig.mesh.points)
+    check.kind("bones", bones, LearnedBones)
+    if len(bones.weights) != count or int(bones.points.max()) >= count:
+        raise InputError(f"learned bones: expected weights and points of {count} vertices as in the rig, got others")
+    if rig.blending != "linear":
+        raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
+    require_points(rig.skeleton, bones)
 
 
 class Posable(Protocol):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import marker_files
 from helpers.fuzz import COUNT, fuzz
 from helpers.gltf_files import everything
 from helpers.strategies import random_skin
@@ -70,6 +71,10 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ply.write(folder / "binary.ply", Mesh(mesh.points, mesh.triangles))
     (folder / "text.ply").write_text(PLY_TEXT)
     (folder / "clip.bvh").write_text(BVH)
+    marker_files.c3d(folder / "floats.c3d", marker_files.take(), analogue=2)
+    marker_files.c3d(folder / "whole.c3d", marker_files.take(), "dec", scale=0.01)
+    marker_files.tsv(folder / "take.tsv", marker_files.take())
+    marker_files.trc(folder / "take.trc", marker_files.take())
     pose_json.write(folder / "poses.json", train.motion, train.rig.skeleton)
     poses = json.loads((folder / "poses.json").read_text())
     bent = {train.rig.skeleton.names[1]: {"bend": 40, "axis": [1, 0, 0]}, train.rig.skeleton.names[2]: {"x": 5}}
@@ -95,6 +100,10 @@ NAMES = [
     "binary.ply",
     "text.ply",
     "clip.bvh",
+    "floats.c3d",
+    "whole.c3d",
+    "take.tsv",
+    "take.trc",
     "poses.json",
     "arm.examples",
     "made.gltf",

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.fuzz import TAMPERED, tamper
-from helpers.strategies import random_skin
+from helpers.strategies import random_points_skin, random_skin
 
 import posespace as ps
 
@@ -25,6 +25,7 @@ SKINS = {
     "random": lambda: random_skin(np.random.default_rng(0)),
     "flat": lambda: replace(random_skin(np.random.default_rng(3)), detail=None),
     "packed": lambda: replace(random_skin(np.random.default_rng(4)), detail=None).packed(8),
+    "points": lambda: random_points_skin(np.random.default_rng(5)).packed(16),
     "eigenskin": lambda: arm("none", 32),
     "corrected": lambda: arm("separate", 16),
 }

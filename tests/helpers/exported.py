@@ -31,9 +31,10 @@ class Exported:
     keys: Motion
     unit: str | None = None
     up: str = "y"
+    compression: str = "none"
 
     def write(self) -> Exported:
-        ps.export(self.skin, self.path, self.keys, unit=self.unit, up=self.up)
+        ps.export(self.skin, self.path, self.keys, unit=self.unit, up=self.up, compression=self.compression)
         return self
 
     def times(self, count: int = 20) -> list[float]:
@@ -54,17 +55,20 @@ class Exported:
 
 
 def every_method(folder: Path) -> Iterator[Exported]:
-    """PSD, EigenSkin in 32, 16 and 8 bits, virtual muscles, a face without joints, a rig with materials."""
+    """PSD, EigenSkin in 32, 16 and 8 bits and compressed, muscles, a face without joints, one with materials."""
     train, unseen = ps.datasets.bending_arm(rings=12, sides=8)
     keys = paced(unseen.motion[:4])
     yield Exported(folder / "psd.glb", ps.PSD().fit(train), keys, "cm", "z").write()
     skin = ps.EigenSkin(components=3, normals="shared").fit(train)
     for bits in (32, 16, 8):
         yield Exported(folder / f"eigenskin {bits}.glb", skin.packed(bits), keys).write()
+    for compression in ("quantized", "meshopt"):
+        yield Exported(folder / f"{compression}.glb", skin, keys, "cm", "z", compression).write()
     clip = ps.datasets.arm_clip().subset(range(0, 100, 4))
     yield Exported(folder / "muscles.glb", ps.Muscles(signals=3).fit(clip), paced(clip.motion[::8])).write()
     yield face(folder / "face.glb").write()
     yield dressed(folder).write()
+    yield replace(dressed(folder), path=folder / "dressed quantized.glb", compression="quantized").write()
 
 
 def face(path: Path) -> Exported:

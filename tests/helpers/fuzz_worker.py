@@ -22,6 +22,7 @@ from posespace.examples import Examples
 from posespace.formats import load, pose_json
 from posespace.formats.files import naming
 from posespace.formats.usd import process
+from posespace.markers.gaps import filled
 from posespace.report import info
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
@@ -54,6 +55,9 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
                 # As `posespace pose` does; a rig by itself does not know where a pose comes from.
                 with naming(path):
                     rig.skin(motion[0])
+        if contents.markers is not None:
+            with naming(path):
+                filled(contents.markers).resampled(30.0)
 
 
 def gather(shapes: Path) -> None:

@@ -147,6 +147,15 @@ def npy_header(rng: random.Random, content: bytes) -> bytes:
     return b"\x93NUMPY" + version + struct.pack(width, length) + header + body
 
 
+def c3d_header(rng: random.Random, content: bytes) -> bytes:
+    """A C3D file whose counts and places, in its header or its parameters, are others; the rest may flood."""
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        at = rng.choice([0, 1, 515, *range(2, 24), *range(512, min(900, len(content) - 2))])
+        changed[at : at + 2] = struct.pack("<H", rng.choice([0, 1, 2, 3, 4, 255, 256, 32767, 32768, 65535]))
+    return bytes(changed) + rng.choice([b"", b"", b"\xff" * FLOOD, b"\0" * FLOOD, content * (FLOOD // len(content))])
+
+
 def place(rng: random.Random, target: Path, outside: Path) -> None:
     """Put something at `target` that is not an ordinary file of ordinary size, or that leads elsewhere."""
     kind = rng.choice(["zero", "null", "pipe", "loop", "nowhere", "folder", "elsewhere", "sparse", "empty"])
@@ -213,6 +222,9 @@ KINDS: dict[str, list[Mutator]] = {
     ".obj": _TEXT,
     ".ply": _TEXT,
     ".bvh": _TEXT,
+    ".tsv": _TEXT,
+    ".trc": _TEXT,
+    ".c3d": [c3d_header] * 3 + [floats],
     ".json": [*_JSON, saved_otherwise],
     ".usda": _TEXT,
     ".npy": [npy_header] * 3 + [floats],

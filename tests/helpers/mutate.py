@@ -109,6 +109,14 @@ def _replaced(rng: random.Random, value: Any) -> Any:
     return value
 
 
+def head(rng: random.Random, content: bytes) -> bytes:
+    """Bytes at the beginning of a file, where it says what it holds, replaced by noise."""
+    changed = bytearray(content)
+    for _ in range(rng.choice([1, 1, 3])):
+        changed[rng.randrange(min(24, len(content) or 1))] = rng.randrange(256)
+    return bytes(changed)
+
+
 BYTES: list[Mutator] = [cut, flip, overwrite, splice]
 TEXT: list[Mutator] = [*BYTES, word, word, word, lines, lines]
 
@@ -141,6 +149,9 @@ KINDS: dict[str, list[Mutator]] = {
     ".obj": TEXT,
     ".ply": TEXT,
     ".bvh": TEXT,
+    ".tsv": TEXT,
+    ".trc": TEXT,
+    ".c3d": [head, head, head, *BYTES],
     ".json": [tree, tree, *TEXT],
     ".skin": [skin_tree, skin_tree, *BYTES],
     ".usda": TEXT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from helpers.tube import tube
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -14,6 +15,7 @@ from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.shepard import Shepard
 from posespace.layer import Detail, Driver, Layer
+from posespace.learned_bones import LearnedBones
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -106,3 +108,39 @@ def random_skin(rng: np.random.Generator) -> Skin:
         layers.append(Layer(name, driver, support, basis, normal, driver if kind == "joint" else None))
     heights = rng.normal(size=(2, fine_vertex_count(rig.mesh.triangles, len(rig.mesh.points), 1)))
     return Skin(rig, tuple(layers), Detail(1, layers[0].driver, heights), {"method": "random", "seed": 1})
+
+
+def random_points_skin(rng: np.random.Generator) -> Skin:
+    """A skin with learned bones, one model or several for each, a layer and detail that its control points drive."""
+    mesh = tube(4, 5)
+    vertices, count, bones, samples = len(mesh.points), 5, 4, 6
+    points = rng.choice(vertices, count, replace=False)
+    rest = mesh.points[points].astype(np.float64)
+    world = np.tile(np.eye(4), (count + 1, 1, 1))
+    world[1:, :3, 3] = rest
+    names = ["root", *(f"point{k}" for k in range(1, count + 1))]
+    skeleton = Skeleton.from_world(names, [-1, *([0] * count)], world)
+    rig = Rig(mesh, skeleton, *pack_weights(rng.random((vertices, count + 1))))
+    models = int(rng.choice([1, samples]))
+    learned = LearnedBones(
+        points=points.astype(np.int32),
+        rest=rest,
+        anchors=rng.random(count),
+        samples=rest + rng.normal(size=(samples, count, 3)),
+        near=np.stack([rng.choice(count, 3, replace=False) for _ in range(bones)]).astype(np.int32),
+        widths=rng.uniform(1, 3, (bones, models)),
+        offsets=rng.normal(size=(bones, models, 4)),
+        coefficients=rng.normal(size=(bones, models, samples, 4)),
+        heat=rng.uniform(1, 2, bones),
+        blended=1 if models == 1 else 3,
+        centres=rng.normal(size=(bones, 3)),
+        influences=np.argsort(rng.random((vertices, bones)), axis=1)[:, :2].astype(np.int32),
+        weights=rng.random((vertices, 2)).astype(np.float32),
+        beta=3.0,
+    )
+    space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in names[1:] for axis in ("tx", "ty", "tz")))
+    where = rng.normal(size=(samples, space.dimensions))
+    driver = Driver(space, RBF("gaussian", 4.0).fit(where, rng.normal(size=(samples, 2)), space.metric))
+    layer = Layer("smile", driver, np.arange(7), 0.1 * rng.normal(size=(2, 7, 3)).astype(np.float32))
+    heights = rng.normal(size=(2, fine_vertex_count(mesh.triangles, vertices, 1)))
+    return Skin(rig, (layer,), Detail(1, driver, 0.1 * heights), {"method": "random"}, learned)

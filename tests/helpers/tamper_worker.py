@@ -71,6 +71,8 @@ def use(path: Path, number: int) -> str | None:
     skin = skins[-1]
     assert step("info", lambda: json.dumps(info.describe(path), ensure_ascii=False).encode()) is None
     assert step("save", lambda: skin.save(path.with_name("again.skin"))) is None
+    if skin.bones is not None:
+        return play(skin, number)
     blending = list(BLENDINGS)[number % 2]
     return play(replace(skin, rig=replace(skin.rig, blending=blending)), number)
 

@@ -1,19 +1,78 @@
-"""A real Chromium with graphics in software, for the player and the page."""
+"""A real Chromium with graphics in software, for the player and the page: one for all tests of a process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Runner
 from playwright.sync_api import sync_playwright
 
-GRAPHICS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+import posespace as ps
+
+PLAYER = Path(__file__).parents[2] / "player"
+GRAPHICS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium(browser: str) -> Iterator[Any]:
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=browser, args=GRAPHICS)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="session")
+def bundled(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Makes one text of a script, a file or a text, and all that it imports, the player and three.js among it."""
+    folder = tmp_path_factory.mktemp("bundled")
+    bundler = str(shutil.which("esbuild", path=str(PLAYER / "node_modules" / ".bin")))
+
+    def bundle(script: Path | str, *options: str) -> str:
+        out, file = folder / "bundle.js", isinstance(script, Path)
+        words = [bundler, "--bundle", "--format=iife", f"--outfile={out}", *options, *([str(script)] if file else [])]
+        text = None if file else str(script).encode()
+        subprocess.run(words, check=True, capture_output=True, cwd=PLAYER, input=text)
+        return out.read_text()
+
+    return bundle
+
+
+def _answer(content: bytes, route: Any) -> None:
+    route.fulfill(body=content)
+
+
+@pytest.fixture(scope="session")
+def opened(chromium: Any) -> Callable[..., Any]:
+    """Opens a page with a script and files, at an address that may use WebGPU; what goes wrong is in `said`."""
+
+    def open_page(script: str, files: dict[str, bytes] | None = None) -> Any:
+        page = chromium.new_page()
+        page.said = []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.route("**/*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+        for name, content in (files or {}).items():
+            page.route(f"**/{name}", partial(_answer, content))
+        page.goto("http://localhost/")
+        page.add_script_tag(content=script, type="module")
+        return page
+
+    return open_page
+
+
+@pytest.fixture(scope="session")
+def arm() -> tuple[ps.Examples, ps.Examples]:
+    return ps.datasets.bending_arm(rings=14, sides=9)

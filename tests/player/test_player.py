@@ -4,64 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
-import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Runner
+from helpers.played import FITS, assert_same, exported, poses_of, rows, twenty
 
 import posespace as ps
 
-PLAYER = Path(__file__).parents[2] / "player"
-
-FITS: dict[str, Callable[[], Any]] = {
-    "PSD": lambda: ps.PSD(normals="shared"),
-    "EigenSkin 32": lambda: ps.EigenSkin(normals="shared", bits=32),
-    "EigenSkin 16": lambda: ps.EigenSkin(normals="shared"),
-    "EigenSkin 8": lambda: ps.EigenSkin(normals="shared", bits=8),
-    "Muscles": lambda: ps.Muscles(signals=3),
-}
+SCRIPT = Path(__file__).parents[2] / "player" / "tests" / "capture.ts"
 
 
 @pytest.fixture(scope="module")
-def script(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The test's own script with the player and three.js, as one text."""
-    out = tmp_path_factory.mktemp("player") / "capture.js"
-    bundler = shutil.which("esbuild", path=str(PLAYER / "node_modules" / ".bin"))
-    words = [str(bundler), str(PLAYER / "tests" / "capture.ts"), "--bundle", "--format=iife", f"--outfile={out}"]
-    subprocess.run(words, check=True, capture_output=True)
-    return out.read_text()
-
-
-@pytest.fixture(scope="module")
-def page(script: str, chromium: Any) -> Any:
-    opened = chromium.new_page()
-    opened.add_script_tag(content=script)
-    return opened
-
-
-@pytest.fixture(scope="module")
-def arm() -> tuple[ps.Examples, ps.Examples]:
-    return ps.datasets.bending_arm(rings=14, sides=9)
-
-
-def exported(skin: ps.Skin, folder: Path) -> str:
-    ps.export(skin, folder / "skin.glb")
-    return base64.b64encode((folder / "skin.glb").read_bytes()).decode()
-
-
-def poses_of(motion: ps.Motion, unit: float) -> list[dict[str, Any]]:
-    return [
-        {
-            "joints": [*pose.rotations.ravel().tolist(), *(unit * pose.translations).ravel().tolist()],
-            "controls": dict(pose.controls),
-        }
-        for pose in motion
-    ]
+def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
+    return opened(bundled(SCRIPT))
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -69,22 +28,39 @@ def test_the_shader_gives_what_the_skin_gives(
     name: str, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
 ) -> None:
     train, unseen = arm
-    skin = FITS[name]().fit(train)
-    motion = unseen.motion[np.resize(np.arange(len(unseen)), 20)]
-    unit = skin.rig.mesh.unit
-    made = page.evaluate("([file, poses]) => capture(file, poses)", [exported(skin, tmp_path), poses_of(motion, unit)])
+    skin, motion = FITS[name]().fit(train), twenty(unseen.motion)
+    given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
+    made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    for pose, found in zip(motion, made["found"], strict=True):
-        wanted, directions = skin.pose(pose)
-        points = np.reshape(found["points"], (-1, 3)) / unit
-        assert np.abs(points - wanted).max() < 1e-4 * train.rig.mesh.diagonal
-        picked = np.reshape(found["picked"], (-1, 3)) / unit
-        some = [0, len(wanted) // 2, len(wanted) - 1]
-        assert np.abs(picked - wanted[some]).max() < 1e-4 * train.rig.mesh.diagonal
-        if name != "Muscles":  # whose normals follow from the posed surface, which a vertex shader does not know
-            normals = np.reshape(found["normals"], (-1, 3))
-            normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-            assert np.degrees(np.arccos(np.clip((normals * directions).sum(axis=1), -1, 1))).max() < 1.0
+    assert_same(skin, motion, made["found"])
+
+
+@pytest.mark.parametrize("compression", ["quantized", "meshopt"])
+@pytest.mark.parametrize("name", ["PSD", "EigenSkin 16", "EigenSkin 8"])
+def test_compressed_files_play_the_same(
+    name: str, compression: str, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    skin, motion = FITS[name]().fit(arm[0]), arm[1].motion[:4]
+    given = [exported(skin, tmp_path, compression=compression), poses_of(motion, skin.rig.mesh.unit)]
+    made = page.evaluate("([file, poses]) => capture(file, poses)", given)
+    assert made["errors"] == []
+    assert_same(skin, motion, made["found"], degrees=2.0)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one driver", "many coordinates"])
+def test_many_layers_add_up(shared: bool, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
+    fitted, motion = ps.EigenSkin(normals="shared").fit(arm[0]).edited(exaggerate=1 / 60), arm[1].motion[:2]
+    layers = tuple(
+        replace(layer, name=f"{layer.name} {k}", driver=layer.driver if shared else replace(layer.driver))
+        for k in range(60)
+        for layer in fitted.layers
+    )
+    skin = ps.Skin(fitted.rig, layers)
+    assert sum(layer.driver.components for layer in layers) > 256
+    given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
+    made = page.evaluate("([file, poses]) => capture(file, poses)", given)
+    assert made["errors"] == []
+    assert_same(skin, motion, made["found"])
 
 
 def test_a_face_without_joints_is_driven_by_controls(page: Any, tmp_path: Path) -> None:
@@ -100,7 +76,7 @@ def test_a_face_without_joints_is_driven_by_controls(page: Any, tmp_path: Path) 
         "([file, poses]) => capture(file, poses)",
         [exported(skin, tmp_path), poses_of(ps.Motion.from_poses([half]), rig.mesh.unit)],
     )
-    points = np.reshape(made["found"][0]["points"], (-1, 3)) / rig.mesh.unit
+    points = rows(made["found"][0]["points"]) / rig.mesh.unit
     assert np.abs(points - skin.pose(half)[0]).max() < 1e-4 * rig.mesh.diagonal
     assert np.abs(points - rig.mesh.points).max() > 0.01
 
@@ -119,6 +95,11 @@ def test_ten_hands_come_and_go_without_a_trace(page: Any, arm: tuple[ps.Examples
         lambda file: file["drivers"][0].update(inputs=[50, 50]),
         lambda file: file.update(joints=[]),
         lambda file: file.update(version=7),
+        lambda file: file.update(grid=[0, 0, 0, 0]),
+        lambda file: file.update(unit="<b>1</b>"),
+        lambda file: file["drivers"][0].update(weights=[0, 10**9]),
+        lambda file: file["layers"][0].update(driver=-1),
+        lambda file: file["joints"][1].update(rest=[0, 0, 0, 1e300]),
     ],
 )
 def test_a_damaged_block_gives_one_error_and_plain_morph_targets(

@@ -42,6 +42,7 @@ def require_motion(motion: Path | None, choice: PoseChoice) -> None:
         "--rate": choice.rate is not None,
         "--only": bool(choice.only),
         "--partial": choice.partial,
+        "--markers": choice.markers is not None,
     }
     if motion is None and any(given.values()):
         raise InputError(f"{next(name for name in given if given[name])}: expected --motion FILE with it")

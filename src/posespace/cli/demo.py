@@ -16,7 +16,8 @@ from posespace.cli.printing import print_one
 def demo(out: Path, as_json: bool) -> None:
     """Try everything once, on a built-in hand.
 
-    Shows where plain skinning fails, fits two skins, evaluates both, and writes a file to play.
+    Shows where plain skinning fails, fits two skins, evaluates both, and writes a page to look at and a file
+    to play.
     """
     from posespace.demo.story import run
 

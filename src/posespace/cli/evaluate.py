@@ -44,7 +44,7 @@ def evaluate(
     examples = open_examples(store, only)
     loaded, others = _load(skins), {}
     for file, skin in zip(skins, loaded.values(), strict=True):
-        _require_same(file, len(skin.mesh.points), skin.rig, examples)
+        _require_same(file, len(skin.mesh.points), skin.rig if skin.bones is None else examples.rig, examples)
     if rivals is not None:
         from posespace.rivals import fit_all
 
@@ -52,7 +52,7 @@ def evaluate(
         _require_same(rivals, len(fitted.rig.mesh.points), fitted.rig, examples)
         fitted = _unseen(rivals, fitted, examples) if only else fitted
         with status("fitting the rivals"):
-            others = fit_all(_rivals(), fitted)
+            others = fit_all(_rivals(), fitted) | _fit_by_points(loaded, fitted)
     with counter("evaluating") as advance:
         entries = compare(loaded, examples, others, advance)
     for file, entry in zip(skins, entries[1:], strict=False):
@@ -110,6 +110,17 @@ def _rivals() -> Any:
 
     # Plain skinning is the first row already.
     return {name: method for name, method in rivals().items() if name != "plain skinning"}
+
+
+def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
+    """The rivals that control points move, at the points of the first skin that has any."""
+    from posespace.followed import followed
+    from posespace.rivals import fit_all, point_rivals
+
+    for skin in skins.values():
+        if skin.bones is not None:
+            return fit_all(point_rivals(), followed(fitted, skin.rig, skin.bones.points))
+    return {}
 
 
 def _print_table(entries: list[Entry]) -> None:

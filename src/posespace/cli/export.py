@@ -10,28 +10,50 @@ import click
 from posespace.cli.checks import open_examples, open_motion, require_folder
 from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
 from posespace.cli.printing import print_one, warn
+from posespace.errors import InputError
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
+    from posespace.motion import Motion
+    from posespace.skin import Skin
+
+MARKERS_BETA = 0.3
+"""How strongly markers draw the surface: they are noisy, and beside their points."""
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin, or examples: their rig alone, with their poses as its motion.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
-@click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses or examples.")
+@click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses, examples, or markers.")
+@click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
+@click.option(
+    "--rig", type=FILE, help="The rig, or examples, whose joints the motion turns and so lead control points."
+)
+@click.option("--beta", type=float, help="How strongly control points draw the surface; by default 0.3 for markers.")
 @choice_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @click.option("--examples", type=FILE, help="Poses that a page offers, with the errors there as colours.")
+@click.option(
+    "--compression",
+    metavar="none|quantized|meshopt",
+    default="none",
+    show_default=True,
+    help="Of glTF: whole numbers of 16 bits; these compressed by meshopt.",
+)
 @json_option
 def export(
     skin: Path,
     out: Path,
     motion: Path | None,
+    markers: Path | None,
+    rig: Path | None,
+    beta: float | None,
     choice: PoseChoice,
     unit: str | None,
     up: str,
     examples: Path | None,
+    compression: str,
     as_json: bool,
 ) -> None:
     """Write a skin as glTF for other programs, or as a page.
@@ -39,6 +61,8 @@ def export(
     The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
     metres and with y up.
     """
+    from dataclasses import replace
+
     from posespace.formats.export import export
     from posespace.report.info import describe
     from posespace.skin import Skin
@@ -48,12 +72,39 @@ def export(
         stored = open_examples(skin)
         loaded, own = Skin(stored.rig), stored.motion
     else:
-        loaded, own = Skin.load(skin), None
-    played = open_motion(motion, loaded.rig.skeleton, choice) or own
+        loaded, own = _drawn(Skin.load(skin), motion, beta), None
+    choice = replace(choice, markers=markers)
+    played = open_motion(motion, loaded.rig.skeleton, choice) if rig is None else _led(loaded, motion, rig, choice)
+    played = played or own
     truth = None if examples is None else open_examples(examples)
-    export(loaded, out, played, warn, _rate(choice), unit, up, truth)
+    export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
     page = out.suffix.lower() == ".html"
     print_one({"page": str(out), "bytes": out.stat().st_size} if page else describe(out), as_json)
+
+
+def _drawn(skin: Skin, motion: Path | None, beta: float | None) -> Skin:
+    """The skin, drawn to its control points as strongly as asked for: weakly, where markers move them."""
+    from posespace.edit import drawn
+    from posespace.formats.load import MARKER_FILES
+
+    captured = skin.bones is not None and motion is not None and motion.suffix.lower() in MARKER_FILES
+    if beta is None and not captured:
+        return skin
+    return drawn(skin, MARKERS_BETA if beta is None else beta)
+
+
+def _led(skin: Skin, motion: Path | None, rig: Path, choice: PoseChoice) -> Motion:
+    """The motion of control points that follow a rig."""
+    from posespace.formats.files import naming
+    from posespace.formats.load import load_rig
+    from posespace.led import led_motion
+
+    leader = open_examples(rig).rig if rig.is_dir() else load_rig(rig)
+    turned = open_motion(motion, leader.skeleton, choice)
+    if turned is None or skin.bones is None:
+        raise InputError("--rig: expected --motion FILE with it, and a skin with control points")
+    with naming(rig):
+        return led_motion(leader, turned, skin.rig, skin.bones.points)
 
 
 def _rate(choice: PoseChoice) -> float:

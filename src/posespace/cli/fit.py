@@ -15,13 +15,14 @@ from posespace.cli.checks import open_examples, require_skin_file
 from posespace.cli.options import FILE, Choice, Command, Group, argument, json_option, only_option, out_option
 from posespace.cli.printing import print_one, with_short_layers
 
-METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles"}
+METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
 """The name on the command line and the class, as `posespace` exports it."""
 
 SUMMARIES = {
     "psd": "Pose space deformation: sculpts are reproduced exactly.",
     "eigenskin": "EigenSkin: a few components per joint; small and fast.",
     "muscles": "Virtual muscles: independent signals learnt from a clip.",
+    "points": "Control points: the surface follows a few points of it.",
 }
 _PLAIN = (bool, int, float, str, Path)
 
@@ -51,7 +52,7 @@ class Methods(Group):
     epilog="Example: posespace fit psd hand.examples -o hand.skin",
 )
 def fit() -> None:
-    """Learn a skin from examples, by one of three methods."""
+    """Learn a skin from examples, by one of four methods."""
 
 
 def _command(name: str) -> click.Command:

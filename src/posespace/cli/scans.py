@@ -34,9 +34,10 @@ def scans(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Write scans of a built-in hand with their landmarks and the truth, to try and to measure registration.
+    """Make scans of a built-in hand, with known truth.
 
-    Each scan has triangles of its own, noise, holes, an open wrist, and a place of its own.
+    They come with landmarks, to try and to measure registration. Each has triangles of its own, noise, holes, an open
+    wrist, and a place of its own.
     """
     from posespace.datasets import Scanner, scanned_hand, write_scans
     from posespace.progress import counter, status

@@ -15,6 +15,7 @@ from posespace.errors import FileError
 from posespace.examples import Examples
 from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.psd.psd import PSD
+from posespace.formats import viewer
 from posespace.formats.export import export
 from posespace.formats.files import atomic_write
 from posespace.geometry.smoothstep import smoothstep
@@ -29,11 +30,12 @@ from posespace.report.render import render
 from posespace.report.views import looking_at
 from posespace.rig import Rig
 
-ABOUT = "about.txt"
+ABOUT, PAGE = "about.txt", "hand.html"
 WRITTEN = {
     ABOUT: "this list",
     "hand.png": "three unseen poses: the truth, plain skinning, both skins",
     "report.html": "the full report: open it in a browser",
+    PAGE: "the EigenSkin hand as a page for any browser: turn it, move its joints, see its errors",
     "hand.glb": "the EigenSkin hand in motion: drop it on any glTF viewer",
     "hand-psd.skin": "pose space deformation",
     "hand-eigenskin.skin": "EigenSkin",
@@ -67,7 +69,10 @@ def run(folder: Path) -> dict[str, Any]:
     with status("drawing"):
         save_png(folder / "hand.png", picture(entries, unseen))
         write_report(folder / "report.html", entries, unseen)
-    export(skins["EigenSkin"], folder / "hand.glb", clip(train.rig, unseen.motion))
+    moving, lack = clip(train.rig, unseen.motion), viewer.missing()
+    export(skins["EigenSkin"], folder / "hand.glb", moving)
+    if not lack:
+        export(skins["EigenSkin"], folder / PAGE, moving, examples=unseen)
     return {
         "file": str(folder),
         "vertices": len(train.rig.mesh.points),
@@ -75,7 +80,8 @@ def run(folder: Path) -> dict[str, Any]:
         "poses fitted on, of one joint, of two, and grasps": len(train),
         f"{len(unseen)} unseen poses of all joints at once": {entry.name: _figures(entry) for entry in entries},
         **{name: {entry.name: _figures(entry) for entry in scored} for name, scored in others.items()},
-        "written": WRITTEN,
+        "written": _written(),
+        **({"not written": {PAGE: lack}} if lack else {}),
         "next": _next(folder),
     }
 
@@ -119,9 +125,14 @@ def _claim(folder: Path) -> None:
     taken = [name for name in WRITTEN if (folder / name).exists()]
     if taken and ABOUT not in taken:
         raise FileError(folder, f"holds a {taken[0]} that the demo did not write; give another folder with -o")
-    lines = [f"{name:20} {what}" for name, what in WRITTEN.items()]
+    lines = [f"{name:20} {what}" for name, what in _written().items()]
     with atomic_write(folder / ABOUT) as temporary:
         temporary.write_text("\n".join(["Written by posespace demo", *lines, ""]))
+
+
+def _written() -> dict[str, str]:
+    """The files that the demo writes: without the page where none was built."""
+    return {name: what for name, what in WRITTEN.items() if name != PAGE or not viewer.missing()}
 
 
 def _figures(entry: Entry) -> dict[str, float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from posespace.check import Floats
 from posespace.formats.frames import Clip
+from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -29,6 +30,7 @@ class Contents:
     morphs : (N, 3) displacements by name, of the first rig's mesh or else the first mesh
     notes : one line each about something repaired or left out
     clips : what is known of every clip, by name
+    markers : the take of a file of markers
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Contents:
     morphs: dict[str, Floats] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     clips: dict[str, Clip] = field(default_factory=dict)
+    markers: Markers | None = None
 
 
 def unique(names: Iterable[str], what: str) -> list[str]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from posespace import check
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
+from posespace.formats.baked import baked
 from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin import Skin
 
+COMPRESSIONS = ("none", "quantized", "meshopt")
 WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write", ".html": "viewer"}
 
 
@@ -27,6 +29,7 @@ def export(
     unit: str | None = None,
     up: str = "y",
     examples: Examples | None = None,
+    compression: str = "none",
 ) -> None:
     """Write a skin, and a motion of it, to a file that other programs play, or to a page that anyone can open.
 
@@ -40,6 +43,8 @@ def export(
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
     up : the axis that points up in the skin, "y" or "z"
     examples : poses that a page offers, with the errors there as colours; None: it offers none
+    compression : of glTF: "none"; "quantized": whole numbers of 16 bits for positions and normals, with
+        KHR_mesh_quantization; "meshopt": these compressed, with EXT_meshopt_compression, needs posespace[meshopt]
     """
     if not isinstance(skin, Skin):
         raise InputError(f"export: expected a Skin, got {type(skin).__name__}")
@@ -51,16 +56,22 @@ def export(
         raise InputError(f"rate: expected frames per second, above 0, got {rate}")
     metres = None if unit is None else UNITS[check.choice("unit", unit, tuple(UNITS))]
     check.choice("up", up, ("y", "z"))
+    check.choice("compression", compression, COMPRESSIONS)
     file = Path(path)
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    given: tuple[object, ...] = (file, skin, motion, rate, metres, up)
-    if examples is not None:
-        if writer != "viewer":
-            raise InputError("examples: only a page shows them; give a file that ends in .html")
-        given = (*given, examples)
-    for note in importlib.import_module(f"posespace.formats.{writer}").write(*given):
+    played, notes = skin, list[str]()
+    if skin.bones is not None:
+        played, motion, notes = baked(skin, motion, rate)
+    if examples is not None and writer != "viewer":
+        raise InputError("examples: only a page shows them; give a file that ends in .html")
+    if examples is not None and skin.bones is not None:
+        raise InputError("examples: a page shows none of a skin with control points; leave them out")
+    if compression != "none" and writer == "viewer":
+        raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
+    given = (file, played, motion, rate, metres, up, examples if writer == "viewer" else compression)
+    for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:

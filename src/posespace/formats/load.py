@@ -11,6 +11,8 @@ from posespace.errors import FileError, InputError, closest_name
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
+from posespace.markers.driving import MarkerDrive
+from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turning
 from posespace.other_skeleton import onto
@@ -28,8 +30,12 @@ READERS = {
     ".usda": "usd",
     ".usdc": "usd",
     ".usdz": "usd",
+    ".c3d": "c3d",
+    ".tsv": "tsv",
+    ".trc": "trc",
 }
 POSE_FILES = (".json",)
+MARKER_FILES = (".c3d", ".tsv", ".trc")
 SKIN_FILE = ".skin"
 _GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
@@ -96,6 +102,14 @@ def load_mesh(path: str | Path, name: str | None = None) -> Mesh:
     return _chosen(contents.path, "mesh", meshes, name)
 
 
+def load_markers(path: str | Path) -> Markers:
+    """Return the take of a file of markers: C3D, TSV or TRC."""
+    contents = read(path, NO_MOTIONS)
+    if contents.markers is None:
+        raise FileError(contents.path, f"holds no markers; known endings are {' '.join(MARKER_FILES)}")
+    return contents.markers
+
+
 def clips(path: str | Path) -> dict[str, Clip]:
     """Return the clips of a file by name, with their lengths and frame rates; no motion is made."""
     file = Path(path)
@@ -112,11 +126,13 @@ def load_motion(
     partial: bool = False,
     rate: Rate = None,
     note: Callable[[str], None] | None = None,
+    markers: MarkerDrive | str | Path | None = None,
 ) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
-    Pose files (JSON) name joints of a skeleton, so they need one. All poses of an example store are returned.
+    Pose files (JSON) name joints of a skeleton, so they need one; so do markers (C3D, TSV, TRC), which move control
+    points. All poses of an example store are returned.
 
     Parameters
     ----------
@@ -129,7 +145,9 @@ def load_motion(
         counted in a warning
     rate : frames per second, or "keys" for the file's own keys alone. None: the keys where they are dense, else the
         first of 30, 24, 25, 60, 50 and 120 frames per second at which every key is a frame, or 30 where none is
-    note : called with one line where the first of several clips is taken or frames are made between the keys
+    note : called with one line where the first of several clips is taken or frames are made between the keys, and
+        with how markers were brought to the control points
+    markers : which marker moves which control point, and how, or the file that says it; None: those of their names
     """
     file = Path(path)
     if skeleton is not None and not isinstance(skeleton, Skeleton):
@@ -138,6 +156,7 @@ def load_motion(
     rate = checked_rate(rate)
     if name is not None or rate is not None:
         _require_clips(file)
+    _require_markers(file, name, markers)
     if file.suffix.lower() in POSE_FILES:
         from posespace.formats import pose_json
 
@@ -145,7 +164,10 @@ def load_motion(
             raise FileError(file, "names joints only; load it with the skeleton of its rig")
         poses = pose_json.read(file).chosen(only)
         return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
-    motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
+    if file.suffix.lower() in MARKER_FILES:
+        motion, own = _driven(file, skeleton, rate, note, markers), skeleton
+    else:
+        motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
     with naming(file):
         motion = motion.named(*only)
     if skeleton is None or own is None or own.same_as(skeleton):
@@ -159,6 +181,39 @@ def _require_clips(file: Path) -> None:
     """Raise if a file is of a kind that holds poses one by one, without clips or frame rates."""
     if file.is_dir() or file.suffix.lower() in POSE_FILES:
         raise FileError(file, "holds poses and no clips, so it has neither clip names nor frame rates")
+
+
+def _require_markers(file: Path, name: str | None, markers: MarkerDrive | str | Path | None) -> None:
+    """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
+    captured = file.suffix.lower() in MARKER_FILES
+    if captured and name is not None:
+        raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
+    if markers is not None and not captured:
+        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out which moves what")
+
+
+def _driven(
+    file: Path,
+    skeleton: Skeleton | None,
+    rate: Rate,
+    note: Callable[[str], None] | None,
+    given: MarkerDrive | str | Path | None,
+) -> Motion:
+    """Return the motion of control points that the markers of a file make."""
+    take = load_markers(file)
+    if skeleton is None:
+        raise FileError(file, "holds markers only; load it with the skeleton of a skin that control points move")
+    drive = given if isinstance(given, MarkerDrive) else MarkerDrive()
+    if isinstance(given, str | Path):
+        from posespace.formats import marker_map
+
+        drive = marker_map.read(given)
+    with naming(file):
+        driven = drive.motion(take, skeleton, rate if isinstance(rate, float) else None)
+    if note is not None:
+        for line in driven.notes():
+            note(f"{file}: {line}")
+    return driven.motion
 
 
 def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skeleton) -> None:

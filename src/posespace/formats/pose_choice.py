@@ -22,15 +22,17 @@ class PoseChoice:
     rate : frames per second, or "keys" for the clip's own keys alone; None: its keys where they are dense
     only : patterns of the names of poses, see `Motion.named`; none: all
     partial : skip poses that name joints which the rig lacks
+    markers : the file that says which marker moves which control point; None: those of their names
     """
 
     clip: str | None = None
     rate: Rate = None
     only: tuple[str, ...] = ()
     partial: bool = False
+    markers: Path | None = None
 
     def load(
         self, path: Path, skeleton: Skeleton, whole: bool = False, note: Callable[[str], None] | None = None
     ) -> Motion:
         """Return the chosen poses of a file."""
-        return load_motion(path, skeleton, self.clip, whole, self.only, self.partial, self.rate, note)
+        return load_motion(path, skeleton, self.clip, whole, self.only, self.partial, self.rate, note, self.markers)

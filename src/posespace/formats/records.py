@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from posespace.formats import look_record
 from posespace.formats.checked_json import Fields, plain
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
+from posespace.learned_bones import LearnedBones
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -147,8 +149,10 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
         "layers": [_write_layer(layer, writer, f"skin/layers/{k}") for k, layer in enumerate(skin.layers)],
         "about": dict(skin.about),
     }
+    if skin.bones is not None:
+        json["bones"] = _write_bones(skin.bones, writer, "skin/bones")
     if skin.detail is not None:
-        writer.put("skin/detail", heights=skin.detail.heights)
+        writer.put("skin/detail", heights=skin.detail.heights, scales=skin.detail.scales)
         driver = _write_driver(skin.detail.driver, writer, "skin/detail/driver")
         json["detail"] = {"levels": skin.detail.levels, "driver": driver}
     return json
@@ -161,9 +165,25 @@ def read_skin(record: Record) -> Skin:
     detail = None
     if "detail" in record:
         relief = record.record("detail")
-        detail = Detail(relief.integer("levels"), _read_driver(relief.record("driver")), relief.array("heights"))
+        driver, scales = _read_driver(relief.record("driver")), relief.optional("scales")
+        detail = Detail(relief.integer("levels"), driver, relief.array("heights"), scales)
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
-    return Skin(read_rig(record.record("rig")), layers, detail, said)
+    bones = _read_bones(record.record("bones")) if "bones" in record else None
+    return Skin(read_rig(record.record("rig")), layers, detail, said, bones)
+
+
+_BONES = tuple(field.name for field in fields(LearnedBones) if field.name not in ("blended", "beta"))
+"""The arrays of learned bones."""
+
+
+def _write_bones(bones: LearnedBones, writer: Writer, where: str) -> Json:
+    writer.put(where, **{name: getattr(bones, name) for name in _BONES})
+    return {"blended": bones.blended, "beta": bones.beta}
+
+
+def _read_bones(record: Record) -> LearnedBones:
+    arrays = {name: record.array(name) for name in _BONES}
+    return LearnedBones(**arrays, blended=record.integer("blended"), beta=record.number("beta"))
 
 
 def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:

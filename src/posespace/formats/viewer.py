@@ -36,6 +36,14 @@ _HOTTEST = 99.5
 Json = dict[str, Any]
 
 
+def missing() -> str:
+    """Return what is missing for a page to be written, in one line; empty where nothing is."""
+    if PAGE.is_file():
+        return ""
+    remedy = "install Node 20 or newer with npm, then install posespace again"
+    return f"the page was not built when posespace was installed; {remedy}"
+
+
 def write(
     path: Path,
     skin: Skin,
@@ -46,12 +54,11 @@ def write(
     examples: Examples | None = None,
 ) -> list[str]:
     """Write the page; the parameters are those of `formats.export.export`, `unit` in metres."""
-    if not PAGE.is_file():
-        remedy = "install Node 20 or newer with npm, then install posespace again"
-        raise FileError(path, f"cannot be written: the page was not built when posespace was installed; {remedy}")
+    if lack := missing():
+        raise FileError(path, f"cannot be written: {lack}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up)
+        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up, "quantized")
         glb = file.read_bytes()
     metres = skin.rig.mesh.unit if unit is None else unit
     data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "poses": [], "heat": None}

@@ -16,7 +16,7 @@ from posespace.report.layers import layers
 from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import SEVERAL, Score, posed
+from posespace.report.score import SEVERAL, Score, motion_of, posed
 from posespace.report.signals import signals
 from posespace.report.stored import stored_bytes
 from posespace.report.views import finer, looking_at, picture, worst_poses
@@ -130,7 +130,11 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     top = max(float(np.percentile(plain.per_vertex[chosen], 99)), 1e-12)
     finer_by = min((finer(top, score.per_vertex[chosen]) for _, score in scored[1:]), default=1)
     tops = [top] + [top / finer_by] * (len(scored) - 1)
-    posed_by = [posed(entry.skin, examples.motion[chosen]) for entry, _ in scored if entry.skin is not None]
+    posed_by = [
+        posed(entry.skin, motion_of(entry.skin, examples.subset(chosen)))
+        for entry, _ in scored
+        if entry.skin is not None
+    ]
     parts = ["<h2>Worst poses</h2>", *_heat_keys(scored, tops, chosen)]
     for index in chosen:
         shapes = np.stack([np.asarray(examples.shapes[index], float), *(next(each)[0] for each in posed_by)])

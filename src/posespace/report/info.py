@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from posespace.formats import load, posed_meshes
 from posespace.formats.frames import Clip
 from posespace.linking import linked_rig, rerouted
 from posespace.look import Look
+from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -86,6 +88,8 @@ def _contents(file: Path) -> Figures:
         figures["motions"] = {
             name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
         }
+    if contents.markers is not None:
+        figures["markers"] = _markers(contents.markers)
     if contents.morphs:
         figures["morph targets"] = list(contents.morphs)
     if contents.notes:
@@ -163,6 +167,25 @@ def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
     }
 
 
+def _markers(markers: Markers) -> Figures:
+    gaps = markers.gaps
+    longest = int((gaps[:, 2] - gaps[:, 1]).max(initial=0)) / markers.rate
+    missing = 1 - float(markers.seen.mean()) if markers.seen.size else 0.0
+    rarest = np.argsort(markers.seen.sum(axis=0), kind="stable")[:3].tolist()
+    return {
+        "frames": len(markers),
+        "seconds": round(max(len(markers) - 1, 0) / markers.rate, 6),
+        "frames per second": markers.rate,
+        "metres per unit": markers.unit,
+        "markers": len(markers.names),
+        "missing": round(missing, 6),
+        "gaps": len(gaps),
+        **({"longest gap in seconds": round(longest, 6)} if len(gaps) else {}),
+        **({"missing most": [markers.names[k] for k in rarest]} if len(gaps) else {}),
+        "marker names": list(markers.names),
+    }
+
+
 def _poses(file: Path) -> Figures:
     from posespace.formats import pose_json
 
@@ -223,11 +246,35 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes per vertex": round(size / count, 1),
         **_cost(skin),
-        "rig": _rig(skin.rig),
+        # What control points add to a pose is relative to the whole: they are linked to no other.
+        "rig": _rig(skin.rig if skin.bones is None else _unlinked(skin.rig)),
+        **_bones(skin),
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
         **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
         "about": about,
+    }
+
+
+def _unlinked(rig: Rig) -> Rig:
+    return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
+
+
+def _bones(skin: Skin) -> Figures:
+    """What a skin's learned bones are, where it has some."""
+    bones = skin.bones
+    if bones is None:
+        return {}
+    return {
+        "learned bones": {
+            "bones": len(bones),
+            "control points": len(bones.points),
+            "on vertices": bones.points.tolist(),
+            "examples": len(bones.samples),
+            "points per bone": int(bones.near.shape[1]),
+            "models per bone": int(bones.widths.shape[1]),
+            "beta": float(bones.beta),
+        }
     }
 
 

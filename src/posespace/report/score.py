@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.followed import followed_motion
 from posespace.motion import Motion, pose_digests
 from posespace.moving import moved, names_of
 from posespace.report.stored import stored_bytes, stored_numbers
@@ -174,7 +175,8 @@ class _Run:
         except InputError as error:
             self.failed = error
             return
-        self._posed = posed(skin, examples.motion)
+        self._motion = motion_of(skin, examples)
+        self._posed = posed(skin, self._motion)
         self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
 
     def compare(self, index: int, shape: Floats, truth: Floats) -> None:
@@ -202,8 +204,17 @@ class _Run:
             rig.mesh.diagonal,
             stored_bytes(skin),
             stored_numbers(skin),
-            _seen(skin, examples.motion),
+            _seen(skin, self._motion),
         )
+
+
+def motion_of(skin: Posable, examples: Examples) -> Motion:
+    """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
+    bones = skin.bones if isinstance(skin, Skin) else skin
+    points = getattr(bones, "points", None)
+    if points is None or examples.rig.skeleton.names == skin.rig.skeleton.names:
+        return examples.motion
+    return followed_motion(examples, skin.rig, points)
 
 
 def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
@@ -239,7 +250,8 @@ def _check_match(skin: Posable, examples: Examples) -> None:
     if rig.mesh.diagonal <= 0:
         raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
     have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
-    check_same("skin: its", have, skin.rig, rig)
+    learned = isinstance(skin, Skin) and skin.bones is not None
+    check_same("skin: its", have, rig if learned else skin.rig, rig)
 
 
 def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
@@ -272,6 +284,8 @@ def _seen(skin: Posable, motion: Motion) -> int | None:
     if not isinstance(known, list | tuple):
         return 0 if isinstance(skin, Skin) and not skin.layers else None
     fitted = {str(digest) for digest in known}
+    if isinstance(skin, Skin):
+        motion = skin.aligned(motion)[0]
     return sum(digest in fitted for digest in pose_digests(motion, skin.rig.skeleton))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+import numpy as np
+
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Driver
 from posespace.skin import Posable, Skin
@@ -25,7 +27,8 @@ class Stored(Protocol):
 
 
 def stored_bytes(skin: Posable) -> int:
-    """Return the bytes of the bases, their supports and the tables that drive them, excluding the rig."""
+    """Return the bytes of learned bones, of the bases, their supports and the tables that drive them, excluding the
+    rig."""
     return sum(int(array.nbytes) for array in _stored(skin))
 
 
@@ -39,6 +42,8 @@ def _stored(skin: Posable) -> Iterator[Stored]:
         rival: Any = skin
         yield from rival.tables
         return
+    if skin.bones is not None:
+        yield from (value for value in vars(skin.bones).values() if isinstance(value, np.ndarray))
     for layer in skin.layers:
         yield layer.support
         yield layer.basis
@@ -46,6 +51,8 @@ def _stored(skin: Posable) -> Iterator[Stored]:
             yield layer.normal_basis
     if skin.detail is not None:
         yield skin.detail.heights
+        if skin.detail.scales is not None:
+            yield skin.detail.scales
     for driver in skin.drivers:
         yield from _tables(driver)
 

@@ -6,16 +6,18 @@ from typing import Protocol
 
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.rivals.arap import NearestRigid
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
 from posespace.rivals.cardinal import LinearRadial
 from posespace.rivals.linear import LinearPoseShapes
+from posespace.rivals.meshik import MeshIK
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.rivals.shapes import ShapeInterpolation
 from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
 from posespace.skin import Posable
 
-__all__ = ["Method", "fit_all", "rivals"]
+__all__ = ["Method", "fit_all", "point_rivals", "rivals"]
 
 
 class Method(Protocol):
@@ -38,6 +40,11 @@ def rivals(smoothing: float = 0.0) -> dict[str, Method]:
         "weighted PSD": WeightedPSD(),
         "linear in R - I": LinearPoseShapes(),
     }
+
+
+def point_rivals() -> dict[str, Method]:
+    """Return the rivals that control points move, by name; they are fitted on examples whose joints are such points."""
+    return {"MESHIK": MeshIK(), "ARAP": NearestRigid()}
 
 
 def fit_all(methods: dict[str, Method], examples: Examples) -> dict[str, Posable | InputError]:

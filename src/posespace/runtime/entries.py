@@ -12,7 +12,6 @@ from posespace import check
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.layer import Basis
-from posespace.rig import Rig
 from posespace.runtime.drive_tables import Drive
 from posespace.skin import Skin
 
@@ -30,11 +29,12 @@ def owned(name: str, indices: NDArray[np.integer], below: int) -> Ints:
     return check.indices(name, np.array(indices, order="C"), indices.shape, below)
 
 
-def bone_entries(rig: Rig) -> Entries:
-    """Return each vertex's joints and weights, those of zero left out."""
-    vertices, slots = np.nonzero(rig.weights)
-    joints = owned("rig influences", rig.influences[vertices, slots], len(rig.skeleton))
-    return Entries(vertices, joints, rig.weights[vertices, slots].astype(np.float32))
+def bone_entries(skin: Skin) -> Entries:
+    """Return each vertex's bones and weights, those of zero left out."""
+    influences, weights, count = skin.binding
+    vertices, slots = np.nonzero(weights)
+    bones = owned("influences", influences[vertices, slots], count)
+    return Entries(vertices, bones, weights[vertices, slots].astype(np.float32))
 
 
 def point_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats]:

@@ -92,6 +92,12 @@ class SurfaceNormals:
         self._fans, self._threads = fans_of(mesh), threads
         self._loop = _surface_normals_on_all_cores if threads > 1 else _surface_normals_alone
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a frame reads and writes, points and normals left out; areas are written and read."""
+        fans = self._fans
+        return sum(table.nbytes for table in fans) + fans.areas.nbytes
+
     def clone(self) -> SurfaceNormals:
         """Return the same with room of its own to work in, for another thread."""
         other = copy(self)

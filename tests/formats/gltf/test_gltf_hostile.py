@@ -68,12 +68,11 @@ def test_deep_chains_do_not_recurse(tmp_path: Path) -> None:
     assert only(made.read(tmp_path)).skeleton.rest_world[1, 0, 3] == 2
 
 
-@pytest.mark.parametrize("extension", ["KHR_draco_mesh_compression", "EXT_meshopt_compression"])
-def test_compression_is_refused_with_a_remedy(tmp_path: Path, extension: str) -> None:
+def test_unread_compression_is_refused_with_a_remedy(tmp_path: Path) -> None:
     made = skinned()
-    made.json["extensionsRequired"] = [extension]
+    made.json["extensionsRequired"] = ["KHR_draco_mesh_compression"]
     message = refused(made.write(tmp_path))
-    assert extension in message
+    assert "KHR_draco_mesh_compression" in message
     assert "without compression" in message
 
 

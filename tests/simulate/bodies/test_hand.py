@@ -362,3 +362,9 @@ def test_the_arms_bones_fit(small_arm: Body) -> None:
 def test_an_arm_too_coarse_is_refused() -> None:
     with pytest.raises(InputError, match="arm vertices"):
         arm(50)
+
+
+@pytest.mark.parametrize("lengths", [(1.0, 1.0), (1.0, 1.0, 1.0, 1.0, 2.0)])
+def test_lengths_of_fingers_are_five_factors_near_one(lengths: tuple[float, ...]) -> None:
+    with pytest.raises(InputError, match="expected five factors"):
+        hand(lengths=lengths)

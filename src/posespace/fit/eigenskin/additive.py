@@ -32,6 +32,9 @@ STRENGTHS = tuple(10.0**power for power in (-7, -6, -5, -4, -3, -2, -1, 0))
 FLOOR = 0.01
 """Fraction of the penalty that pulls values to zero, where nothing else says what they are."""
 
+FOLDS = 30
+"""Runs of poses that are left out in turn when the smoothness is chosen."""
+
 _TRIAL = 1500
 _MOST_SIZED = 512
 _GROUPS = 48
@@ -136,6 +139,11 @@ def solve_together(
         for domain, own, mask, block, feature in zip(domains, resolved, masks, blocks, features, strict=True)
     ]
     return terms, error
+
+
+def runs_of(poses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return poses in runs that are left out one at a time: the next frame of a clip would give too much away."""
+    return [run for run in np.array_split(poses, min(FOLDS, len(poses))) if len(run)]
 
 
 def solve_for(

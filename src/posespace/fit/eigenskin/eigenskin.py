@@ -17,7 +17,7 @@ from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, solve_for, solve_together
+from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, runs_of, solve_together
 from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
@@ -25,6 +25,7 @@ from posespace.fit.eigenskin.together import terms_together
 from posespace.fit.merged import merged
 from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
+from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.kernels import KERNELS
@@ -57,9 +58,6 @@ NEAR = 0.005
 MOST_READ = 512
 """Poses whose displacements are read as they are, of one thing or of several; where there are more, the skin is learned
 by regression alone, which passes over the poses and holds none of them."""
-
-FOLDS = 30
-"""Runs of poses that are left out in turn when the smoothness is chosen."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +169,7 @@ class EigenSkin:
         """Terms of single domains solved from all poses at once."""
         near = [self._loose(term, neighbours) for term in alone]
         domains = [term.domain for term in alone if isinstance(term.domain, Domain)]
-        settings, folds = RBF(self.kernel, self.radius), _folds(np.flatnonzero(several))
+        settings, folds = RBF(self.kernel, self.radius), runs_of(np.flatnonzero(several))
         return solve_together(domains, settings, examples, data, near, folds)[0]
 
     def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
@@ -216,7 +214,7 @@ class EigenSkin:
                 masks.append(near[a] * near[b])
         if not domains:
             return []
-        folds = _folds(np.arange(len(together)))
+        folds = runs_of(np.arange(len(together)))
         found, _ = solve_together(domains, RBF(self.kernel, self.radius), together, left, masks, folds)
         return [replace(term, features=_at_rows(term.features, several)) for term in found]
 
@@ -229,34 +227,6 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
         if isinstance(term.domain, Together) and term.domain.left_out.shrink < 1
     }
     return {"left out, fraction of plain skinning's error": round(expected_error(terms), 4), "shrunk to": shrunk}
-
-
-def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
-    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3).
-
-    How much large corrections are held back is what best predicts poses that are left out.
-    """
-    rig = examples.rig
-    coordinates = [
-        layer.driver.interpolant(layer.driver.space.coordinates(examples.motion, rig.skeleton)) for layer in layers
-    ]
-    masks = [np.zeros(len(rig.mesh.points), dtype=np.float32) for _ in layers]
-    for mask, layer in zip(masks, layers, strict=True):
-        mask[layer.support] = 1
-    # Fitted to every pose as it is, the corrections would swing between poses that move much at once.
-    folds = _folds(np.arange(len(examples)))
-    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], folds)
-    shared = []
-    for layer, basis in zip(layers, bases, strict=True):
-        # A component acts on the normals where it acts on the points, so that the budget holds for both.
-        acts = (np.asarray(layer.basis) != 0).max(axis=2, keepdims=True)
-        shared.append(replace(layer, normal_basis=PackedBasis.pack(basis * acts, bits)))
-    return shared
-
-
-def _folds(poses: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Poses in runs that are left out one at a time: the next frame of a clip would give too much away."""
-    return [run for run in np.array_split(poses, min(FOLDS, len(poses))) if len(run)]
 
 
 def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:

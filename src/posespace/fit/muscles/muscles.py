@@ -20,6 +20,8 @@ from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals, principal_signals
 from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
 from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates, tried_poses
+from posespace.fit.residuals import normal_residuals
+from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.layer import Driver, Layer
@@ -32,6 +34,7 @@ from posespace.skin import Skin
 KINDS = {"ica": independent_signals, "pca": principal_signals}
 
 BONES = ("auto", "nearest", "weights")
+NORMALS = ("none", "shared")
 
 MOST_CHOSEN = 20
 """Most signals tried when their number is chosen."""
@@ -64,6 +67,8 @@ class Muscles:
     kind : "ica": independent signals; "pca": the principal components that span the same, to compare with
     bones : "nearest": each vertex moves with its nearest bone alone, as in the paper; "weights": as the rig blends
         them; "auto": the rig's, unless the nearest bones have less than half of their error on left-out frames
+    normals : "none": normals follow from the posed surface; "shared": corrections driven by the same signals, which
+        other programs and the browser can show. They are fitted with all frames in memory
     bits : per stored number: 32, 16 or 8
     """
 
@@ -74,6 +79,7 @@ class Muscles:
     smoothing: float | None = None
     kind: str = field(default="ica", metadata={"choices": tuple(KINDS)})
     bones: str = field(default="auto", metadata={"choices": BONES})
+    normals: str = field(default="none", metadata={"choices": NORMALS})
     bits: int = 16
 
     def __post_init__(self) -> None:
@@ -90,6 +96,7 @@ class Muscles:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         check.choice("kind", self.kind, tuple(KINDS))
         check.choice("bones", self.bones, BONES)
+        check.choice("normals", self.normals, NORMALS)
 
     def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:
         """Return the skin of the examples, which are frames in order of time.
@@ -111,6 +118,9 @@ class Muscles:
             warnings.warn(message, stacklevel=2)
             return Skin(examples.rig, about=about_fit("muscles", self, poses))
         layers = self._layers(best, examples, tried)
+        if self.normals == "shared":
+            seen = replace(examples, rig=best.rig)
+            layers = share_normals(seen, layers, normal_residuals(seen), self.bits)
         own = {
             **said_of_links(examples.rig.skeleton),
             "bones": best.bones,

@@ -20,6 +20,7 @@ from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Wanted
 from posespace.formats.gltf.animation import Actor, read_motions
 from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.looks import Looks
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
@@ -132,6 +133,8 @@ def _parts(document: Document, nodes: Nodes) -> tuple[list[Binding], list[MeshNo
     if len(found) < len(meshes):
         document.note(f"{len(meshes) - len(found)} meshes that no node shows are left out")
     skins = document.root.parts("skins", "skin", ())
+    found_grid = Grid.of(document.root)
+    grid = np.eye(4) if found_grid is None else found_grid.matrix
     bound: dict[int, tuple[Binding, Floats, tuple[int, ...]]] = {}
     bindings: list[Binding] = []
     loose: list[MeshNode] = []
@@ -143,19 +146,22 @@ def _parts(document: Document, nodes: Nodes) -> tuple[list[Binding], list[MeshNo
             loose.append(MeshNode(node, number, mesh, nodes.world[node]))
             continue
         if skin not in bound:
-            bound[skin] = _bind(document, bindings, skins[skin], nodes)
+            bound[skin] = _bind(document, bindings, skins[skin], nodes, grid)
         binding, move, joints = bound[skin]
         binding.parts.append(MeshNode(node, number, mesh, move, joints))
     return sorted(bindings, key=lambda binding: -binding.size), loose
 
 
 def _bind(
-    document: Document, bindings: list[Binding], skin: Fields, nodes: Nodes
+    document: Document, bindings: list[Binding], skin: Fields, nodes: Nodes, grid: Floats
 ) -> tuple[Binding, Floats, tuple[int, ...]]:
-    """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints."""
+    """Add a skin to the binding it is one rig with, or to a new one; also return how its points move and its joints.
+
+    `grid` (4, 4) brings the numbers of its positions to where they stand for.
+    """
     document.spend(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
-    own = _inverse_bind(document, skin, joints)
+    own = _inverse_bind(document, skin, joints) @ np.linalg.inv(grid)
     for binding in bindings:
         if binding.inverse_bind.keys().isdisjoint(joints):
             continue
@@ -166,10 +172,10 @@ def _bind(
             back = np.linalg.inv(move)
             for joint, matrix in zip(joints, own, strict=True):
                 binding.inverse_bind.setdefault(joint, matrix @ back)
-            return binding, move, joints
+            return binding, move @ grid, joints
     document.spend(_STEPS_A_RIG, "rigs")
     bindings.append(Binding(dict(zip(joints, own, strict=True))))
-    return bindings[-1], np.eye(4), joints
+    return bindings[-1], grid, joints
 
 
 def _joints(skin: Fields, nodes: Nodes) -> tuple[int, ...]:

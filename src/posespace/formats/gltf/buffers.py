@@ -22,13 +22,14 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
+from posespace.formats.gltf import meshopt
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 """Components per element, of the types that are used here."""
 
-_COMPRESSIONS = ("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_meshopt_compression")
-_HARMLESS = ("KHR_mesh_quantization",)
+_UNREAD = ("KHR_draco_mesh_compression",)
+_READ = ("KHR_mesh_quantization", *meshopt.READ)
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 
 _NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
@@ -54,6 +55,7 @@ class Document:
         self._steps = _STEPS_ANY_FILE + len(data) // _BYTES_A_STEP
         self._notes: Counter[str] = Counter()
         self._loaded: dict[int | Path, memoryview] = {}
+        self._decoded: dict[int, memoryview] = {}
         self._check_version()
         self.accessor_count = self.root.length("accessors")
         """How many accessors the file has."""
@@ -132,9 +134,9 @@ class Document:
         if not version.startswith("2."):
             raise InputError(f"expected glTF version 2, got {shown(version)}")
         for extension in self.root.texts("extensionsRequired", ()):
-            if extension in _COMPRESSIONS:
+            if extension in _UNREAD:
                 raise InputError(f"is compressed by {extension}, which is not read; export it without compression")
-            if extension not in _HARMLESS:
+            if extension not in _READ:
                 self.note(f"the file requires the extension {shown(extension)}, which is left out")
 
     def _read(self, index: int, kind: str, what: str, count: int | None) -> NDArray[Any]:
@@ -190,8 +192,22 @@ class Document:
 
     def _view(self, index: int) -> memoryview:
         fields = self.root.part_of("bufferViews", index, "buffer view")
-        buffer = fields.integer("buffer", below=self._buffer_count)
-        data = self._buffer(buffer)
+        extensions = fields.part("extensions", {})
+        for name in meshopt.READ:
+            if name in extensions:
+                return self._decode(index, extensions.part(name), fields.integer("byteLength"))
+        return self._bytes(fields)
+
+    def _decode(self, index: int, extension: Fields, length: int) -> memoryview:
+        """Return the bytes of a compressed view, decoded when first asked for."""
+        if index not in self._decoded:
+            self.take(length // 4, extension.where)
+            self._decoded[index] = meshopt.decoded(extension, self._bytes(extension), length)
+        return self._decoded[index]
+
+    def _bytes(self, fields: Fields) -> memoryview:
+        """Return the part of a buffer that some fields name."""
+        data = self._buffer(fields.integer("buffer", below=self._buffer_count))
         start, length = fields.integer("byteOffset", default=0), fields.integer("byteLength")
         if start + length > len(data):
             raise InputError(f"{fields.where} ends at byte {start + length}, its buffer holds {len(data)}")

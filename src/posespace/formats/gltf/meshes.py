@@ -210,8 +210,9 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     start = 0
     for part in parts:
         rows = slice(start, start + part.mesh.size)
+        turn = _normal_move(part.move) if normals else part.move[:3, :3]
         for morph, name in enumerate(by_mesh[part.number]):
-            moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ part.move[:3, :3].T
+            moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ turn.T
             total[name][rows] = moved
         own = nodes.weights[part.node]
         weights = part.mesh.default_weights if own is None else own
@@ -285,6 +286,14 @@ def _displacements(document: Document, mesh: GltfMesh, morph: int, normals: bool
         else:
             found.append(document.floats(accessor, "VEC3", f"{primitive.where} target {morph}", count))
     return np.concatenate(found)
+
+
+def _normal_move(move: Floats) -> Floats:
+    """How a move (4, 4) carries normals (3, 3): by its cofactors, without its size."""
+    linear = move[:3, :3]
+    size = np.cbrt(np.linalg.det(linear))
+    found: Floats = size * np.linalg.inv(linear).T
+    return found
 
 
 def _moved(points: Floats, move: Floats) -> Floats:

@@ -16,8 +16,8 @@ from posespace.errors import FileError, InputError
 from posespace.formats import files, gltf
 from posespace.formats.checked_json import Fields
 from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.extension import EXTENSION, VERSION
 from posespace.formats.gltf.meshes import read_morphs
-from posespace.formats.gltf.write.drivers import EXTENSION, VERSION
 from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array
@@ -225,7 +225,10 @@ def _packed(dense: Floats, bits: int, steps: Sequence[float]) -> Basis:
     if bits == 32 or len(steps) != len(dense):
         return PackedBasis.pack(dense, 32)
     scales = np.array(steps, dtype=np.float32)
-    whole = np.rint(dense / np.array(steps)[:, None, None]).astype(np.int8 if bits == 8 else np.int16)
+    kind: type[np.signedinteger[Any]] = np.int8 if bits == 8 else np.int16
+    # Where the file has been rounded, the largest may come out a little larger.
+    most = np.iinfo(kind).max
+    whole = np.clip(np.rint(dense / np.array(steps)[:, None, None]), -most, most).astype(kind)
     kept = (whole != 0).any(axis=2)
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
     small = np.uint16 if dense.shape[1] <= 2**16 else np.uint32

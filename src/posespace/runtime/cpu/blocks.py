@@ -15,7 +15,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.geometry.morton import curve_order
-from posespace.rig import Rig
 from posespace.runtime.compiled import Ints32
 from posespace.runtime.cpu.lanes import LANES
 from posespace.runtime.drive_tables import TRANSFORM, Drive
@@ -99,8 +98,8 @@ def blocks_of(skin: Skin, drive: Drive) -> Blocks:
     count = len(rig.mesh.points)
     points, scales = point_entries(skin, drive)
     normals, normal_scales = normal_entries(skin, drive) or (None, np.ones(drive.columns))
-    bones = bone_entries(rig)
-    order, in_order = _best_order(rig, bones, points, drive.columns)
+    bones = bone_entries(skin)
+    order, in_order = _best_order(skin, bones, points, drive.columns)
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     padded = np.concatenate([order, np.repeat(order[-1:], -count % LANES)]).astype(np.int32)
@@ -121,15 +120,16 @@ def blocks_of(skin: Skin, drive: Drive) -> Blocks:
     )
 
 
-def _best_order(rig: Rig, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
+def _best_order(skin: Skin, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
     """The order of vertices with the least work per frame, and whether it is the mesh's own."""
-    count = len(rig.mesh.points)
-    natural, near = np.arange(count), curve_order(rig.mesh.points, 16)
+    points_at = skin.rig.mesh.points
+    count = len(points_at)
+    natural, near = np.arange(count), curve_order(points_at, 16)
     costs = []
     for order in (natural, near):
         rank = np.empty(count, np.int64)
         rank[order] = np.arange(count)
-        costs.append(_BONE * _block_entries(bones, rank, len(rig.skeleton)) + _block_entries(points, rank, columns))
+        costs.append(_BONE * _block_entries(bones, rank, skin.binding[2]) + _block_entries(points, rank, columns))
     own = costs[0] <= costs[1] + _SCATTER * (count / LANES)
     return (natural, True) if own else (near, False)
 

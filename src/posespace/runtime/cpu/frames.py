@@ -21,15 +21,21 @@ _TILE = 64
 
 
 def _frame_points(
-    tables: DriveTables, pose: Floats, blocks: RestBlocks, basis: BlockBasis, frame: Frame, out: Floats32
+    tables: DriveTables,
+    pose: Floats,
+    blocks: RestBlocks,
+    basis: BlockBasis,
+    frame: Frame,
+    palette: Floats32,
+    out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write a pose's points; each core takes a share of the blocks."""
+    """Write a pose's points, skinned with `palette`: the frame's own, or another one; each core takes some blocks."""
     drive(tables, pose, frame.scratch, frame.palette, frame.coordinates)
     unit, exact = factor(basis, 0, frame)
     # Only plain arrays can enter a parallel loop.
     rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), _, _ = basis
-    scratch, palette, coordinates, factors, halves = frame
+    scratch, _, coordinates, factors, halves = frame
     for share in prange(len(cuts) - 1):
         skin_points(
             cuts[share],

@@ -24,6 +24,7 @@ from posespace.runtime.drive import drive, drive_again, require_ordinary
 from posespace.runtime.drive_tables import TRANSFORM
 from posespace.runtime.dual_quaternions import dual_palette
 from posespace.runtime.entries import owned
+from posespace.runtime.learned import PosedBones
 from posespace.runtime.player import Player, Shape
 from posespace.runtime.surface_normals import SurfaceNormals
 from posespace.skin import Skin
@@ -57,7 +58,7 @@ class CPUPlayer(Player):
         if threads is not None and not 1 <= check.whole("threads", threads) <= most:
             raise InputError(f"threads: expected 1 to {most}, got {threads}")
         self.blocks = blocks_of(skin, self._drive)
-        worth = threads != 1 and (threads is not None or self.blocks.vertices >= _MANY) and cores.cores_work()
+        worth = threads != 1 and (threads is not None or self.vertices >= _MANY) and cores.cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._alone = threads == 1
         self._loops = frames.ON_ALL_CORES if self.threads > 1 else frames.ALONE
@@ -69,6 +70,7 @@ class CPUPlayer(Player):
             self._still = np.eye(3, 4, dtype=np.float32).ravel()
             self._weights = skin.rig.weights.astype(np.float64)
             self._influences = owned("rig influences", skin.rig.influences, len(skin.rig.skeleton))
+        self._bones = None if skin.bones is None else PosedBones(skin)
         detail = skin.detail
         self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, self.threads)
         on_surface = self.normals and not self._carried and detail is None
@@ -77,12 +79,19 @@ class CPUPlayer(Player):
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a frame reads and writes: bones, skinned points, detail."""
+        parts = (self.blocks, self._bones, self._detail, self._surface_normals)
+        return sum(part.nbytes for part in parts if part is not None)
+
     def _make_room(self) -> None:
         super()._make_room()
         if self.threads > 1:
             self._lock = cores.TURN
         self._work = self._made_frame(())
         self._scratch = self._work.scratch
+        self._palette = self._work.palette
         self._skin = self._skin_function()
         self._frame = self._frame_function()
         # A clone has its own batch: this one's writes where this one works.
@@ -120,6 +129,8 @@ class CPUPlayer(Player):
     def _batch(self) -> WriteBatch:
         """What a batch does; chosen at the first one, as looking for a parallel layer would slow down every start."""
         self._batch_turn: AbstractContextManager[object] = nullcontext()
+        if self._bones is not None:
+            return self._write_learned
         if not self._linear or self.skin.detail is not None:
             return self._write_singly
         # A batch is long enough for all cores, whatever the mesh.
@@ -141,9 +152,15 @@ class CPUPlayer(Player):
         )
 
     def _driven(self) -> tuple[Floats32, Floats]:
+        self._pose_bones()
         drive(self._drive.tables, self._pose, self._work.scratch, self._work.palette, self._work.coordinates)
         require_ordinary(self._scratch.item(-1))
-        return self._work.palette, self._work.coordinates
+        return self._palette, self._work.coordinates
+
+    def _pose_bones(self) -> None:
+        """Where bones are learned, find their transforms, and go on with the pose as they see it."""
+        if self._bones is not None:
+            self._palette = self._bones.palettes(self._pose[None])[0]
 
     def redrive(self, times: int) -> None:
         """Drive the last pose `times` times, for what the first stage alone costs within a frame."""
@@ -151,15 +168,18 @@ class CPUPlayer(Player):
         drive_again(self._drive.tables, self._pose, work.scratch, work.palette, work.coordinates, times)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
+        self._pose_bones()
         self._frame(points, normals)
         require_ordinary(self._scratch.item(-1))
 
     def _skin_points(self, points: Floats32, normals: Floats32 | None) -> None:
         del normals  # None, or written later from the surface.
-        self._loops.frame_points(self._drive.tables, self._pose, self._rest, self._basis, self._work, points)
+        self._loops.frame_points(
+            self._drive.tables, self._pose, self._rest, self._basis, self._work, self._palette, points
+        )
 
     def _skin_both(self, points: Floats32, normals: Floats32 | None) -> None:
-        bases, palette = (self._basis, self._normal_basis), self._work.palette
+        bases, palette = (self._basis, self._normal_basis), self._palette
         self._loops.frame_both(self._drive.tables, self._pose, self._rest, *bases, self._work, palette, points, normals)
 
     def _skin_dual(self, points: Floats32, normals: Floats32 | None) -> None:
@@ -205,6 +225,15 @@ class CPUPlayer(Player):
         for row, pose in enumerate(poses):
             self._pose[:] = pose
             self._play(out[row], None if normals is None else normals[row])
+
+    def _write_learned(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
+        del works
+        assert self._bones is not None
+        palettes = self._bones.palettes(poses)
+        for row, pose in enumerate(poses):
+            self._pose[:], self._palette = pose, palettes[row]
+            self._frame(out[row], None if normals is None else normals[row])
+            require_ordinary(self._scratch.item(-1))
 
     def _write_many_points(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         del normals

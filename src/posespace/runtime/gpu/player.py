@@ -68,6 +68,8 @@ class GPUPlayer(Player):
     """
 
     def __init__(self, skin: Skin, normals: bool = True, device: Any = None) -> None:
+        if skin.bones is not None:
+            raise InputError('the GPU does not play learned bones yet; compile the skin with backend="cpu"')
         super().__init__(skin, normals)
         self._owned = device is None
         self.device = webgpu.opened() if device is None else webgpu.checked(device)

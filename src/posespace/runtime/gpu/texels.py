@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.mesh import Mesh
-from posespace.rig import Rig
 from posespace.runtime.drive_tables import Drive
 from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.runtime.gpu.walks import ranks_of, walks_of
@@ -74,7 +73,7 @@ def texels_of(skin: Skin, drive: Drive, rows: int, surface: bool) -> SkinTexels:
     lists = np.concatenate([points.vertices, count + normals.vertices])
     starts, displacements = _listed(lists, 2 * count, per_texel, both.columns, both.values.astype(kind))
     fan_starts, fans = _fans(rig.mesh) if surface else (starts[count:], np.zeros((1, 4), np.uint32))
-    bones = _bones(rig, rows)
+    bones = _bones(skin, rows)
     return SkinTexels(
         rest=_vectors(rig.mesh.points, starts[:count]),
         rest_normals=_vectors(rig.normals, fan_starts),
@@ -137,10 +136,10 @@ def _mark(words: Texels, starts: NDArray[np.integer]) -> None:
     words[follows] |= MORE
 
 
-def _bones(rig: Rig, rows: int) -> Texels:
+def _bones(skin: Skin, rows: int) -> Texels:
     """Texels (N, B, 4) of two bones each, strongest first; one that is not there has no weight."""
-    found = bone_entries(rig)
-    count = len(rig.mesh.points)
+    found = bone_entries(skin)
+    count = len(skin.rig.mesh.points)
     order = np.lexsort((-found.values, found.vertices))
     lengths = np.bincount(found.vertices, minlength=count)
     texels = -(-lengths // 2)

@@ -62,8 +62,9 @@ def test_three_shows_what_the_skin_gives(node: Runner, files: list[Exported], tm
 
 
 def test_blender_shows_what_the_skin_gives(blender: Runner, files: list[Exported], tmp_path: Path) -> None:
-    run_jobs(blender, "blender_play.py", jobs_of(files), tmp_path)
-    assert_plays(files)
+    read = [each for each in files if each.compression != "meshopt"]  # which Blender 4.2 does not know
+    run_jobs(blender, "blender_play.py", jobs_of(read), tmp_path)
+    assert_plays(read)
 
 
 def test_a_textured_rig_comes_back_textured(node: Runner, blender: Runner, data: Path, tmp_path: Path) -> None:

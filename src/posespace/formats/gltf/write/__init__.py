@@ -10,12 +10,15 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.formats.gltf import meshopt
+from posespace.formats.gltf.extension import EXTENSION
+from posespace.formats.gltf.grid import QUANTIZED, Grid
 from posespace.formats.gltf.write.buffers import Output
-from posespace.formats.gltf.write.drivers import EXTENSION, file_drivers
+from posespace.formats.gltf.write.drivers import file_drivers
 from posespace.formats.gltf.write.frames import in_order, with_frames
 from posespace.formats.gltf.write.joints import Bones, make_nodes
 from posespace.formats.gltf.write.looks import look_objects
-from posespace.formats.gltf.write.morph_targets import Target, make_targets
+from posespace.formats.gltf.write.morph_targets import Target, make_targets, stretched
 from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.gltf.write.surfaces import make_surfaces
 from posespace.motion import Motion
@@ -25,7 +28,13 @@ from posespace.skin import Skin
 
 
 def write(
-    path: Path, skin: Skin, motion: Motion | None = None, rate: float = 30.0, unit: float | None = None, up: str = "y"
+    path: Path,
+    skin: Skin,
+    motion: Motion | None = None,
+    rate: float = 30.0,
+    unit: float | None = None,
+    up: str = "y",
+    compression: str = "none",
 ) -> list[str]:
     """Write a skin, and a motion of it, to a `.glb` or `.gltf` file; returns one line on each thing it cannot hold.
 
@@ -39,7 +48,12 @@ def write(
     rig, look = place.rig(skin.rig), skin.rig.mesh.look
     targets = make_targets(skin, Motion.from_poses([Pose.rest(skin.rig.skeleton)]), frames)
     output, bones = Output(), make_nodes(rig)
-    surfaces = make_surfaces(output, path.stem, rig, look, targets, place)
+    grid = None
+    if compression != "none":
+        grid = _grid(rig, targets, place)
+        targets = stretched(targets, grid.size / place.scale)
+    surfaces = make_surfaces(output, path.stem, rig, look, targets, place, grid)
+    bind = bones.inverse_bind if grid is None else grid.bind(bones.inverse_bind)
     first = len(bones.nodes)
     parts: dict[str, Any] = {
         "scene": 0,
@@ -48,24 +62,30 @@ def write(
             *bones.nodes,
             *({"name": each.mesh["name"], "mesh": k, "skin": 0} for k, each in enumerate(surfaces)),
         ],
-        **_with_drivers(look_objects(output, look), file_drivers(output, skin, bones, place, up)),
+        **_extended(look_objects(output, look), file_drivers(output, skin, bones, place, up, grid), compression),
         "meshes": [each.mesh for each in surfaces],
-        "skins": [
-            {"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bones.inverse_bind)}
-        ],
+        "skins": [{"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bind)}],
     }
     if keys is not None and frames is not None:
         moved = [each.targets for each in surfaces]
         animation = _animation(output, frames, rig, bones, moved, place.scale)
         parts["animations"] = [{**animation, **_pose_names(keys)}]
-    output.save(path, parts)
+    output.save(path, parts, compressed=compression == "meshopt")
     return _left_out(skin)
 
 
-def _with_drivers(objects: dict[str, Any], drivers: dict[str, Any]) -> dict[str, Any]:
-    """Return the file's objects with the extension that drives its targets, which no player must know."""
-    used = [*objects.get("extensionsUsed", []), EXTENSION]
-    return {**objects, "extensionsUsed": used, "extensions": {EXTENSION: drivers}}
+def _grid(rig: Rig, targets: Sequence[Target], place: Placement) -> Grid:
+    """The grid on which the positions and displacements of a file are whole numbers."""
+    return Grid.around(rig.mesh.points, (place.offsets(each.points) for each in targets if each.points is not None))
+
+
+def _extended(objects: dict[str, Any], drivers: dict[str, Any], compression: str) -> dict[str, Any]:
+    """Return the file's objects with its extensions; no player must know the one that drives its targets."""
+    needed = {"none": [], "quantized": [QUANTIZED], "meshopt": [QUANTIZED, meshopt.EXTENSION]}[compression]
+    required = [*objects.get("extensionsRequired", []), *needed]
+    used = [*objects.get("extensionsUsed", []), *needed, EXTENSION]
+    found = {**objects, "extensionsUsed": used, "extensions": {EXTENSION: drivers}}
+    return {**found, "extensionsRequired": required} if required else found
 
 
 def _left_out(skin: Skin) -> list[str]:

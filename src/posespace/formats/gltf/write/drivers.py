@@ -14,6 +14,8 @@ import numpy as np
 
 from posespace.basis import PackedBasis
 from posespace.check import Floats
+from posespace.formats.gltf.extension import VERSION
+from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.write.buffers import Output
 from posespace.formats.gltf.write.joints import Bones
 from posespace.formats.gltf.write.morph_targets import Target
@@ -22,9 +24,6 @@ from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Basis, Driver, Layer
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
-
-EXTENSION = "POSESPACE_drivers"
-VERSION = 1
 
 Json = dict[str, Any]
 
@@ -44,13 +43,13 @@ class _Numbers:
         self._count += self._parts[-1].size
         return start
 
-    def content(self) -> bytes:
-        """Return all of them, little-endian."""
-        return np.concatenate(self._parts).astype("<f8").tobytes()
+    def content(self) -> Floats:
+        """Return all of them."""
+        return np.concatenate(self._parts)
 
 
-def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str) -> Json:
-    """Return the file's part of the extension."""
+def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str, grid: Grid | None = None) -> Json:
+    """Return the file's part of the extension; `grid` is where the positions of its meshes are whole numbers."""
     numbers = _Numbers()
     skeleton, number = skin.rig.skeleton, {id(driver): k for k, driver in enumerate(skin.drivers)}
     json: Json = {
@@ -64,7 +63,8 @@ def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up:
         "layers": [_layer(layer, number) for layer in skin.layers],
         "about": dict(skin.about),
     }
-    return json | {"numbers": output.add_bytes(numbers.content())}
+    json |= {} if grid is None else {"grid": [*grid.centre.tolist(), grid.size]}
+    return json | {"numbers": output.add_numbers(numbers.content())}
 
 
 def mesh_drivers(targets: Sequence[Target]) -> Json:

@@ -22,6 +22,10 @@ _STILL = 1e-7
 """Coordinates that move nothing farther than this fraction of the box are as good as zero."""
 
 
+_MOST_STRETCH = 1000.0
+"""Most that a target is stretched: weights stay well above what single precision can tell apart."""
+
+
 @dataclass(frozen=True, eq=False)
 class Component:
     """One component of a layer, or a blend shape of the rig's own file.
@@ -100,6 +104,24 @@ def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target
     found += offset.target(0 if motion is None else len(motion))
     names = short_names(target.name for target in found)
     return [replace(target, name=name) for name, target in zip(names, found, strict=True)]
+
+
+def stretched(targets: list[Target], most: float) -> list[Target]:
+    """Return targets that go farther at smaller weights, so that numbers stored as whole ones keep more digits.
+
+    No displacement becomes longer than `most`, in the skin's unit, and no correction of a normal longer than 1.
+    """
+    return [_stretched(target, most) if target.layer >= 0 else target for target in targets]
+
+
+def _stretched(target: Target, most: float) -> Target:
+    room = [(target.points, most), (target.normals, 1.0)]
+    lengths = [(float(np.linalg.norm(part, axis=1).max(initial=0.0)), end) for part, end in room if part is not None]
+    factor = min((end / length for length, end in lengths if length > 0), default=1.0)
+    factor = min(max(factor, 1.0), _MOST_STRETCH)
+    points, normals = (None if part is None else factor * part for part, _ in room)
+    shown, weights, scale = target.shown / factor, target.weights / factor, target.scale * factor
+    return replace(target, points=points, normals=normals, shown=shown, weights=weights, scale=scale)
 
 
 def _range(each: Component, still: float) -> tuple[float, float]:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.formats.gltf.extension import EXTENSION
+from posespace.formats.gltf.grid import Grid, whole, whole_weights
 from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
-from posespace.formats.gltf.write.drivers import EXTENSION, mesh_drivers
+from posespace.formats.gltf.write.drivers import mesh_drivers
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.formats.gltf.write.placement import Placement
@@ -37,13 +39,22 @@ class Surface:
 
 
 def make_surfaces(
-    output: Output, name: str, rig: Rig, look: Look | None, targets: Sequence[Target], place: Placement
+    output: Output,
+    name: str,
+    rig: Rig,
+    look: Look | None,
+    targets: Sequence[Target],
+    place: Placement,
+    grid: Grid | None = None,
 ) -> list[Surface]:
-    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no look."""
+    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no look.
+
+    With a `grid` the numbers of vertices and targets are whole.
+    """
     whole = Piece(0, 0, slice(0, len(rig.mesh.points)), slice(0, len(rig.mesh.triangles)))
     pieces = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
     names = (name,) if look is None else look.meshes
-    vertices = _Vertices(output, rig, look, place, any(target.normals is not None for target in targets))
+    vertices = _Vertices(output, rig, look, place, any(target.normals is not None for target in targets), grid)
     found = []
     for mesh in dict.fromkeys(piece.mesh for piece in pieces):
         own = [piece for piece in pieces if piece.mesh == mesh]
@@ -56,9 +67,11 @@ def make_surfaces(
 class _Vertices:
     """Adds the vertices of a file once, however many primitives share them."""
 
-    def __init__(self, output: Output, rig: Rig, look: Look | None, place: Placement, with_normals: bool) -> None:
+    def __init__(
+        self, output: Output, rig: Rig, look: Look | None, place: Placement, with_normals: bool, grid: Grid | None
+    ) -> None:
         self.output, self.rig, self.look, self.place = output, rig, look, place
-        self.with_normals = with_normals
+        self.with_normals, self.grid = with_normals, grid
         self._influences = _influences(rig)
         self._normals = unit(_normals(rig, look, place, with_normals))
         self._found: dict[tuple[int, int], Json] = {}
@@ -67,16 +80,22 @@ class _Vertices:
         """Return the accessors of the vertices in some rows."""
         key = (rows.start, rows.stop)
         if key not in self._found:
-            output = self.output
-            found = {
-                "POSITION": output.add(self.rig.mesh.points[rows].astype(np.float32), VERTICES, bounds=True),
-                "NORMAL": output.add(self._normals[rows], VERTICES),
-            }
+            output, grid = self.output, self.grid
+            points, normals = self.rig.mesh.points[rows].astype(np.float32), self._normals[rows]
             joints, weights = (table[rows] for table in self._influences)
+            made: list[NDArray[Any]] = [points, normals, weights]
+            if grid is not None:
+                made = [grid.points(points), whole(normals, 127).astype(np.int8), whole_weights(weights)]
+                joints = np.where(made[2] > 0, joints, 0).astype(joints.dtype)
+            fractions = grid is not None
+            found = {
+                "POSITION": output.add(made[0], VERTICES, bounds=True, normalized=fractions),
+                "NORMAL": output.add(made[1], VERTICES, normalized=fractions),
+            }
             for k in range(joints.shape[1] // 4):
                 four = slice(4 * k, 4 * k + 4)
                 found[f"JOINTS_{k}"] = output.add(joints[:, four], VERTICES)
-                found[f"WEIGHTS_{k}"] = output.add(weights[:, four], VERTICES)
+                found[f"WEIGHTS_{k}"] = output.add(made[2][:, four], VERTICES, normalized=fractions)
             if self.look is not None:
                 found |= look_attributes(output, self.look, rows, self.place)
             self._found[key] = found
@@ -84,16 +103,30 @@ class _Vertices:
 
     def targets(self, targets: Sequence[Target], rows: slice) -> list[Json]:
         """Return the accessors of targets. All have the same kinds: some loaders take a missing one for the rest."""
-        return [
-            {"POSITION": self._target(target, target.points, rows, self.place.scale)}
-            | ({"NORMAL": self._target(target, target.normals, rows, 1.0)} if self.with_normals else {})
-            for target in targets
-        ]
+        return [self._target(target, rows) for target in targets]
 
-    def _target(self, target: Target, values: Floats | None, rows: slice, scale: float) -> int:
+    def _target(self, target: Target, rows: slice) -> Json:
         first, last = np.searchsorted(target.support, (rows.start, rows.stop))
-        own = np.zeros((0, 3)) if values is None else self.place.directions(scale * values[first:last])
-        return self.output.add_sparse(target.support[first : first + len(own)] - rows.start, own, _size(rows))
+        support, none = target.support[first:last] - rows.start, np.zeros((last - first, 3))
+        stored = {"POSITION": self._moved(none if target.points is None else target.points[first:last])}
+        if self.with_normals:
+            turned = none if target.normals is None else target.normals[first:last]
+            stored["NORMAL"] = self._turned(turned, learned=target.layer >= 0)
+        # Both have the same vertices, so that they share a list of them.
+        kept = np.any([each.any(axis=1) for each in stored.values()], axis=0)
+        return {
+            name: self.output.add_sparse(support[kept], values[kept], _size(rows)) for name, values in stored.items()
+        }
+
+    def _moved(self, values: Floats) -> NDArray[Any]:
+        moved = self.place.offsets(values)
+        return moved if self.grid is None else self.grid.displacements(moved)
+
+    def _turned(self, values: Floats, learned: bool) -> NDArray[Any]:
+        turned = self.place.directions(values)
+        if self.grid is None or np.abs(turned).max(initial=0.0) > 1:  # fractions are at most 1
+            return turned
+        return whole(turned, 127).astype(np.int8) if learned else whole(turned)
 
 
 def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list[Target]) -> Json:

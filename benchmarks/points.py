@@ -1,0 +1,257 @@
+"""Control points: leave-one-out errors on scanned hands, against FKY08, MESHIK and ARAP; detail; what is stored.
+
+Each of 14 examples is left out in turn, and everything, virtual bones and control points too, is found without it. The
+error is the root mean square over the vertices, the largest side of the box being 1, averaged over the 14. Width, ridge
+and k_c of our defaults and of FKY08 are chosen on hand one (--tune) and judged on hand two.
+
+Run: uv run python benchmarks/points.py [--full] [--tune] [--rivals] [--hand 1 2] [--poses spanning random grasps]
+Small by default (3,000 vertices, 100 bones); --full: 49,000 and 196,000 vertices, 1,300 bones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from timing import show
+
+import posespace as ps
+from posespace import rotations
+from posespace.check import Floats
+from posespace.fit.points.detail import fit_detail
+from posespace.followed import followed
+from posespace.report.stored import stored_bytes
+from posespace.rivals.arap import NearestRigid
+from posespace.rivals.meshik import MeshIK
+from posespace.spaces import PoseSpace
+
+BETAS = (3.0, 30.0)
+WIDTHS, RIDGES, NEAR = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2, 5e-2), (3, 4, 7)
+
+PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
+METHODS: dict[str, dict[str, Any]] = {
+    "FKY08, width 1": {**PAPER, "local": "none"},
+    "local in pose, width 1": {**PAPER, "local": "pose"},
+    "local in geometry, width 1": {**PAPER, "local": "geometry"},
+    "both, as in the paper": {**PAPER, "local": "both"},
+    "FKY08, tuned": {"local": "none", "width": 4.0, "ridge": 1e-3},
+    "local in pose, tuned as FKY08": {"local": "pose", "width": 4.0, "ridge": 1e-3},
+    "both, tuned as FKY08": {"local": "both", "width": 4.0, "ridge": 1e-3, "near_points": 7},
+    "defaults": {},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Examples without one of them, whose rest is one of them, their virtual bones, and what was left out."""
+
+    train: ps.Examples
+    bones: ps.Rig
+    truth: Floats
+    heights: Floats
+
+
+def folds(hand: Any, bones: int) -> Iterator[Fold]:
+    """Leave out each example in turn."""
+    examples = replace(hand.examples, heights=hand.heights, levels=1)
+    shapes = np.stack([np.asarray(shape) for _, shape in examples])
+    for left in range(len(examples)):
+        kept = [k for k in range(len(examples)) if k != left]
+        middle = min(kept, key=lambda k: ((shapes[k] - shapes[kept].mean(axis=0)) ** 2).sum())
+        rig = ps.Rig.from_mesh(ps.Mesh(shapes[middle], hand.mesh.triangles, unit=hand.mesh.unit))
+        motion = ps.Motion(np.tile(rotations.IDENTITY, (len(kept), 1, 1)), names=[hand.names[k] for k in kept])
+        train = ps.Examples(rig, motion, shapes[kept], hand.heights[kept], 1)
+        virtual = ps.bones(shapes[kept], bones, hand.mesh.triangles, rest=shapes[middle]).rig
+        yield Fold(train, virtual, shapes[left], hand.heights[left])
+
+
+def held_out(skin: ps.Skin, fold: Fold) -> ps.Pose:
+    """The pose of a skin's points in the shape that was left out."""
+    assert skin.bones is not None
+    shifts = np.zeros((len(skin.rig.skeleton), 3))
+    shifts[1:] = fold.truth[skin.bones.points] - skin.bones.rest
+    return ps.Pose(np.tile(rotations.IDENTITY, (len(shifts), 1)), shifts)
+
+
+def error(points: Floats, fold: Fold) -> float:
+    """Root mean square over the vertices, the largest side of the rest shape's box being 1."""
+    side = float(np.ptp(fold.train.rig.mesh.points, axis=0).max())
+    return float(np.sqrt(((points - fold.truth) ** 2).sum(axis=1).mean())) / side
+
+
+def errors(every: list[Fold], settings: dict[str, Any]) -> dict[float, float]:
+    """The mean error over the folds, by beta."""
+    found: dict[float, list[float]] = {beta: [] for beta in BETAS}
+    for fold in every:
+        skin = ps.ControlPoints(**settings).fit(replace(fold.train, heights=None), fold.bones)
+        assert skin.bones is not None
+        pose = held_out(skin, fold)
+        for beta in BETAS:
+            other = replace(skin, bones=replace(skin.bones, beta=beta))
+            found[beta].append(error(other.pose(pose)[0], fold))
+    return {beta: float(np.mean(values)) for beta, values in found.items()}
+
+
+def rival_error(every: list[Fold], method: Any) -> float:
+    """The mean error of a rival that holds the same points."""
+    found = []
+    for fold in every:
+        skin = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
+        assert skin.bones is not None
+        plain = replace(fold.train, heights=None)
+        surface = method.fit(followed(plain, skin.rig, skin.bones.points))
+        found.append(error(surface.pose(held_out(skin, fold))[0], fold))
+    return float(np.mean(found))
+
+
+def tune(every: list[Fold]) -> list[dict[str, Any]]:
+    """FKY08 and local in geometry over the same grid of width and ridge."""
+    rows = []
+    for width, ridge in itertools.product(WIDTHS, RIDGES):
+        both: dict[str, Any] = {"width": width, "ridge": ridge}
+        row: dict[str, Any] = dict(both)
+        for name, own in (("FKY08", {"local": "none"}), *((f"k_c {k}", {"near_points": k}) for k in NEAR)):
+            row |= {f"{name}, beta {beta:g}": f"{value:.4f}" for beta, value in errors(every, {**both, **own}).items()}
+        rows.append(row)
+    return rows
+
+
+def detail(every: list[Fold]) -> list[dict[str, Any]]:
+    """Errors of the heights of examples that were left out, in micrometres: a static map, the cascade, ours."""
+    kinds: dict[str, Callable[[ps.Skin, Fold], Floats]] = {
+        "static map: one example's": lambda _, fold: np.asarray(fold.train.heights[0]),  # type: ignore[index]
+        "static map: the mean": lambda _, fold: np.mean([fold.train.heights[k] for k in range(13)], axis=0),  # type: ignore[index]
+        "cascade: points → bones → heights": _cascade,
+        "points → heights": _direct,
+    }
+    found: dict[str, list[float]] = {name: [] for name in kinds}
+    for fold in every:
+        skin = ps.ControlPoints().fit(fold.train, fold.bones)
+        for name, predict in kinds.items():
+            found[name].append(float(np.sqrt(((predict(skin, fold) - fold.heights) ** 2).mean())))
+    rows = [{"heights": name, "RMS, µm": round(1000 * float(np.mean(values)), 1)} for name, values in found.items()]
+    return [{**row, "of the static map": round(row["RMS, µm"] / rows[0]["RMS, µm"], 3)} for row in rows]  # type: ignore[operator]
+
+
+def _direct(skin: ps.Skin, fold: Fold) -> Floats:
+    assert skin.detail is not None
+    pose = skin.aligned(held_out(skin, fold))[0]
+    return skin.detail.raised(skin.detail.driver.coordinates(pose, skin.rig.skeleton))
+
+
+def _cascade(skin: ps.Skin, fold: Fold) -> Floats:
+    """Heights from the bones' rotations: learned from those the model gives at the examples."""
+    assert skin.bones is not None
+    seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0]
+    turns = [skin.bones.rotations(pose.translations[1:]) for pose in seen]
+    turns = [np.where((turn * turns[0]).sum(axis=1, keepdims=True) < 0, -turn, turn).ravel() for turn in turns]
+    space = PoseSpace("controls", tuple(f"r{k}" for k in range(len(turns[0]))))
+    relief = fit_detail(fold.train, space, np.stack(turns), 4.0, 1e-3)
+    found = skin.bones.rotations(skin.aligned(held_out(skin, fold))[0].translations[1:])
+    found = np.where((found * turns[0].reshape(found.shape)).sum(axis=1, keepdims=True) < 0, -found, found)
+    return relief.raised(relief.driver.interpolant(found.ravel()[None])[0])
+
+
+def coupling(hand: Any, bones: int) -> list[dict[str, Any]]:
+    """How far the little finger moves when the point nearest to the thumb's tip is moved by 20 mm, at rest."""
+    rig = hand.examples.rig
+    rows = []
+    for name in ("defaults", "both, as in the paper", "FKY08, tuned", "FKY08, width 1"):
+        skin = ps.ControlPoints(**{"bones": bones, **METHODS[name]}).fit(hand.examples)
+        assert skin.bones is not None
+        joint = {joint: rig.skeleton.index(joint) for joint in ("thumb_ip", "little_pip", "little_dip")}
+        weights = rig.dense_weights()
+        places = skin.bones.rest
+        point = int(np.argmax(weights[skin.bones.points][:, joint["thumb_ip"]] + 1e-3 * places[:, 1] / 100))
+        little = weights[:, [joint["little_pip"], joint["little_dip"]]].sum(axis=1) > 0.9
+        start = followed(hand.examples, skin.rig, skin.bones.points).motion[0]
+        shifts = np.array(start.translations)
+        shifts[1 + point] += (0.0, 0.0, -20.0)
+        gap = skin.pose(replace(start, translations=shifts))[0] - skin.pose(start)[0]
+        far = np.linalg.norm(gap, axis=1)
+        rows.append(
+            {
+                "model": name,
+                "at the point, mm": round(float(far[skin.bones.points[point]]), 2),
+                "little finger, mean mm": round(float(far[little].mean()), 3),
+                "little finger, most mm": round(float(far[little].max()), 3),
+            }
+        )
+    return rows
+
+
+def stored(hand: Any, bones: int) -> list[dict[str, Any]]:
+    """Bytes per vertex against those of the examples, and what is lost in fewer bits; the examples that come back."""
+    full = replace(hand.examples, heights=hand.heights, levels=1)
+    count, fine = len(hand.mesh.points), hand.heights.shape[1]
+    skin = ps.ControlPoints(bones=bones).fit(full)
+    assert skin.bones is not None
+    start = followed(full, skin.rig, skin.bones.points).motion
+    # Shapes of three numbers and heights of one, for all 14.
+    bytes_of = {32: 14 * 4 * (3 * count + fine), 16: 14 * 2 * (3 * count + fine), 8: 14 * (3 * count + fine)}
+    rows = []
+    for bits, given in bytes_of.items():
+        packed = skin.packed(bits)
+        lost = [np.linalg.norm(packed.pose(pose)[0] - skin.pose(pose)[0], axis=1).max() for pose in start[:3]]
+        rows.append(
+            {
+                "bits of heights": bits,
+                "bytes per base vertex": round(stored_bytes(packed) / count, 1),
+                "the 14 examples": round(given / count, 1),
+                "lost, largest µm": round(1000 * float(max(lost)), 2),
+                "RMS on its examples": f"{skin.about['rms on its examples']:.4f}",
+            }
+        )
+    return rows
+
+
+def table(every: list[Fold], with_rivals: bool) -> list[dict[str, Any]]:
+    """All methods on one set, against FKY08 with the same beta."""
+    found = {name: errors(every, settings) for name, settings in METHODS.items()}
+    rows = []
+    for name, values in found.items():
+        row: dict[str, Any] = {"method": name}
+        for beta in BETAS:
+            row[f"RMS, beta {beta:g}"] = f"{values[beta]:.4f}"
+            row[f"/ FKY08, beta {beta:g}"] = f"{values[beta] / found['FKY08, width 1'][beta]:.3f}"
+            row[f"/ tuned, beta {beta:g}"] = f"{values[beta] / found['FKY08, tuned'][beta]:.3f}"
+        rows.append(row)
+    if with_rivals:
+        for name, method in (("MESHIK", MeshIK()), ("ARAP from the nearest example", NearestRigid())):
+            value = rival_error(every, method)
+            rows.append({"method": name, **{f"RMS, beta {beta:g}": f"{value:.4f}" for beta in BETAS}})
+    return rows
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="49,000 and 196,000 vertices, 1,300 bones")
+    parser.add_argument("--tune", action="store_true", help="the grid of width and ridge too, on hand one")
+    parser.add_argument("--rivals", action="store_true", help="MESHIK and ARAP too")
+    parser.add_argument("--hand", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--poses", nargs="+", default=["spanning", "random", "grasps"])
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--vertices", type=int, default=3000)
+    parser.add_argument("--bones", type=int, default=100)
+    given = parser.parse_args()
+    vertices, bones = (49_000, 1300) if given.full else (given.vertices, given.bones)
+    for which, poses in itertools.product(given.hand, given.poses):
+        hand = ps.datasets.scanned_hand(which, poses, vertices)
+        every = list(folds(hand, bones))
+        title = f"hand {which}, {poses}, {len(hand.mesh.points)} vertices, {bones} bones"
+        if given.tune and which == 1:
+            show(f"{title}: the grid", tune(every), given.json)
+        show(f"{title}: left out in turn", table(every, given.rivals), given.json)
+        show(f"{title}: heights left out in turn", detail(every), given.json)
+        if poses == "spanning":
+            show(f"{title}: false coupling", coupling(hand, bones), given.json)
+            show(f"{title}: stored", stored(hand, bones), given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Kernel models of the bones' rotations: local to the points near a bone, local to the examples near a pose, or not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from posespace import rotations
+from posespace.check import Floats, Ints
+from posespace.interpolate.kernel_cca import kernel_cca
+
+
+class Models(NamedTuple):
+    """What `LearnedBones` has of them: `widths`, `offsets`, `coefficients`, `heat` and `blended`."""
+
+    widths: Floats
+    offsets: Floats
+    coefficients: Floats
+    heat: Floats
+    blended: int
+
+
+def fit_models(samples: Floats, near: Ints, turns: Floats, width: float, ridge: float, neighbours: int) -> Models:
+    """Fit the models of all bones.
+
+    Parameters
+    ----------
+    samples : (S, M, 3) the points in each example
+    near : (B, C) the points that each bone listens to
+    turns : (S, B, 4) each bone's rotation in each example
+    width : of the kernels, over the median distance of a model's examples
+    ridge : relative to the kernels' mean variance
+    neighbours : how many examples nearest to an example its own model has besides; 0: one model of all examples
+    """
+    squares = squares_of(samples, near)
+    units = units_of(squares)
+    each = np.swapaxes(turns, 0, 1)
+    if not neighbours:
+        middle = middle_of(each)
+        widths = width * units[:, None]
+        relative = same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
+        offsets, coefficients = kernel_cca(squares, relative, widths[:, 0], ridge)
+        return Models(
+            widths,
+            rotations.multiply(middle, offsets)[:, None],
+            rotations.multiply(middle[:, None], coefficients)[:, None],
+            units,
+            1,
+        )
+    return _by_example(squares, each, units, width, ridge, neighbours)
+
+
+def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridge: float, neighbours: int) -> Models:
+    """One model per bone and example, of rotations (B, S, 4) relative to those of the example."""
+    bones, count = squares.shape[:2]
+    widths, offsets = np.empty((bones, count)), np.empty((bones, count, 4))
+    coefficients = np.zeros((bones, count, count, 4))
+    rows = np.arange(bones)[:, None]
+    for example in range(count):
+        hood = np.argsort(squares[:, example], axis=1, kind="stable")[:, : neighbours + 1]
+        own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
+        widths[:, example] = width * units_of(own)
+        here = each[:, example]
+        relative = same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
+        start, weights = kernel_cca(own, relative, widths[:, example], ridge)
+        offsets[:, example] = rotations.multiply(start, here)
+        coefficients[rows, example, hood] = rotations.multiply(weights, here[:, None])
+    return Models(widths, offsets, coefficients, units, neighbours)
+
+
+def squares_of(samples: Floats, near: Ints) -> Floats:
+    """Squared distances (B, S, S) between the examples, by the points that each bone listens to."""
+    gaps = samples[:, None] - samples[None]
+    return np.moveaxis((gaps**2).sum(axis=3)[..., near].sum(axis=3), 2, 0)
+
+
+def units_of(squares: Floats) -> Floats:
+    """The median distance (...) between different samples; where all are in one place, a small number."""
+    pairs = np.triu_indices(squares.shape[-1], 1)
+    if not len(pairs[0]):
+        return np.ones(squares.shape[:-2])
+    found = np.sqrt(np.median(squares[..., pairs[0], pairs[1]], axis=-1))
+    return np.where(found > 1e-12, found, max(1e-6, 1e-6 * float(found.max(initial=0.0))))
+
+
+def middle_of(turns: Floats) -> Floats:
+    """The mean rotation (B, 4) of rotations (B, S, 4)."""
+    return rotations.polar(rotations.matrices(turns).mean(axis=1))[0]
+
+
+def same_side(turns: Floats) -> Floats:
+    """Of the two quaternions of each rotation the one on the side of no rotation."""
+    return np.where(turns[..., 3:] < 0, -turns, turns)

@@ -1,0 +1,199 @@
+"""ControlPoints: a surface that follows a few points of it, learned from a few example shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from posespace import check, rotations
+from posespace.about import about_fit
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.examples import Examples, require_examples
+from posespace.fit.bones.bones import bones as virtual_bones
+from posespace.fit.points.control_rig import control_rig
+from posespace.fit.points.detail import fit_detail
+from posespace.fit.points.frame import best_anchors
+from posespace.fit.points.models import Models, fit_models
+from posespace.fit.points.proposed import moved_most, propose
+from posespace.fit.points.turned import bone_turns
+from posespace.followed import followed_motion
+from posespace.geometry.anchors import brought_back, find_anchors
+from posespace.geometry.geodesics import Geodesics
+from posespace.geometry.rigid import rigid
+from posespace.layer import Detail
+from posespace.learned_bones import MOST_BONES, LearnedBones
+from posespace.motion import Motion, pose_digests
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+from posespace.skin import Skin
+from posespace.spaces import SHIFTS, PoseSpace
+
+LOCAL = ("geometry", "both", "pose", "none")
+
+
+@dataclass(frozen=True)
+class ControlPoints:
+    """Control points: drag a few points of the surface, and all of it follows as in the examples.
+
+    Parameters
+    ----------
+    points : how many control points are proposed, spread over the surface where it moves most
+    picked : numbers of the vertices to take as control points instead, e.g. "12,507,44". In Python a list, too
+    bones : how many virtual bones move the surface
+    local : what a bone's rotation is learned from: "geometry": the points near it, in all examples; "pose": all points,
+        in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
+    near_points : k_c, how many points a bone listens to where it is local in geometry
+    near_poses : k_p, how many examples a model has where it is local in pose
+    width : of the kernels, over the median distance between the examples
+    ridge : how much the kernels are regularised, over their mean variance
+    beta : how strongly the surface is drawn to the points: 3 or more for points that are dragged, 0.3 for noisy markers
+    """
+
+    points: int = 20
+    picked: str | Sequence[int] = ""
+    bones: int = 200
+    local: str = field(default="geometry", metadata={"choices": LOCAL})
+    near_points: int = 4
+    near_poses: int = 7
+    width: float = 4.0
+    ridge: float = 1e-3
+    beta: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name in ("points", "bones", "near_points", "near_poses"):
+            if check.whole(name, getattr(self, name)) < 1:
+                raise InputError(f"{name}: expected at least 1, got {getattr(self, name)}")
+        if self.bones > MOST_BONES:
+            raise InputError(f"bones: expected at most {MOST_BONES}, got {self.bones}")
+        check.choice("local", self.local, LOCAL)
+        for name, least, most in (("width", 1e-3, 1e3), ("ridge", 0.0, 1e3), ("beta", 1e-6, 1e6)):
+            if not least <= check.number(name, getattr(self, name)) <= most:
+                raise InputError(f"{name}: expected {least:g} to {most:g}, got {getattr(self, name)}")
+        object.__setattr__(self, "picked", _numbers(self.picked))
+
+    def fit(self, examples: Examples, virtual: Rig | None = None) -> Skin:
+        """Return the skin of the examples: their shapes alone are used, however they are placed; the rig's is the rest.
+
+        Its joints are the control points, which poses shift. Where the examples have heights, so has the skin's detail.
+        `virtual` is a rig of virtual bones (`posespace.bones`), where they are known already.
+        """
+        require_examples(examples)
+        mesh = examples.rig.mesh
+        geodesics = Geodesics(mesh.points, mesh.triangles)
+        points = self._points(examples, geodesics)
+        self._require_enough(len(points), len(examples))
+        distances = geodesics(points)
+        rig = control_rig(mesh, points, distances)
+        motion = followed_motion(examples, rig, points)
+        bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
+        skin = Skin(rig, bones=bones)
+        seen = skin.aligned(motion)[0]
+        detail = None if examples.heights is None else self._detail(examples, rig.skeleton, seen)
+        own = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
+        about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
+        return replace(skin, detail=detail, about=about)
+
+    def _bones(
+        self, examples: Examples, points: list[int], distances: Floats, shifts: Floats, virtual: Rig | None
+    ) -> LearnedBones:
+        """The bones of points that are shifted (S, M, 3) in the examples, `distances` (M, N) from them."""
+        mesh = examples.rig.mesh
+        rest = mesh.points[points].astype(np.float64)
+        shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
+        if virtual is None:
+            virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points).rig
+        influences, weights = virtual.influences, virtual.weights.astype(np.float32)
+        count = len(virtual.skeleton)
+        turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, count)
+        near = self._near(distances, mesh.points, turned.centres)
+        placed = shapes[:, points]
+        anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
+        whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
+        seen = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
+        samples = brought_back(rest, placed, anchors)
+        neighbours = self.near_poses if self.local in ("pose", "both") else 0
+        return LearnedBones(
+            points=np.asarray(points, np.int32),
+            rest=rest,
+            anchors=anchors,
+            samples=samples,
+            near=near,
+            **_single(fit_models(samples, near, seen, self.width, self.ridge, neighbours)),
+            centres=turned.centres,
+            influences=influences,
+            weights=weights,
+            beta=self.beta,
+        )
+
+    def _detail(self, examples: Examples, skeleton: Skeleton, seen: Motion) -> Detail:
+        """The detail of the examples' heights, by the shifts of all points as the bones see them."""
+        space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in skeleton.names[1:] for axis in SHIFTS))
+        return fit_detail(examples, space, space.coordinates(seen, skeleton), self.width, self.ridge)
+
+    def _points(self, examples: Examples, geodesics: Geodesics) -> list[int]:
+        """The vertices of the control points: those picked, or proposed ones."""
+        count = len(examples.rig.mesh.points)
+        if not self.picked:
+            return propose(geodesics, moved_most(examples), self.points)
+        check.indices("picked", np.array(self.picked), ("M",), below=count)
+        if len(set(self.picked)) < len(self.picked):
+            raise InputError("picked: expected each vertex once, got some twice")
+        return [int(vertex) for vertex in self.picked]
+
+    def _require_enough(self, points: int, examples: int) -> None:
+        if examples < 2:
+            raise InputError(f"examples: expected at least 2 shapes to learn from, got {examples}")
+        if points < 3:
+            raise InputError(f"points: expected at least 3, so that they say how the whole is turned, got {points}")
+        if self.local in ("geometry", "both") and points < self.near_points:
+            raise InputError(
+                f"near_points: expected at most {points}, as there are so many points, got {self.near_points}"
+            )
+        if self.local in ("pose", "both") and examples <= self.near_poses:
+            wanted = f"at most {examples - 1}, one less than there are examples"
+            raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")
+
+    def _near(self, distances: Floats, points: Floats, centres: Floats) -> Ints:
+        """The points (B, C) that each bone listens to: the nearest over the surface from the vertex nearest to it."""
+        count = self.near_points if self.local in ("geometry", "both") else len(distances)
+        vertex = cKDTree(points).query(centres)[1]
+        return np.argsort(distances[:, vertex].T, axis=1, kind="stable")[:, :count].astype(np.int32)
+
+
+def _numbers(given: str | Sequence[int]) -> tuple[int, ...]:
+    """Vertices given as a list, or as text with commas."""
+    if not isinstance(given, str):
+        return tuple(check.whole("picked", vertex) for vertex in given)
+    try:
+        return tuple(int(part) for part in given.split(",") if part.strip())
+    except ValueError:
+        raise InputError(f"picked: expected numbers of vertices with commas between them, got {given[:80]!r}") from None
+
+
+def _brought_back(examples: Examples, turns: Floats, shifts: Floats) -> Floats:
+    """The shapes (S, N, 3) without the rigid motions of the whole."""
+    found = np.empty((len(examples), *examples.rig.mesh.points.shape))
+    for row in range(len(examples)):
+        found[row] = (np.asarray(examples.shapes[row], dtype=np.float64) - shifts[row]) @ turns[row]
+    return found
+
+
+def _single(models: Models) -> dict[str, Any]:
+    """The models as they are stored, in single precision."""
+    found = models._asdict()
+    return {name: value if name == "blended" else value.astype(np.float32) for name, value in found.items()}
+
+
+def _returned(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:
+    """How far the skin is from the examples it was fitted to, the largest box side being 1."""
+    squares = [
+        ((points - np.asarray(examples.shapes[k])) ** 2).sum(axis=1).mean()
+        for k, (points, _) in enumerate(skin.poses(motion))
+    ]
+    side = float(np.ptp(skin.rig.mesh.points, axis=0).max())
+    return {"rms on its examples": float(np.sqrt(np.mean(squares))) / (side if side > 0 else 1.0)}

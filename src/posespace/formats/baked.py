@@ -1,0 +1,38 @@
+"""Skins for programs that know no learned bones: their bones as joints, and a motion as what these do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace.formats.gltf.write.frames import in_order, with_frames
+from posespace.learned_bones import ROOT
+from posespace.motion import Motion
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton
+from posespace.skin import Skin
+
+
+def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion | None, list[str]]:
+    """Return a skin with learned bones as plain skinning by as many joints, and the motion's frames, of these joints.
+
+    With them come lines on what is left out.
+    """
+    assert skin.bones is not None
+    influences, weights, count = skin.binding
+    rest = np.tile(np.eye(4), (count + 1, 1, 1))
+    rest[1:, :3, 3] = skin.bones.centres
+    names = [ROOT, *(f"bone{k}" for k in range(1, count + 1))]
+    skeleton = Skeleton.from_world(names, [-1, *([0] * count)], rest)
+    rig = Rig(skin.rig.mesh, skeleton, influences + 1, weights)
+    notes = ["the control points are left out: the file has the bones that they move, and the motion of these"]
+    if skin.detail is not None:
+        notes.append("the skin's detail is left out: the file has the surface that it lies on")
+    if skin.layers:
+        notes.append("the skin's layers are left out: they are driven by control points")
+    if motion is None:
+        return Skin(rig), None, notes
+    frames = with_frames(in_order(motion, skin.rig), rate)
+    world = np.tile(np.eye(4), (len(frames), count + 1, 1, 1))
+    for row, pose in enumerate(frames):
+        world[row, 1:, :3] = skin.transforms(pose)
+    return Skin(rig), Motion.from_world(skeleton, world @ rest, frames.times, frames.names), notes

@@ -1,0 +1,117 @@
+"""Markers: where the markers of a take were in each frame, and in which frames they were seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError, closest_name
+
+FASTEST = 10_000.0
+"""Frames per second that a take may have, and be brought to."""
+_MOST_NUMBERS = 32_000_000
+"""Coordinates that a take may be brought to at another rate."""
+_ON_FRAME = 1e-6
+"""So close to a frame, in frames, a time is that frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class Markers:
+    """A take of markers.
+
+    Parameters
+    ----------
+    names : M names, each once
+    positions : (F, M, 3) float64 in the unit of the take; what stands where a marker was not seen becomes zero
+    seen : (F, M) bool, whether the marker was seen in the frame. None: all were
+    rate : frames per second
+    unit : metres per unit of length
+    """
+
+    names: tuple[str, ...]
+    positions: Floats
+    seen: NDArray[np.bool_] = None  # type: ignore[assignment]  # None becomes all true
+    rate: float = 100.0
+    unit: float = 0.001
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        names = check.names("marker names", self.names, len(self.names))
+        given = np.asarray(self.positions, dtype=np.float64)
+        shape = given.shape[:2]
+        seen = np.ones(shape, dtype=bool) if self.seen is None else np.array(self.seen, dtype=bool)
+        if given.ndim != 3 or seen.shape != shape:
+            raise InputError(f"markers: expected positions (F, M, 3) and seen (F, M), got {given.shape}, {seen.shape}")
+        where = np.where(seen[..., None], given, 0.0)
+        put(self, "names", names)
+        put(self, "positions", check.floats("marker positions", where, ("F", len(names), 3), check.LARGEST))
+        seen.flags.writeable = False
+        put(self, "seen", seen)
+        if not 0 < check.number("marker rate", self.rate) <= FASTEST:
+            raise InputError(
+                f"marker rate: expected frames per second, above 0 and at most {FASTEST:g}, got {self.rate}"
+            )
+        if not 0 < check.number("marker unit", self.unit) < math.inf:
+            raise InputError(f"marker unit: expected metres per unit, above 0, got {self.unit}")
+
+    def __repr__(self) -> str:
+        return f"Markers({len(self.names)} markers, {len(self)} frames at {self.rate:g} per second)"
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @property
+    def times(self) -> Floats:
+        """(F,) seconds from the first frame."""
+        return np.asarray(np.arange(len(self)) / self.rate)
+
+    @cached_property
+    def gaps(self) -> Ints:
+        """(G, 3) each stretch in which a marker was not seen: marker, first missing frame, first frame after it."""
+        missing = np.zeros((len(self) + 2, len(self.names)), dtype=np.int8)
+        missing[1:-1] = ~self.seen
+        # Transposed, so that starts and ends come in the same order: marker by marker.
+        change = np.diff(missing, axis=0).T
+        marker, start = np.nonzero(change == 1)
+        end = np.nonzero(change == -1)[1]
+        return np.stack([marker, start, end], axis=1).astype(np.int32)
+
+    def index(self, name: str) -> int:
+        """Return the number of the marker called `name`."""
+        if name not in self.names:
+            close = closest_name(name, self.names)
+            raise InputError(f"marker {name[:80]!r}: not in the take{close and f'; the closest is {close}'}")
+        return self.names.index(name)
+
+    def chosen(self, names: Sequence[str]) -> Markers:
+        """Return some of the markers, in the order given."""
+        found = [self.index(name) for name in names]
+        return replace(self, names=tuple(names), positions=self.positions[:, found], seen=self.seen[:, found])
+
+    def resampled(self, rate: float) -> Markers:
+        """Return the take at another rate, linear between its frames; nothing is filtered.
+
+        Between two frames a marker is seen if it was seen in both of them.
+        """
+        if not 0 < check.number("rate", rate) <= FASTEST:
+            raise InputError(f"rate: expected frames per second, above 0 and at most {FASTEST:g}, got {rate}")
+        if not len(self) or rate == self.rate:
+            return self
+        count = int((len(self) - 1) / self.rate * rate + _ON_FRAME) + 1
+        if 3 * count * len(self.names) > max(_MOST_NUMBERS, self.positions.size):
+            raise InputError(
+                f"rate: {rate:g} would make {count:,} frames of this take, which are too many; give a lower one"
+            )
+        at = np.arange(count) * (self.rate / rate)
+        before = np.minimum((at + _ON_FRAME).astype(np.int64), len(self) - 1)
+        along = np.maximum(at - before, 0.0)
+        after = np.where(along > _ON_FRAME, np.minimum(before + 1, len(self) - 1), before)
+        mixed = self.positions[before] + along[:, None, None] * (self.positions[after] - self.positions[before])
+        return replace(self, positions=mixed, seen=self.seen[before] & self.seen[after], rate=float(rate))

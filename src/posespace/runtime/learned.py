@@ -1,0 +1,236 @@
+"""Learned bones, the first stage where joints are control points: rotations, then places, of all bones at once."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from posespace.check import LARGEST, Floats, Floats32
+from posespace.errors import InputError
+from posespace.runtime.compiled import Ints32, relaxed
+from posespace.runtime.drive_tables import SHIFT, TRANSFORM, TURN
+from posespace.runtime.entries import owned
+from posespace.skin import Skin
+
+
+class BoneTables(NamedTuple):
+    """What the loops read; see `LearnedBones` and `BonePlaces`.
+
+    Parameters
+    ----------
+    samples : (S, M, 3) shifts of the points from rest
+    near : (B, C)
+    fall, heat : (B, L) and (B,), -1 / 2 width²
+    offsets, coefficients : (B, L, 4) and (B, L, S, 4)
+    blended : (1,)
+    starts, columns, levers, drawn : what rotations and points add to the equations of the places
+    centres : (B, 3)
+    """
+
+    samples: Floats
+    near: Ints32
+    fall: Floats
+    heat: Floats
+    offsets: Floats
+    coefficients: Floats
+    blended: Ints32
+    starts: Ints32
+    columns: Ints32
+    levers: Floats
+    drawn: Floats
+    centres: Floats
+
+
+class PosedBones:
+    """The learned bones of a skin, posed.
+
+    Parameters
+    ----------
+    skin : a skin that has some
+
+    Attributes
+    ----------
+    nbytes : bytes that a frame reads
+    """
+
+    def __init__(self, skin: Skin) -> None:
+        bones, places = skin.bones, skin.bone_places
+        assert bones is not None
+        self._bones = bones
+        count = len(bones)
+        self._tables = BoneTables(
+            np.ascontiguousarray(bones.samples - bones.rest, dtype=np.float64),
+            owned("bones' near", bones.near, len(bones.points)),
+            -0.5 / bones.widths.astype(np.float64) ** 2,
+            -0.5 / bones.heat.astype(np.float64) ** 2,
+            bones.offsets.astype(np.float64),
+            bones.coefficients.astype(np.float64),
+            np.array([bones.blended], np.int32),
+            places.starts,
+            owned("bones' columns", places.columns, count),
+            places.levers,
+            places.drawn,
+            bones.centres.astype(np.float64),
+        )
+        self._inverse: Floats32 = places.inverse.astype(np.float32)
+        self.nbytes = self._inverse.nbytes + sum(table.nbytes for table in self._tables)
+
+    def align(self, poses: Floats) -> tuple[Floats, Floats]:
+        """Take the rigid motion of the whole out of the numbers of poses (P, ...), in place, and return it."""
+        joints = len(self._bones.points) + 1
+        turns = poses[:, : TURN * joints].reshape(-1, joints, TURN)
+        shifts = poses[:, TURN * joints : (TURN + SHIFT) * joints].reshape(-1, joints, SHIFT)
+        own, turn, shift = self._bones.aligned(turns, shifts)
+        poses[:, : TURN * joints] = np.tile((0.0, 0.0, 0.0, 1.0), joints)
+        poses[:, TURN * joints : (TURN + SHIFT) * joints] = own.reshape(len(own), -1)
+        return turn, shift
+
+    def palettes(self, poses: Floats) -> Floats32:
+        """Return the bones' transforms (P, 12 B) in poses, whose numbers lose the rigid motion of the whole."""
+        whole = self.align(poses)
+        joints, count = len(self._bones.points) + 1, len(self._bones)
+        first = TURN * joints + SHIFT
+        turns = np.empty((len(poses), count, 9))
+        asked = np.empty((count, 3 * len(poses)), np.float32)
+        for row, pose in enumerate(poses):
+            shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
+            _turn(self._tables, shifts, turns[row])
+            _ask(self._tables, shifts, turns[row], row, asked)
+        places = self._inverse @ asked
+        palettes = np.empty((len(poses), TRANSFORM * count), np.float32)
+        for row in range(len(poses)):
+            _compose(self._tables.centres, turns[row], places, row, whole[0][row], whole[1][row], palettes[row])
+        if not np.abs(palettes).max(initial=0.0) <= LARGEST:
+            raise InputError(f"pose: expected bone transforms from {-LARGEST:g} to {LARGEST:g}, got others")
+        return palettes
+
+
+@relaxed
+def _turn(tables: BoneTables, shifts: Floats, turns: Floats) -> None:  # pragma: no cover - compiled
+    """Write the rotations (B, 9) of all bones from the shifts (M, 3) of the points."""
+    samples, near, models = tables.samples, tables.near, tables.fall.shape[1]
+    count = len(samples)
+    every, squares = np.empty((count, len(shifts))), np.empty(count)
+    for s in range(count):
+        for m in range(len(shifts)):
+            x, y, z = shifts[m, 0] - samples[s, m, 0], shifts[m, 1] - samples[s, m, 1], shifts[m, 2] - samples[s, m, 2]
+            every[s, m] = x * x + y * y + z * z
+    found, own = np.empty(4), np.empty(4)
+    for bone in range(len(near)):
+        for s in range(count):
+            total = 0.0
+            for c in range(near.shape[1]):
+                total += every[s, near[bone, c]]
+            squares[s] = total
+        if models == 1:
+            _predict(tables, bone, 0, squares, found)
+        else:
+            _blend(tables, bone, squares, found, own)
+        x, y, z, w = found[0], found[1], found[2], found[3]
+        turns[bone, 0], turns[bone, 1], turns[bone, 2] = (
+            1 - 2 * (y * y + z * z),
+            2 * (x * y - z * w),
+            2 * (x * z + y * w),
+        )
+        turns[bone, 3], turns[bone, 4], turns[bone, 5] = (
+            2 * (x * y + z * w),
+            1 - 2 * (x * x + z * z),
+            2 * (y * z - x * w),
+        )
+        turns[bone, 6], turns[bone, 7], turns[bone, 8] = (
+            2 * (x * z - y * w),
+            2 * (y * z + x * w),
+            1 - 2 * (x * x + y * y),
+        )
+
+
+@relaxed
+def _predict(
+    tables: BoneTables, bone: int, model: int, squares: Floats, out: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the unit quaternion (4,) that a model gives at squared distances (S,) from the samples."""
+    fall, weights = tables.fall[bone, model], tables.coefficients[bone, model]
+    for k in range(4):
+        out[k] = tables.offsets[bone, model, k]
+    for s in range(len(squares)):
+        kernel = math.exp(fall * squares[s])
+        for k in range(4):
+            out[k] += kernel * weights[s, k]
+    _unit(out)
+
+
+@relaxed
+def _blend(
+    tables: BoneTables, bone: int, squares: Floats, out: Floats, own: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the unit quaternion (4,) that the models of the nearest samples give together."""
+    left = squares.copy()
+    first, least = np.empty(4), 0.0
+    out[:] = 0.0
+    for taken in range(tables.blended[0]):
+        nearest = 0
+        for s in range(1, len(left)):
+            if left[s] < left[nearest]:
+                nearest = s
+        _predict(tables, bone, nearest, squares, own)
+        if taken == 0:
+            first[:] = own
+            least = squares[nearest]
+        share = math.exp(tables.heat[bone] * (squares[nearest] - least))
+        agree = first[0] * own[0] + first[1] * own[1] + first[2] * own[2] + first[3] * own[3]
+        if agree < 0.0:
+            share = -share
+        for k in range(4):
+            out[k] += share * own[k]
+        left[nearest] = 1e300
+    _unit(out)
+
+
+@relaxed
+def _unit(quaternion: Floats) -> None:  # pragma: no cover - compiled
+    """Bring a quaternion to unit length; one of no length stands for no rotation."""
+    length = math.sqrt(quaternion[0] ** 2 + quaternion[1] ** 2 + quaternion[2] ** 2 + quaternion[3] ** 2)
+    if length < 1e-12:
+        quaternion[:] = 0.0
+        quaternion[3] = 1.0
+    else:
+        for k in range(4):
+            quaternion[k] /= length
+
+
+@relaxed
+def _ask(
+    tables: BoneTables, shifts: Floats, turns: Floats, row: int, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write what rotations and shifts ask of the places, as columns 3 row to 3 row + 2 of (B, ...)."""
+    for bone in range(len(tables.starts) - 1):
+        x = y = z = 0.0
+        for entry in range(tables.starts[bone], tables.starts[bone + 1]):
+            turn = turns[tables.columns[entry]]
+            a, b, c = tables.levers[entry, 0], tables.levers[entry, 1], tables.levers[entry, 2]
+            x += (turn[0] - 1.0) * a + turn[1] * b + turn[2] * c
+            y += turn[3] * a + (turn[4] - 1.0) * b + turn[5] * c
+            z += turn[6] * a + turn[7] * b + (turn[8] - 1.0) * c
+        for m in range(len(shifts)):
+            share = tables.drawn[bone, m]
+            x, y, z = x + share * shifts[m, 0], y + share * shifts[m, 1], z + share * shifts[m, 2]
+        out[bone, 3 * row], out[bone, 3 * row + 1], out[bone, 3 * row + 2] = x, y, z
+
+
+@relaxed
+def _compose(
+    centres: Floats, turns: Floats, moved: Floats32, row: int, whole: Floats, shift: Floats, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write transforms (12 B,): turned about the centres, which are moved, then moved as the whole is."""
+    for bone in range(len(centres)):
+        for i in range(3):
+            last = shift[i]
+            for j in range(3):
+                last += whole[i, j] * (centres[bone, j] + moved[bone, 3 * row + j])
+            for j in range(3):
+                own = whole[i, 0] * turns[bone, j] + whole[i, 1] * turns[bone, 3 + j] + whole[i, 2] * turns[bone, 6 + j]
+                out[12 * bone + 4 * i + j] = own
+                last -= own * centres[bone, j]
+            out[12 * bone + 4 * i + 3] = last

@@ -1,0 +1,82 @@
+"""From a take of markers to a file that plays: `posespace export SKIN --motion take.tsv --markers map.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import marker_files
+from helpers.commands import run
+
+import posespace as ps
+from posespace.edit import drawn
+
+TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0].subset(range(0, 30, 3))
+PICKED = (3, 20, 41, 60, 79, 91)
+
+
+@pytest.fixture(scope="module")
+def skin() -> ps.Skin:
+    return ps.ControlPoints(picked=PICKED, bones=6, near_points=3).fit(TRAIN)
+
+
+@pytest.fixture
+def folder(skin: ps.Skin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A skin, a take of an arm that bends, in millimetres and somewhere else, and which marker moves which point."""
+    skin.save(tmp_path / "arm.skin")
+    TRAIN.save(tmp_path / "arm.examples")
+    shapes = np.stack([np.asarray(TRAIN.shapes[k]) for k in range(len(TRAIN))])
+    frames = np.clip(np.linspace(-1, len(TRAIN), 60), 0, len(TRAIN) - 1)
+    low = frames.astype(int)
+    high = np.minimum(low + 1, len(TRAIN) - 1)
+    places = shapes[low] + (frames - low)[:, None, None] * (shapes[high] - shapes[low])
+    seen = np.ones((60, len(PICKED)), dtype=bool)
+    seen[20:24, 2] = seen[40:55, 4] = False
+    names = tuple(f"m{k}" for k in range(len(PICKED)))
+    take = ps.Markers(names, 1000 * places[:, PICKED] + 300, seen, rate=30.0)
+    marker_files.tsv(tmp_path / "take.tsv", take)
+    points = {name: f"point{k}" for k, name in enumerate(names, 1)}
+    given = {"posespace": "markers", "version": 1, "points": points, "reference": 0}
+    (tmp_path / "map.json").write_text(json.dumps(given))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_take_is_played_into_a_file(folder: Path, skin: ps.Skin) -> None:
+    done = run("export", "arm.skin", "--motion", "take.tsv", "--markers", "map.json", "-o", "arm.glb")
+    assert done.returncode == 0, done.stderr
+    assert "lengths are multiplied by 0.001" in done.stderr
+    rig, motion = ps.load_rig("arm.glb"), ps.load_motion("arm.glb")
+    assert len(motion) == 60
+    wanted = ps.load_motion("take.tsv", skin.rig.skeleton, markers="map.json")
+    weak = drawn(skin, 0.3)
+    for frame in (0, 22, 47, 59):
+        np.testing.assert_allclose(rig.skin(motion[frame]), weak.pose(wanted[frame])[0], atol=1e-4)
+    steps = np.linalg.norm(np.diff([weak.pose(pose)[0] for pose in wanted], axis=0), axis=2)
+    fastest = np.linalg.norm(np.diff(wanted.translations[:, 1:], axis=0), axis=2).max()
+    assert steps.max() < 2 * fastest
+
+
+def test_a_skeleton_leads_the_points(folder: Path, skin: ps.Skin) -> None:
+    done = run(
+        "export", "arm.skin", "--motion", "arm.examples", "--rig", "arm.examples", "--beta", "3", "-o", "led.glb"
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(ps.load_motion("led.glb", rate="keys")) >= len(TRAIN)
+
+
+def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
+    cases = {
+        ("--markers", "map.json"): "--markers: expected --motion FILE with it",
+        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point",
+        ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
+        ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
+        ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",
+    }
+    for words, said in cases.items():
+        done = run("export", "arm.skin", "-o", "out.glb", *words)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert not Path("out.glb").exists()

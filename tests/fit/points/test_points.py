@@ -1,0 +1,222 @@
+"""ControlPoints: what it learns from a few shapes, and what it says of input it cannot use."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.commands import run
+from helpers.strategies import random_rotations
+
+import posespace as ps
+from posespace import rotations
+from posespace.fit.points.points import LOCAL
+from posespace.followed import followed, followed_motion
+from posespace.geometry.subdivision import fine_vertex_count
+
+SMALL = {"points": 8, "bones": 10}
+
+
+@pytest.fixture(scope="module")
+def arm() -> tuple[ps.Examples, ps.Examples]:
+    """Fourteen bent arms that are placed and turned at random, and ten unseen ones."""
+    train, unseen = ps.datasets.bending_arm(rings=24, sides=12)
+    return moved(train.subset(np.linspace(0, 29, 14).astype(int)), 1), moved(unseen.subset(range(10)), 2)
+
+
+def moved(examples: ps.Examples, seed: int) -> ps.Examples:
+    """The shapes of examples, each moved rigidly, of a rig without joints."""
+    rng = np.random.default_rng(seed)
+    turns = rotations.matrices(random_rotations(rng, len(examples)))
+    shapes = np.stack([shape @ turn.T + rng.normal(size=3) for (_, shape), turn in zip(examples, turns, strict=True)])
+    rig = ps.Rig.from_mesh(examples.rig.mesh)
+    return ps.Examples.from_shapes(rig, ps.Motion(np.tile(rotations.IDENTITY, (len(shapes), 1, 1))), shapes)
+
+
+@pytest.fixture(scope="module")
+def skin(arm: tuple[ps.Examples, ps.Examples]) -> ps.Skin:
+    return ps.ControlPoints(**SMALL).fit(arm[0])
+
+
+def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
+    arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
+) -> None:
+    assert skin.bones is not None
+    unseen = followed(arm[1], skin.rig, skin.bones.points)
+    score = ps.evaluate(skin, unseen)
+    assert score.rel_err < 0.2
+    assert score.rms < 0.02
+    assert score.seen == 0
+    assert ps.evaluate(skin, arm[0]).seen == len(arm[0])
+
+
+def test_any_examples_of_the_mesh_can_be_evaluated_on(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin) -> None:
+    assert skin.bones is not None
+    followed_score = ps.evaluate(skin, followed(arm[1], skin.rig, skin.bones.points))
+    assert ps.evaluate(skin, arm[1]).rms == pytest.approx(followed_score.rms)
+
+
+def test_each_example_is_returned_up_to_what_regularisation_leaves(
+    arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
+) -> None:
+    score = ps.evaluate(skin, arm[0])
+    assert score.rms == pytest.approx(skin.about["rms on its examples"], rel=1e-3)
+    assert score.rms < 0.02
+
+
+def test_where_and_how_the_examples_are_placed_does_not_matter(
+    arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
+) -> None:
+    other = ps.ControlPoints(**SMALL).fit(moved(arm[0], 7))
+    assert ps.evaluate(other, arm[1]).rms == pytest.approx(ps.evaluate(skin, arm[1]).rms, rel=0.05)
+
+
+def test_other_units_change_nothing(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin) -> None:
+    def scaled(examples: ps.Examples) -> ps.Examples:
+        mesh = examples.rig.mesh.with_points(1000 * examples.rig.mesh.points)
+        shapes = np.stack([1000 * np.asarray(shape) for _, shape in examples])
+        return ps.Examples.from_shapes(ps.Rig.from_mesh(mesh), examples.motion, shapes)
+
+    large = ps.ControlPoints(**SMALL).fit(scaled(arm[0]))
+    assert large.bones is not None
+    assert skin.bones is not None
+    np.testing.assert_array_equal(large.bones.points, skin.bones.points)
+    assert ps.evaluate(large, scaled(arm[1])).rms == pytest.approx(ps.evaluate(skin, arm[1]).rms, rel=0.02)
+
+
+@pytest.mark.parametrize("local", LOCAL)
+def test_every_kind_of_model_saves_compiles_and_stays_near_unseen_shapes(
+    arm: tuple[ps.Examples, ps.Examples], local: str, tmp_path: Path
+) -> None:
+    fitted = ps.ControlPoints(**SMALL, local=local, near_poses=5).fit(arm[0])
+    fitted.save(tmp_path / "arm.skin")
+    loaded = ps.Skin.load(tmp_path / "arm.skin")
+    assert loaded.bones is not None
+    motion = followed_motion(arm[1], loaded.rig, loaded.bones.points)
+    for pose, (points, _) in zip(motion, loaded.compile().many(motion), strict=True):
+        np.testing.assert_allclose(points, fitted.pose(pose)[0], atol=1e-4)
+    assert ps.evaluate(loaded, arm[1]).rms < 0.05
+
+
+def test_points_that_are_picked_are_taken(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    picked = [3, 40, 77, 120, 200, 260]
+    for given in (picked, "3, 40,77,120,200,260"):
+        fitted = ps.ControlPoints(picked=given, bones=10).fit(arm[0])
+        assert fitted.bones is not None
+        assert fitted.bones.points.tolist() == picked
+
+
+def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    mesh = arm[0].rig.mesh
+    fine = fine_vertex_count(mesh.triangles, len(mesh.points), 1)
+    rng = np.random.default_rng(0)
+    fixed, changing = rng.normal(size=(2, fine))
+    bends = np.array([np.linalg.norm(np.ptp(shape, axis=0)) for _, shape in arm[0]])
+    bends = (bends - bends.mean()) / bends.std()
+    heights = 0.001 * (fixed + bends[:, None] * changing)
+    fitted = ps.ControlPoints(**SMALL).fit(replace(arm[0], heights=heights, levels=1))
+    assert fitted.detail is not None
+    assert fitted.bones is not None
+    assert len(fitted.detail.heights) == 3 or len(fitted.detail.heights) == 2
+    motion = followed_motion(arm[0], fitted.rig, fitted.bones.points)
+    seen = fitted.aligned(motion)[0]
+    found = fitted.detail.driver.coordinates(seen, fitted.rig.skeleton) @ fitted.detail.heights
+    np.testing.assert_allclose(found, heights, atol=1e-3)
+    packed = fitted.packed(16)
+    assert packed.detail is not None
+    pose = motion[3]
+    np.testing.assert_allclose(packed.pose(pose)[0], fitted.pose(pose)[0], atol=1e-6)
+    assert len(fitted.pose(pose)[0]) == fine
+
+
+def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    """Where a bone listens to near points alone, far ones do not turn it."""
+    fitted = ps.ControlPoints(**SMALL, near_points=3, beta=100.0).fit(arm[0])
+    assert fitted.bones is not None
+    near, rest = fitted.bones.near, np.zeros((len(fitted.bones.points), 3))
+    still = rotations.matrices(fitted.bones.rotations(rest))
+    for point in range(len(rest)):
+        shifts = rest.copy()
+        shifts[point] = 0.05
+        turned = rotations.matrices(fitted.bones.rotations(shifts))
+        deaf = ~(near == point).any(axis=1)
+        np.testing.assert_array_equal(turned[deaf], still[deaf])
+
+
+def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
+    motion = ps.Motion(np.tile(rotations.IDENTITY, (len(numbers), 1, 1)))
+    return ps.Examples.from_shapes(examples.rig, motion, [np.asarray(examples.shapes[k]) for k in numbers])
+
+
+def test_identical_examples_are_one(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    same = repeated(arm[0], [0, 0, 0, 5, 5, 9, 9, 9])
+    fitted = ps.ControlPoints(**SMALL).fit(same)
+    assert ps.evaluate(fitted, same).rms < 0.02
+
+
+def test_examples_that_are_all_alike_give_a_stiff_skin(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    fitted = ps.ControlPoints(**SMALL).fit(repeated(arm[0], [4, 4, 4]))
+    assert np.isfinite(fitted.pose(fitted.rig.rest)[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"points": 3, "near_points": 4}, "near_points: expected at most 3"),
+        ({"picked": [1, 2]}, "points: expected at least 3"),
+        ({"picked": [1, 2, 99999]}, "picked: expected indices from 0 to"),
+        ({"picked": [1, 2, 3, 3]}, "some twice"),
+        ({"picked": "1,two"}, "numbers of vertices with commas"),
+        ({"local": "pose", "near_poses": 14}, "near_poses: expected at most 13"),
+        ({"local": "nowhere"}, "local: expected one of"),
+        ({"width": 0.0}, "width: expected"),
+        ({"beta": -1.0}, "beta: expected"),
+        ({"bones": 5000}, "bones: expected at most 2000"),
+        ({"bones": 0}, "bones: expected at least 1"),
+        ({"points": 100_000}, "points: expected at most"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(
+    arm: tuple[ps.Examples, ps.Examples], settings: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ps.InputError, match=message) as raised:
+        ps.ControlPoints(**{**SMALL, **settings}).fit(arm[0])  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value)
+
+
+def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    with pytest.raises(ps.InputError, match="at least 2 shapes"):
+        ps.ControlPoints(**SMALL).fit(arm[0].subset([0]))
+
+
+def test_export_plays_the_bones(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin, tmp_path: Path) -> None:
+    assert skin.bones is not None
+    motion = followed_motion(arm[1], skin.rig, skin.bones.points)
+    notes: list[str] = []
+    ps.export(skin, tmp_path / "arm.glb", motion=motion[:3], warn=notes.append)
+    assert any("control points are left out" in note for note in notes)
+    rig = ps.load_rig(tmp_path / "arm.glb")
+    clip = ps.load_motion(tmp_path / "arm.glb", rig.skeleton)
+    size = np.ptp(skin.rig.mesh.points, axis=0).max()
+    for k in range(3):
+        posed = rig.skin(clip[k])
+        want = skin.pose(motion[k])[0]
+        tree = np.linalg.norm(posed[:, None] - want[None], axis=2).min(axis=1)
+        assert tree.max() < 1e-4 * size
+
+
+def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
+    arm[0].save(tmp_path / "arm.examples")
+    arm[1].save(tmp_path / "unseen.examples")
+    out = tmp_path / "arm.skin"
+    run("fit", "points", tmp_path / "arm.examples", "-o", out, "--points", "8", "--bones", "10")
+    (told,) = json.loads(run("info", out, "--json").stdout)
+    assert told["learned bones"]["bones"] == 10
+    assert told["learned bones"]["control points"] == 8
+    page = tmp_path / "report.html"
+    scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json", "--report", page).stdout)
+    assert "arm" in page.read_text()
+    assert scores[-1]["rms"] < 0.03
