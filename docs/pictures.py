@@ -1,7 +1,6 @@
 """Renders the pictures of the documentation.
 
-Run: uv run python docs/pictures.py [names of some: views tets bends grasps muscles signals retarget frame bones points
-     scans register real-hand]
+Run: uv run python docs/pictures.py [names of some, as in `PICTURES`]
 and: uv run python docs/pictures.py outside.examples, a store of the rig from outside that `posespace simulate` made
 """
 

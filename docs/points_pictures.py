@@ -19,7 +19,7 @@ from posespace.report.png import save_png
 from posespace.report.render import render
 
 IMG = Path(__file__).with_name("img")
-VERTICES, BONES = 6000, 150
+VERTICES, BONES = 4000, 100
 PAPER = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7, "bones": BONES}
 KINDS = {
     "FKY08": {**PAPER, "local": "none"},
