@@ -87,7 +87,7 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     rig = train.rig
     monkeypatch.chdir(tmp_path)
     shapes = np.stack([train.shapes[k] for k in range(len(train))])
-    names: dict[str, object] = {
+    given: dict[str, object] = {
         "points": rig.mesh.points,
         "triangles": rig.mesh.triangles,
         "weights": rig.dense_weights(),
@@ -101,7 +101,9 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
+    names: dict[str, object] = {}
     for page in PAGES_ON_AN_ARM:
+        names |= given
         for block in python_blocks(ROOT / "docs" / page):
             if page != "bring-your-own-rig.md":
                 names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}

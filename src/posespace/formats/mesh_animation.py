@@ -29,8 +29,8 @@ def load_shapes(
 
     Parameters
     ----------
-    shapes : a pattern of mesh files such as ``scans/*.obj``, or a folder of them, in the order of their names, 2 before
-        10; a ``.npy`` (P, N, 3), with `rest`; an example store; a glTF or USD file, whose clip is played
+    shapes : a folder of mesh files, or a pattern that matches them, in the order of their names, 2 before 10; a
+        ``.npy`` (P, N, 3), with `rest`; an example store; a glTF or USD file, whose clip is played
     rest : a file with the rest shape; None: the first shape, or the rest shape of the store or the clip's rig
     clip, rate : which clip of a file, and its frames, as in `load_motion`
     """
