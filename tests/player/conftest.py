@@ -1,4 +1,4 @@
-"""A real Chromium with graphics in software, for the player and the page: one for all tests of a process."""
+"""A real Chromium with graphics in software, for the player and the page: one for all tests of a file."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ GRAPHICS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(browser: str) -> Iterator[Any]:
+    # Not for the whole session: as long as it is open, no other test of the process may start an event loop.
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=browser, args=GRAPHICS)
         yield found
@@ -54,7 +55,7 @@ def _answer(content: bytes, route: Any) -> None:
     route.fulfill(body=content)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def opened(chromium: Any) -> Callable[..., Any]:
     """Opens a page with a script and files, at an address that may use WebGPU; what goes wrong is in `said`."""
 

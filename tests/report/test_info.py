@@ -131,7 +131,7 @@ def test_every_real_file_of_a_known_ending_is_read(data: Path) -> None:
     # Those with counts are read above.
     for path in sorted(found - {data / name for name in [*RIGS, *MESHES, *POSES]}):
         figures = describe(path)
-        assert {"rigs", "meshes", "skeleton", "motions", "poses"} & figures.keys(), path
+        assert {"rigs", "meshes", "skeleton", "motions", "poses", "markers"} & figures.keys(), path
 
 
 def test_a_rest_pose_misfit_says_what_it_is_and_what_to_do(tmp_path: Path) -> None:

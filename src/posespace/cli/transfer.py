@@ -27,9 +27,9 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
 def transfer(
     source: Path, posed: tuple[Path, ...], onto: Path, landmarks: Path | None, out: Path, as_json: bool
 ) -> None:
-    """Put the shapes of one mesh onto another of any topology, by deformation transfer.
+    """Put the shapes of one mesh onto another of any topology.
 
-    Both meshes should be at rest in about the same pose.
+    This is deformation transfer. Both meshes should be at rest in about the same pose.
     """
     from posespace.register.transfer_files import transfer_files
 

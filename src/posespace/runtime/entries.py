@@ -33,7 +33,8 @@ def bone_entries(skin: Skin) -> Entries:
     """Return each vertex's bones and weights, those of zero left out."""
     influences, weights, count = skin.binding
     vertices, slots = np.nonzero(weights)
-    bones = owned("influences", influences[vertices, slots], count)
+    whose = "rig" if skin.bones is None else "bones'"
+    bones = owned(f"{whose} influences", influences[vertices, slots], count)
     return Entries(vertices, bones, weights[vertices, slots].astype(np.float32))
 
 
