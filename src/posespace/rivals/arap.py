@@ -15,14 +15,11 @@ from posespace.geometry.edges import edges_of, neighbours_of
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
 from posespace.motion import pose_digests
-from posespace.pose import Pose
-from posespace.rig import Rig
-from posespace.rivals.handles import Handles, HeldSurface
-from posespace.rivals.unsaved import Unsaved
+from posespace.rivals.handles import Handles, HeldSurface, PointedSurface
 
 
 @dataclass(frozen=True, eq=False)
-class RigidSurface(Unsaved):
+class RigidSurface(PointedSurface):
     """A surface that starts from the example nearest to the control points.
 
     Parameters
@@ -35,7 +32,6 @@ class RigidSurface(Unsaved):
     poses : digests of the poses it was fitted on
     """
 
-    handles: Handles
     settings: NearestRigid
     solve: HeldSurface
     ends: Ints
@@ -44,24 +40,9 @@ class RigidSurface(Unsaved):
     poses: tuple[str, ...]
 
     @property
-    def rig(self) -> Rig:
-        """The rig."""
-        return self.handles.rig
-
-    @property
-    def points(self) -> Ints:
-        """(C,) the vertices of the control points."""
-        return self.handles.points
-
-    @property
     def tables(self) -> tuple[Floats, ...]:
         """What it stores, excluding the rig."""
         return (self.handles.shapes.astype(np.float32),)
-
-    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
-        """Return the posed points (N, 3) and unit normals (N, 3)."""
-        places, turn, shift = self.handles.places(pose)
-        return self.handles.posed(self.shape(places), turn, shift)
 
     def shape(self, places: Floats) -> Floats:
         """Return the surface (V, 3) whose control points are at `places` (C, 3)."""

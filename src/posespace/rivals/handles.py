@@ -5,6 +5,7 @@ The handles are exact, so their vertices leave the unknowns; the matrix of the o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from posespace.geometry.anchors import find_anchors
 from posespace.geometry.rigid import rigid
 from posespace.pose import Pose
 from posespace.rig import Rig
+from posespace.rivals.unsaved import Unsaved
 
 _NEAR = 1e-4
 """A control point is on a vertex that is no farther from it than this fraction of the box."""
@@ -129,6 +131,37 @@ class Handles:
         """Return the points and normals (N, 3) of the rig's mesh for a shape (V, 3) that was brought to the rest."""
         points = (shape @ turn.T + shift)[self.rig.mesh.weld.groups]
         return points, self.rig.mesh.normals(points)
+
+
+@dataclass(frozen=True, eq=False)
+class PointedSurface(Unsaved, ABC):
+    """A surface that control points move.
+
+    Parameters
+    ----------
+    handles : the surface, its control points and its examples
+    """
+
+    handles: Handles
+
+    @property
+    def rig(self) -> Rig:
+        """The rig."""
+        return self.handles.rig
+
+    @property
+    def points(self) -> Ints:
+        """(C,) the vertices of the control points."""
+        return self.handles.points
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3)."""
+        places, turn, shift = self.handles.places(pose)
+        return self.handles.posed(self.shape(places), turn, shift)
+
+    @abstractmethod
+    def shape(self, places: Floats) -> Floats:
+        """Return the surface (V, 3) whose control points are at `places` (C, 3)."""
 
 
 def gradient_rows(points: Floats, triangles: Ints) -> tuple[csr_array, Floats]:

@@ -13,10 +13,7 @@ from posespace.examples import Examples
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
 from posespace.motion import pose_digests
-from posespace.pose import Pose
-from posespace.rig import Rig
-from posespace.rivals.handles import Handles, HeldSurface, gradient_rows
-from posespace.rivals.unsaved import Unsaved
+from posespace.rivals.handles import Handles, HeldSurface, PointedSurface, gradient_rows
 
 _HALVINGS = 5
 _LEAST_GAIN = 1e-4
@@ -24,7 +21,7 @@ _LEAST_GAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class MeshIKSurface(Unsaved):
+class MeshIKSurface(PointedSurface):
     """A surface that looks for the blend of its examples that meets the control points with least distortion.
 
     Parameters
@@ -38,7 +35,6 @@ class MeshIKSurface(Unsaved):
     poses : digests of the poses it was fitted on
     """
 
-    handles: Handles
     settings: MeshIK
     solve: HeldSurface
     tangents: Floats
@@ -47,24 +43,9 @@ class MeshIKSurface(Unsaved):
     poses: tuple[str, ...]
 
     @property
-    def rig(self) -> Rig:
-        """The rig."""
-        return self.handles.rig
-
-    @property
-    def points(self) -> Ints:
-        """(C,) the vertices of the control points."""
-        return self.handles.points
-
-    @property
     def tables(self) -> tuple[Floats, ...]:
         """What it stores, excluding the rig."""
         return (self.turns, self.stretches)
-
-    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
-        """Return the posed points (N, 3) and unit normals (N, 3)."""
-        places, turn, shift = self.handles.places(pose)
-        return self.handles.posed(self.shape(places), turn, shift)
 
     def shape(self, places: Floats) -> Floats:
         """Return the surface (V, 3) whose control points are at `places` (C, 3), by Gauss and Newton."""
