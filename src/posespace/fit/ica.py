@@ -9,6 +9,10 @@ from posespace.fit.gram import principal
 
 _STEPS, _TOLERANCE = 2000, 1e-10
 
+_STEADY = 0.1
+"""What varies by less than this fraction of its size is a signal of its own. Scaled to unit variance it would have a
+mean many times as large, which all signals would share: they would be nearly the same, and their displacements huge."""
+
 
 def independent_signals(gram: Floats, count: int) -> Floats:
     """Return `count` signals (K, P) of a clip whose frames have the products `gram` (P, P).
@@ -19,8 +23,8 @@ def independent_signals(gram: Floats, count: int) -> Floats:
     rows = principal(gram, count)[1]
     middle = rows.mean(axis=1, keepdims=True)
     turn, sizes, _ = np.linalg.svd(rows - middle, full_matrices=False)
-    # Something in the frames may never change; ICA cannot see it, so it becomes a signal of its own.
-    varies = sizes > 1e-6
+    # Something in the frames may hardly ever change; ICA cannot see it, so it becomes a signal of its own.
+    varies = sizes > _STEADY
     # Whitened without a rotation, so that ICA's start does not depend on the signs of singular vectors.
     axes = np.eye(len(rows)) if varies.all() else turn[:, varies].T
     whiten = np.sqrt(len(gram)) * axes @ (turn[:, varies] / sizes[varies]) @ turn[:, varies].T

@@ -36,7 +36,7 @@ KINDS = {"ica": independent_signals, "pca": principal_signals}
 BONES = ("auto", "nearest", "weights")
 NORMALS = ("none", "shared")
 
-MOST_CHOSEN = 20
+MOST_CHOSEN = 32
 """Most signals tried when their number is chosen."""
 
 MOST_FRAMES = 400
