@@ -1,6 +1,7 @@
 /** Errors as colours: how far each vertex is from the truth at a pose whose truth is known. */
 
 import { Float32BufferAttribute } from "three";
+import type { BufferAttribute } from "three";
 
 import { bytesOf } from "./data.js";
 import type { PageData } from "./data.js";
@@ -19,6 +20,7 @@ export class Heat {
   private readonly skin: Uint8Array;
   private readonly plain: Uint8Array;
   private readonly vertices: number;
+  private worn: { skin: BufferAttribute[]; plain: BufferAttribute[] } | null = null;
   private readonly usual: { map: unknown; colour: number; vertexColors: boolean }[];
 
   constructor(
@@ -29,6 +31,7 @@ export class Heat {
     this.plain = bytesOf(data.plain);
     this.vertices = stage.meshes.reduce((sum, mesh) => sum + mesh.geometry.getAttribute("position").count, 0);
     this.usual = stage.materials.map(({ map, color, vertexColors }) => ({ map, colour: color.getHex(), vertexColors }));
+    stage.wear = (corrected) => this.wear(corrected);
   }
 
   /** What the colours say. */
@@ -36,8 +39,8 @@ export class Heat {
     return `blue 0 to red ${this.data.largest.toPrecision(2)} ${this.data.unit}`;
   }
 
-  /** Show the errors of a pose, or of none (-1): of the skin, or of plain skinning. */
-  show(pose: number, plain: boolean): void {
+  /** Show the errors of a pose, or of none (-1): of the skin, and of plain skinning where that is drawn. */
+  show(pose: number): void {
     const on = pose >= 0;
     this.stage.materials.forEach((material, k) => {
       material.vertexColors = on || this.usual[k].vertexColors;
@@ -45,16 +48,24 @@ export class Heat {
       material.color.setHex(on ? 0xffffff : this.usual[k].colour);
       material.needsUpdate = true;
     });
-    if (!on) return;
+    this.worn = on ? { skin: this.colours(this.skin, pose), plain: this.colours(this.plain, pose) } : null;
+  }
+
+  private wear(corrected: boolean): void {
+    const colours = corrected ? this.worn?.skin : this.worn?.plain;
+    colours?.forEach((own, k) => this.stage.meshes[k].geometry.setAttribute("color", own));
+  }
+
+  /** The colours of each mesh at a pose. */
+  private colours(all: Uint8Array, pose: number): BufferAttribute[] {
     let start = pose * this.vertices;
-    for (const mesh of this.stage.meshes) {
+    return this.stage.meshes.map((mesh) => {
       const count = mesh.geometry.getAttribute("position").count;
-      const errors = (plain ? this.plain : this.skin).subarray(start, start + count);
       const colours = new Float32Array(3 * count);
-      errors.forEach((error, vertex) => colours.set(colourOf(error / 255), 3 * vertex));
-      mesh.geometry.setAttribute("color", new Float32BufferAttribute(colours, 3));
+      all.subarray(start, start + count).forEach((error, vertex) => colours.set(colourOf(error / 255), 3 * vertex));
       start += count;
-    }
+      return new Float32BufferAttribute(colours, 3);
+    });
   }
 }
 

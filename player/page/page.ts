@@ -142,7 +142,7 @@ class Page {
   }
 
   private colour(): void {
-    this.heat?.show(this.warm.input.checked ? this.pose : -1, this.stage.view === "plain");
+    this.heat?.show(this.warm.input.checked ? this.pose : -1);
   }
 
   private picture(): void {

@@ -147,6 +147,9 @@ export class Stage {
     this.renderer.setSize(clientWidth, clientHeight, false);
   }
 
+  /** Called before the skin, or plain skinning, is drawn. */
+  wear: (corrected: boolean) => void = () => undefined;
+
   /** Draw a picture. */
   draw(): void {
     this.orbit.update();
@@ -181,5 +184,6 @@ export class Stage {
 
   private show(corrected: boolean): void {
     for (const skin of this.skins) skin.enabled = corrected;
+    this.wear(corrected);
   }
 }

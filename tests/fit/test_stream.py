@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -72,3 +73,10 @@ def test_two_processes_give_the_same_sums_even_if_one_dies(tmp_path: Path) -> No
 def test_a_wrong_size_of_memory_is_named(memory: str) -> None:
     with pytest.raises(InputError, match="memory: expected a size of at least 1MB"):
         Resources(memory)
+
+
+def test_one_process_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("dask", "distributed"):
+        monkeypatch.setitem(sys.modules, name, None)
+    train, _ = ps.datasets.bending_arm(rings=12, sides=8)
+    assert ps.EigenSkin().fit(train, Resources("1GB")).layers

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Runner
+from helpers.commands import run
 from PIL import Image
 
 import posespace as ps
@@ -72,8 +73,11 @@ def test_names_are_text_and_never_html(page: Any) -> None:
     assert page.evaluate("window.hacked") is None
 
 
-def test_views_show_plain_skinning_beside_the_skin(page: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("coloured", [False, True])
+def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool, tmp_path: Path) -> None:
     page.select_option("select >> nth=1", index=3)
+    if coloured:
+        page.keyboard.press("h")
     views = {}
     for name in ("skin", "plain", "split", "overlay"):
         page.click(f".choice button:text-is('{name}')")
@@ -85,6 +89,8 @@ def test_views_show_plain_skinning_beside_the_skin(page: Any, tmp_path: Path) ->
     assert np.abs(views["overlay"] - views["skin"]).max() > 20
     page.keyboard.press("1")
     assert page.locator("body").get_attribute("data-view") == "skin"
+    if coloured:
+        page.keyboard.press("h")
 
 
 def test_errors_are_shown_as_colours_where_the_truth_is_known(page: Any, tmp_path: Path) -> None:
@@ -107,6 +113,14 @@ def test_joints_turn_by_sliders_and_rest_again(page: Any, tmp_path: Path) -> Non
     page.keyboard.press("r")
     assert np.abs(picture(page, tmp_path) - still).max() < 10
     assert page.said == []
+
+
+def test_the_command_says_what_it_wrote(node: Runner, tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=12, sides=8)
+    ps.Skin(train.rig).save(tmp_path / "arm.skin")
+    done = run("export", "arm.skin", "-o", "arm.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("arm.html")
 
 
 def test_a_page_that_was_not_built_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def export(
     truth = None if examples is None else open_examples(examples)
     export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
     page = out.suffix.lower() == ".html"
-    print_one({"page": str(out), "bytes": out.stat().st_size} if page else describe(out), as_json)
+    print_one({"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out), as_json)
 
 
 def _drawn(skin: Skin, motion: Path | None, beta: float | None) -> Skin:

@@ -50,7 +50,8 @@ class Machines:
             raise InputError(f"patience: expected above 0 seconds, got {self.patience}")
         if self.memory is not None and self.scheduler is not None:
             raise InputError("memory: workers of a cluster have their own limit; set it where they are started")
-        self.limit()
+        if self.memory is not None:
+            self.limit()
 
     def limit(self) -> int:
         """Return the bytes that a local process may use."""
