@@ -291,7 +291,7 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     arm().save(tmp_path / "x1.skin")
     assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
     said = run("info", "x2.skin").stdout
-    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 20\n", said)
+    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 32\n", said)
     assert "rms" not in said
     arm(1.4).save(tmp_path / "y1.skin")
     done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")
