@@ -235,10 +235,10 @@ def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: Tet
 def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None:
     folder = data / "hand-godot-xr"
     chosen = json.loads((folder / "poses_left.json").read_text())["left"]
-    few = {name: chosen[name] for name in ("Default pose", "Grip 5", "Pinch Flat")}
+    few = {name: chosen[name] for name in ("Default pose", "Grip 5")}
     (tmp_path / "few.json").write_text(json.dumps({"left": few}))
     start = [sys.executable, "-c", "from posespace.cli import main; main()", "simulate", str(folder / "hand_l.gltf")]
-    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "8000", "--order", "1", "--json"]
+    words = ["--poses", "few.json", "-o", "hand.examples", "--elements", "4000", "--order", "1", "--json"]
     done = subprocess.run([*start, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
