@@ -39,6 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
     "local in geometry, width 1": {**PAPER, **PLAIN},
+    "both, as in the paper, frame of the whole": {**PAPER, "local": "both", "frame": "whole"},
     "both, as in the paper": {**PAPER, "local": "both"},
     "FKY08, tuned": {**TUNED, "local": "none"},
     "local in pose, tuned as FKY08": {**TUNED, "local": "pose"},

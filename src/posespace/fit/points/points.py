@@ -58,8 +58,8 @@ class ControlPoints:
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
     near_points : k_c, how many points a bone listens to where it is local in geometry
     near_poses : k_p, how many examples a model has where it is local in pose
-    frame : with local "geometry", what a bone sees its points from: "own": a frame that moves with them; "whole": that
-        of the whole, as the others do
+    frame : what a bone that is local in geometry sees its points from: "own": a frame that moves with them; "whole":
+        that of the whole, as the others do
     corrections : with local "geometry", how many displacements are kept of what the bones leave over at the examples
     width : of the kernels, over the median distance between the examples
     ridge : how much the kernels are regularised, over their mean variance
@@ -144,7 +144,7 @@ class ControlPoints:
 
     def _models(self, rest: Floats, placed: Floats, near: Ints, gaps: Floats, turned: Turned) -> dict[str, Any]:
         """The frame of the whole, the examples seen from it, and the models of all bones."""
-        own = self.local == "geometry" and self.frame == "own" and near.shape[1] >= _LEAST
+        own = self.local in ("geometry", "both") and self.frame == "own" and near.shape[1] >= _LEAST
         if own:
             anchors = find_anchors(rest, placed)[0]
         else:
