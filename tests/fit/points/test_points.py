@@ -146,6 +146,31 @@ def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examp
         np.testing.assert_array_equal(turned[deaf], still[deaf])
 
 
+def test_corrections_bring_the_examples_back_more_closely_and_unseen_shapes_too(
+    arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
+) -> None:
+    plain = ps.ControlPoints(**SMALL, corrections=0).fit(arm[0])
+    assert skin.about["rms on its examples"] < 0.7 * plain.about["rms on its examples"]
+    assert ps.evaluate(skin, arm[1]).rms < ps.evaluate(plain, arm[1]).rms
+
+
+def test_corrections_that_nothing_predicts_are_dropped(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    """Noise that is another in each example has no place in other poses."""
+    rng = np.random.default_rng(5)
+    noisy = np.stack([np.asarray(shape) + 0.02 * rng.normal(size=shape.shape) for _, shape in arm[0]])
+    fitted = {k: ps.ControlPoints(**SMALL, corrections=k).fit(replace(arm[0], shapes=noisy)) for k in (0, 6)}
+    errors = {k: ps.evaluate(each, arm[1]).rms for k, each in fitted.items()}
+    assert errors[6] < 1.1 * errors[0]
+
+
+def test_points_on_a_line_leave_no_bone_without_a_frame(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    points = arm[0].rig.mesh.points
+    line = np.argsort(np.abs(points[:, :2] - points[0, :2]).sum(axis=1))[:8]
+    for picked in (line.tolist(), [*line[:5].tolist(), 120]):
+        fitted = ps.ControlPoints(picked=picked, bones=10).fit(arm[0])
+        assert ps.evaluate(fitted, arm[1]).rms < 0.5
+
+
 def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
     motion = ps.Motion(np.tile(rotations.IDENTITY, (len(numbers), 1, 1)))
     return ps.Examples.from_shapes(examples.rig, motion, [np.asarray(examples.shapes[k]) for k in numbers])
