@@ -111,13 +111,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_two_workers_give_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
-    subprocess.run(command(poses, tmp_path / "a.examples", "--workers", "2"), check=True, capture_output=True)
-    assert files_of(tmp_path / "a.examples") == files_of(whole)
-    opened = Examples.open(tmp_path / "a.examples")
-    assert opened.motion.names == ("rest", *(f"pose {k}" for k in range(8)))
-
-
 def wait_for_poses(out: Path, count: int) -> None:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
@@ -127,20 +120,22 @@ def wait_for_poses(out: Path, count: int) -> None:
     raise AssertionError(f"{out} has not reached {count} poses")
 
 
-def test_a_killed_run_resumes_to_the_same_store(poses: Path, whole: Path, tmp_path: Path) -> None:
+def test_a_killed_run_of_two_workers_resumes_to_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.examples"
-    with subprocess.Popen(command(poses, out), stdout=subprocess.PIPE, start_new_session=True) as killed:
+    words = command(poses, out, "--workers", "2")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as killed:
         wait_for_poses(out, 3)
         os.killpg(killed.pid, signal.SIGKILL)
     store = ExampleStore.open(out)
     kept = {k: store.shape(k).tobytes() for k in np.flatnonzero(store.finished())}
     assert len(kept) >= 3
-    done = subprocess.run(command(poses, out, "--resume"), capture_output=True, text=True, check=True)
+    done = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["finished"] == 9
     again = ExampleStore.open(out)
     assert all(again.shape(k).tobytes() == content for k, content in kept.items())
     settled = {name: content for name, content in files_of(out).items() if not name.endswith(".part")}
     assert settled == files_of(whole)
+    assert Examples.open(out).motion.names == ("rest", *(f"pose {k}" for k in range(8)))
 
 
 @pytest.mark.parametrize(
