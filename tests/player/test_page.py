@@ -76,8 +76,13 @@ def drag(slider: Any, value: float) -> None:
 
 def open_joints(page: Any) -> Any:
     """The sliders of the joints, all of them seen."""
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.wait_for_timeout(50)  # the browser tells of an opened group later
+    # The browser tells of an opened group later: the page shows its angles then.
+    page.evaluate(
+        """() => Promise.all([...document.querySelectorAll('details:not([open])')].map((each) => new Promise((told) => {
+            each.addEventListener('toggle', told, { once: true });
+            each.open = true;
+        })))"""
+    )
     return page.locator("details .slider")
 
 
