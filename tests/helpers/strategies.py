@@ -113,7 +113,7 @@ def random_skin(rng: np.random.Generator) -> Skin:
 def random_points_skin(rng: np.random.Generator) -> Skin:
     """A skin with learned bones, one model or several for each, a layer and detail that its control points drive.
 
-    Some of its bones have frames of their own, and some have corrections.
+    Some have bones with frames of their own, some have corrections, and some have detail that the bones drive.
     """
     mesh = tube(4, 5)
     vertices, count, bones, samples = len(mesh.points), 5, 4, 6
@@ -125,7 +125,7 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
     skeleton = Skeleton.from_world(names, [-1, *([0] * count)], world)
     rig = Rig(mesh, skeleton, *pack_weights(rng.random((vertices, count + 1))))
     models = int(rng.choice([1, samples]))
-    corrections = int(rng.integers(3))
+    corrections, raised = int(rng.integers(3)), 2 * int(rng.integers(2))
     learned = LearnedBones(
         points=points.astype(np.int32),
         rest=rest,
@@ -133,8 +133,8 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
         samples=rest + rng.normal(size=(samples, count, 3)),
         near=np.stack([rng.choice(count, 3, replace=False) for _ in range(bones)]).astype(np.int32),
         widths=rng.uniform(1, 3, (bones, models)),
-        offsets=rng.normal(size=(bones, models, 4 + corrections)),
-        coefficients=rng.normal(size=(bones, models, samples, 4 + corrections)),
+        offsets=rng.normal(size=(bones, models, 4 + corrections + raised)),
+        coefficients=rng.normal(size=(bones, models, samples, 4 + corrections + raised)),
         heat=rng.uniform(1, 2, bones),
         blended=1 if models == 1 else 3,
         centres=rng.normal(size=(bones, 3)),
@@ -149,4 +149,5 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
     driver = Driver(space, RBF("gaussian", 4.0).fit(where, rng.normal(size=(samples, 2)), space.metric))
     layer = Layer("smile", driver, np.arange(7), 0.1 * rng.normal(size=(2, 7, 3)).astype(np.float32))
     heights = rng.normal(size=(2, fine_vertex_count(mesh.triangles, vertices, 1)))
-    return Skin(rig, (layer,), Detail(1, driver, 0.1 * heights), {"method": "random"}, learned)
+    detail = Detail(1, None if raised else driver, 0.1 * heights)
+    return Skin(rig, (layer,), detail, {"method": "random"}, learned)
