@@ -134,6 +134,7 @@ class Page {
   private go(seconds: number): void {
     this.playing = false;
     this.stage.time = seconds;
+    this.joints?.follow();
   }
 
   /** Take the pose of the list, or rest. */
