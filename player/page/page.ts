@@ -15,7 +15,7 @@ const PLAYED =
 const STILL =
   "Control points move this skin. They cannot be dragged here, and the page was exported without a motion, so it shows " +
   "the rest shape. To see it move, export it with one, as a page or as glTF for other programs:";
-const WITH_MOTION = "posespace export SKIN -o OUT.glb --motion FILE";
+const WITH_MOTION = "posespace export SKIN -o OUT.glb \\\n  --motion FILE";
 
 class Page {
   private readonly panel = document.getElementById("panel") as HTMLElement;

@@ -207,7 +207,7 @@ def test_control_points_are_said_to_be_no_sliders(points_files: dict[str, Path],
     assert page.locator("details, .choice").count() == 0
     assert page.locator("text=time").count() == (kind == "moving")
     assert page.locator("code").all_text_contents() == (
-        ["posespace export SKIN -o OUT.glb --motion FILE"] if kind == "still" else []
+        ["posespace export SKIN -o OUT.glb \\\n  --motion FILE"] if kind == "still" else []
     )
     page.close()
 
