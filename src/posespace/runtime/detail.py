@@ -14,7 +14,7 @@ from posespace.geometry.subdivision import levels_of
 from posespace.layer import Detail
 from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
 from posespace.runtime.entries import owned
-from posespace.runtime.surface_normals import SurfaceNormals
+from posespace.runtime.surface_normals import SurfaceNormals, flat_fans_of
 from posespace.skin import Skin
 
 _TILE = 512
@@ -41,6 +41,9 @@ class PosedDetail:
         counts = len(skin.rig.mesh.points) + np.cumsum([0, *(len(level.edges) for level in levels)])
         self._ends = [owned("edges", level.edges, int(count)) for level, count in zip(levels, counts[:-1], strict=True)]
         self._normals = SurfaceNormals(skin.mesh, threads)
+        # Before it is raised, the subdivided surface is as flat as the coarse one.
+        coarse = owned("mesh triangles", skin.rig.mesh.triangles, len(skin.rig.mesh.points))
+        self._flat = SurfaceNormals(skin.mesh, threads, flat_fans_of(skin.mesh, coarse, detail.levels))
         packed = detail.heights.dtype.kind == "i"
         self._heights = np.ascontiguousarray(detail.heights if packed else detail.heights.astype(np.float32))
         self._scales = np.ones(len(self._heights)) if detail.scales is None else detail.scales.astype(np.float64)
@@ -67,7 +70,7 @@ class PosedDetail:
     def clone(self) -> PosedDetail:
         """Return the same with room of its own to work in, for another thread."""
         other = copy(self)
-        other._normals = self._normals.clone()
+        other._normals, other._flat = self._normals.clone(), self._flat.clone()
         other._fine, other._shares = np.empty_like(self._fine), np.empty_like(self._shares)
         return other
 
@@ -75,6 +78,7 @@ class PosedDetail:
         """Use one core from now on."""
         self._use(1)
         self._normals.on_one_core()
+        self._flat.on_one_core()
 
     def add(
         self,
@@ -99,7 +103,7 @@ class PosedDetail:
                 self._refine(self._threads, ends, shares, count)
             count += len(ends)
         along = np.empty_like(points) if normals is None else normals
-        self._normals.write(fine, along)
+        self._flat.write(coarse, along)
         factors = self._scales.astype(np.float32)
         if self._spread is None:
             factors = (coordinates[self._first : self._first + len(factors)] * self._scales).astype(np.float32)
