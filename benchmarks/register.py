@@ -58,6 +58,7 @@ def row_of(registrar: Registrar, hand: ScannedHand, scans: Sequence[tuple[int, S
         "worst scan's": f"{np.max(distances):.3%}",
         "mean error of correspondence": f"{np.mean(errors):.2%}",
         "worst scan's error": f"{np.max(errors):.2%}",
+        "that scan": hand.names[scans[int(np.argmax(errors))][0]],
         "seconds per scan": round(float(np.median(seconds)), 1),
     }
 

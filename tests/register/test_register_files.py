@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
-from helpers.bean import bean, landmarks, scanned, sphere, template
+from helpers.bean import bean, landmarks, placed, scanned, sphere, template
 from helpers.commands import assert_one_line, run_forked
 
 import posespace as ps
 from posespace.cluster import batch
 from posespace.formats.example_store import ExampleStore
 from posespace.formats.landmarks import read_landmarks, write_landmarks
+from posespace.geometry.subdivision import subdivide
 
 BENDS = {"straight": 0.0, "half": 0.7, "bent": 1.2}
 
@@ -110,6 +111,34 @@ def test_a_rigged_template_keeps_its_rig_and_gets_poses(tmp_path: Path) -> None:
     assert np.allclose(moved.motion.rotations, found.rotations)
     assert np.array_equal(moved.shape(2), shapes[2].astype(np.float32))
     assert [path.name for path in tmp_path.iterdir()] == ["a.examples"]
+
+
+def test_a_rig_is_registered_from_its_file_to_poses_that_a_fit_can_use(tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=24, sides=16)
+    rig = train.rig
+    ps.export(ps.Skin(rig), tmp_path / "arm.glb")
+    ring = np.linspace(0, len(rig.mesh.points) - 1, 40).astype(int)
+    marks = {}
+    for name, pose in (("bent", 17), ("half", 7)):
+        shape = np.asarray(train.shapes[pose], dtype=np.float64)
+        finer = subdivide(rig.mesh.triangles, len(shape))
+        ps.save_mesh(tmp_path / f"{name}.ply", ps.Mesh(placed(finer.refine(shape)), finer.triangles))
+        marks[name] = {f"mark {k}": tuple(placed(shape[[k]])[0].tolist()) for k in ring}
+    at_rest = {f"mark {k}": tuple(rig.mesh.points[k].tolist()) for k in ring}
+    write_landmarks(tmp_path / "marks.json", at_rest, marks)
+    scans = [tmp_path / f"{name}.ply" for name in marks]
+    out, landmark_file = tmp_path / "arm.examples", tmp_path / "marks.json"
+    done = run("register", tmp_path / "arm.glb", *scans, "--landmarks", landmark_file, "-o", out)
+    assert done.returncode == 0, done.stderr
+    found = ps.Examples.open(out)
+    assert found.rig.skeleton.names == rig.skeleton.names
+    for index, pose in enumerate((17, 7)):
+        elbow, wanted = (each.rotations[k, 1] for each, k in ((found.motion, index), (train.motion, pose)))
+        # A round elbow is nearest to a pose that is bent less; a straight one would be 72 degrees off.
+        assert np.degrees(2 * np.arccos(min(abs(elbow @ wanted), 1.0))) < 15
+    plain = ps.evaluate(ps.Skin(found.rig), found).rms
+    assert plain < 0.02
+    assert ps.evaluate(ps.EigenSkin(components=1).fit(found), found).rms < 0.5 * plain
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from posespace.register.template import Template, mixture
 _POSED = Stage(1.0, 0.25, 12, 0.0)
 """By landmarks alone, on the coarse template."""
 
-_ROUGH = (Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1), Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04))
-"""Onto closest points, on the coarse template."""
+_ROUGH = (Stage(0.45, 0.12, 4, 0.15), Stage(0.25, 0.12, 4, 0.1), Stage(0.15, 0.12, 4, 0.06), Stage(0.08, 0.12, 4, 0.04))
+"""Onto closest points, on the coarse template; stiff, so that it slides along the skin as little as can be."""
 
 _FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
 """The same on the whole template, from where the coarse one carries it."""
