@@ -29,9 +29,6 @@ from posespace.cli.simulate import simulate
 from posespace.cli.transfer import transfer
 from posespace.errors import InputError
 
-_PATTERNS = ("--shapes", "bones")
-"""Words of the command line that a pattern of files follows."""
-
 
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
@@ -88,8 +85,8 @@ def run() -> int:
         raise KeyboardInterrupt from error
     except (InputError, click.ClickException) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        if "extra argument" in message and (taker := next((word for word in _PATTERNS if word in sys.argv), None)):
-            message = f"{taker} takes one pattern; put it in quotes, so that the shell leaves it alone: 'shapes/*.obj'"
+        if "extra argument" in message and ("--shapes" in sys.argv or sys.argv[1:2] == ["bones"]):
+            message = "shapes: expected one pattern; quote it, so that the shell leaves it alone: 'shapes/*.obj'"
         if message:
             complain(message)
         return 2
