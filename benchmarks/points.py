@@ -30,17 +30,21 @@ from posespace.rivals.meshik import MeshIK
 from posespace.spaces import PoseSpace
 
 BETAS = (3.0, 30.0)
-WIDTHS, RIDGES, NEAR = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2, 5e-2), (3, 4, 7)
+WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2, 5e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
+PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}
+TUNED: dict[str, Any] = {"width": 4.0, "ridge": 1e-3}
 METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
-    "local in geometry, width 1": {**PAPER, "local": "geometry"},
+    "local in geometry, width 1": {**PAPER, **PLAIN},
     "both, as in the paper": {**PAPER, "local": "both"},
-    "FKY08, tuned": {"local": "none", "width": 4.0, "ridge": 1e-3},
-    "local in pose, tuned as FKY08": {"local": "pose", "width": 4.0, "ridge": 1e-3},
-    "both, tuned as FKY08": {"local": "both", "width": 4.0, "ridge": 1e-3, "near_points": 7},
+    "FKY08, tuned": {**TUNED, "local": "none"},
+    "local in pose, tuned as FKY08": {**TUNED, "local": "pose"},
+    "both, tuned as FKY08": {**TUNED, "local": "both"},
+    "local in geometry, tuned as FKY08": {**TUNED, **PLAIN},
+    "defaults without corrections": {"corrections": 0},
     "defaults": {},
 }
 
@@ -61,11 +65,12 @@ def folds(hand: Any, bones: int) -> Iterator[Fold]:
     shapes = np.stack([np.asarray(shape) for _, shape in examples])
     for left in range(len(examples)):
         kept = [k for k in range(len(examples)) if k != left]
-        middle = min(kept, key=lambda k: ((shapes[k] - shapes[kept].mean(axis=0)) ** 2).sum())
+        # The rest shape, or, where that is left out, the shape in the middle.
+        middle = min(kept, key=lambda k: ((shapes[k] - shapes[kept].mean(axis=0)) ** 2).sum()) if left == 0 else 0
         rig = ps.Rig.from_mesh(ps.Mesh(shapes[middle], hand.mesh.triangles, unit=hand.mesh.unit))
         motion = ps.Motion(np.tile(rotations.IDENTITY, (len(kept), 1, 1)), names=[hand.names[k] for k in kept])
         train = ps.Examples(rig, motion, shapes[kept], hand.heights[kept], 1)
-        virtual = ps.bones(shapes[kept], bones, hand.mesh.triangles, rest=shapes[middle]).rig
+        virtual = ps.bones(shapes[kept], bones, hand.mesh.triangles, rest=shapes[middle], rounds=1).rig
         yield Fold(train, virtual, shapes[left], hand.heights[left])
 
 
@@ -86,13 +91,9 @@ def error(points: Floats, fold: Fold) -> float:
 def errors(every: list[Fold], settings: dict[str, Any]) -> dict[float, float]:
     """The mean error over the folds, by beta."""
     found: dict[float, list[float]] = {beta: [] for beta in BETAS}
-    for fold in every:
-        skin = ps.ControlPoints(**settings).fit(replace(fold.train, heights=None), fold.bones)
-        assert skin.bones is not None
-        pose = held_out(skin, fold)
-        for beta in BETAS:
-            other = replace(skin, bones=replace(skin.bones, beta=beta))
-            found[beta].append(error(other.pose(pose)[0], fold))
+    for fold, beta in itertools.product(every, BETAS):
+        skin = ps.ControlPoints(**settings, beta=beta).fit(replace(fold.train, heights=None), fold.bones)
+        found[beta].append(error(skin.pose(held_out(skin, fold))[0], fold))
     return {beta: float(np.mean(values)) for beta, values in found.items()}
 
 
@@ -109,12 +110,12 @@ def rival_error(every: list[Fold], method: Any) -> float:
 
 
 def tune(every: list[Fold]) -> list[dict[str, Any]]:
-    """FKY08 and local in geometry over the same grid of width and ridge."""
+    """FKY08 and the defaults over the same grid of width and ridge."""
     rows = []
     for width, ridge in itertools.product(WIDTHS, RIDGES):
         both: dict[str, Any] = {"width": width, "ridge": ridge}
         row: dict[str, Any] = dict(both)
-        for name, own in (("FKY08", {"local": "none"}), *((f"k_c {k}", {"near_points": k}) for k in NEAR)):
+        for name, own in (("FKY08", {"local": "none"}), ("defaults", {})):
             row |= {f"{name}, beta {beta:g}": f"{value:.4f}" for beta, value in errors(every, {**both, **own}).items()}
         rows.append(row)
     return rows
@@ -147,11 +148,11 @@ def _cascade(skin: ps.Skin, fold: Fold) -> Floats:
     """Heights from the bones' rotations: learned from those the model gives at the examples."""
     assert skin.bones is not None
     seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0]
-    turns = [skin.bones.rotations(pose.translations[1:]) for pose in seen]
+    turns = [skin.bones.predicted(pose.translations[1:])[0] for pose in seen]
     turns = [np.where((turn * turns[0]).sum(axis=1, keepdims=True) < 0, -turn, turn).ravel() for turn in turns]
     space = PoseSpace("controls", tuple(f"r{k}" for k in range(len(turns[0]))))
     relief = fit_detail(fold.train, space, np.stack(turns), 4.0, 1e-3)
-    found = skin.bones.rotations(skin.aligned(held_out(skin, fold))[0].translations[1:])
+    found = skin.bones.predicted(skin.aligned(held_out(skin, fold))[0].translations[1:])[0]
     found = np.where((found * turns[0].reshape(found.shape)).sum(axis=1, keepdims=True) < 0, -found, found)
     return relief.raised(relief.driver.interpolant(found.ravel()[None])[0])
 

@@ -94,10 +94,10 @@ class Layer:
             raise InputError(f"layer {self.name!r} support: expected ascending vertices, each once")
         object.__setattr__(self, "support", support)
         shape = (self.driver.components, len(support), 3)
-        object.__setattr__(self, "basis", _checked_basis(f"layer {self.name!r} basis", self.basis, shape))
+        object.__setattr__(self, "basis", checked_basis(f"layer {self.name!r} basis", self.basis, shape))
         if self.normal_basis is not None:
             count = (self.normal_driver or self.driver).components
-            normal = _checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (count, *shape[1:]))
+            normal = checked_basis(f"layer {self.name!r} normal_basis", self.normal_basis, (count, *shape[1:]))
             object.__setattr__(self, "normal_basis", normal)
         elif self.normal_driver is not None:
             raise InputError(f"layer {self.name!r}: it has a normal driver but no normal basis")
@@ -114,7 +114,8 @@ class Layer:
         return Layer(self.name, truncate(self.driver), self.support, self.basis[:components], normal, own)
 
 
-def _checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+def checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+    """Return a basis that has this shape and ordinary numbers."""
     if not isinstance(basis, PackedBasis):
         return check.floats(name, basis, shape, check.LARGEST)
     if basis.shape != shape:

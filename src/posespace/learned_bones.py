@@ -5,14 +5,18 @@ A control point is a joint that only shifts. What is here poses bones; how it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from posespace import check, rotations
+from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry.own_frames import own_frames
 from posespace.geometry.rigid import rigid
+from posespace.layer import Basis, checked_basis
 from posespace.skeleton import Skeleton
 
 MOST_BONES = 2000
@@ -31,6 +35,8 @@ class LearnedBones:
     Points are first brought to the rest by the rigid motion of the whole. A model gives a bone's rotation as
     ``offset + Σ coefficient · exp(-d² / 2 width²)``, d the distance of the bone's own points from those of each
     sample; a bone has one model, or one per sample, of which the nearest are blended by ``exp(-d² / 2 heat²)``.
+    With `holds`, a bone sees its points from a frame that moves with them, and is turned relative to it.
+    After the four numbers of the rotation models give how much of each correction the bone adds.
 
     Parameters
     ----------
@@ -40,13 +46,16 @@ class LearnedBones:
     samples : (S, M, 3) where they are in each example, brought to the rest
     near : (B, C) int32, the points that each bone listens to
     widths : (B, L) of each model's kernel, L is 1 or S
-    offsets : (B, L, 4) of each model's quaternion
-    coefficients : (B, L, S, 4) of each model's kernels
+    offsets : (B, L, 4 + K) of each model's quaternion and amounts
+    coefficients : (B, L, S, 4 + K) of each model's kernels
     heat : (B,) how far the models of a bone reach when they are blended
     blended : how many models of a bone are blended, 1 to L
     centres : (B, 3) the middle of each bone at rest
     influences, weights : (N, K) the bones that move each vertex, and how much
     beta : above 0, how strongly the surface is drawn to the control points
+    holds : (B, C) how much each of a bone's points counts in the frame it sees them from, scaled to sum to one; None:
+        all bones see them from the frame of the whole
+    corrections : (K, N, 3) displacements of the rest shape, each bone adding its own amount of each, or None
     """
 
     points: Ints
@@ -63,6 +72,8 @@ class LearnedBones:
     influences: Ints
     weights: Floats
     beta: float
+    holds: Floats | None = None
+    corrections: Basis | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -79,12 +90,17 @@ class LearnedBones:
                 f"learned bones: expected 1 to {MOST_BONES} bones, samples, and each point once, got {got}"
             )
         put(self, "near", check.indices("bones' near", self.near, (bones, "C"), below=count))
-        self._check_models(bones, samples)
+        if self.holds is not None:
+            put(self, "holds", _shares("bones' holds", self.holds, self.near.shape))
         weights = _shares("bones' weights", self.weights, ("N", "K"))
         if weights.shape[1] > MOST_INFLUENCES:
             raise InputError(f"bones' weights: expected at most {MOST_INFLUENCES} per vertex, got {weights.shape[1]}")
         put(self, "weights", weights)
         put(self, "influences", check.indices("bones' influences", self.influences, weights.shape, below=bones))
+        if self.corrections is not None:
+            shape = (self.corrections.shape[0], len(weights), 3)
+            put(self, "corrections", checked_basis("bones' corrections", self.corrections, shape))
+        self._check_models(bones, samples)
         if not 1e-9 <= check.number("beta", self.beta) <= 1e9:
             raise InputError(f"beta: expected 1e-9 to 1e9, got {self.beta}")
 
@@ -100,8 +116,9 @@ class LearnedBones:
             raise InputError("bones' widths and heat: expected numbers above 0")
         put(self, "widths", widths)
         put(self, "heat", heat)
-        put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, 4), check.LARGEST))
-        shape = (bones, models, samples, 4)
+        values = 4 + (0 if self.corrections is None else self.corrections.shape[0])
+        put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, values), check.LARGEST))
+        shape = (bones, models, samples, values)
         put(self, "coefficients", check.floats("bones' coefficients", self.coefficients, shape, check.LARGEST))
 
     def __len__(self) -> int:
@@ -125,21 +142,65 @@ class LearnedBones:
         seen[..., 1:, :] = (places - shift[..., None, :]) @ turn - self.rest
         return seen, turn, shift
 
-    def rotations(self, shifts: Floats) -> Floats:
-        """Return the rotations (B, 4) of all bones from the shifts (M, 3) of the points, without the whole's motion."""
-        gaps = shifts + self.rest - self.samples
-        squares = np.einsum("smx,smx->ms", gaps, gaps)[self.near].sum(axis=1)
+    @cached_property
+    def own_samples(self) -> Floats:
+        """The points of each bone in each example (B, S, C, 3), as the bone sees them."""
+        assert self.holds is not None
+        seen = own_frames(self.rest[self.near], self.samples[:, self.near], self.holds)[0]
+        return np.ascontiguousarray(np.swapaxes(seen, 0, 1))
+
+    def predicted(self, shifts: Floats) -> tuple[Floats, Floats]:
+        """Return the rotations (B, 4) of all bones and their amounts (B, K) of the corrections.
+
+        `shifts` (M, 3) are those of the points, without the motion of the whole.
+        """
+        squares, frames = self._seen(self.rest + shifts)
         kernels = np.exp(-0.5 * squares[:, None] / self.widths[..., None].astype(np.float64) ** 2)
-        found = _unit(self.offsets + np.einsum("bls,blsq->blq", kernels, self.coefficients))
+        found = self.offsets + np.einsum("bls,blsq->blq", kernels, self.coefficients)
+        turns, amounts = _unit(found[..., :4]), found[..., 4:]
         if found.shape[1] == 1:
-            return found[:, 0]
+            turns, amounts = turns[:, 0], amounts[:, 0]
+        else:
+            turns, amounts = self._blend(squares, turns, amounts)
+        return turns if frames is None else rotations.multiply(frames, turns), amounts
+
+    def squares(self, places: Floats) -> Floats:
+        """Return how far (B, S) points (M, 3), without the whole's motion, are from each bone's samples, squared."""
+        return self._seen(places)[0]
+
+    def _seen(self, places: Floats) -> tuple[Floats, Floats | None]:
+        """How far (B, S) each bone's points (M, 3) are from those of each sample, squared, and its own frame (B, 4)."""
+        if self.holds is None:
+            gaps = places - self.samples
+            return np.einsum("smx,smx->ms", gaps, gaps)[self.near].sum(axis=1), None
+        seen, frames = own_frames(self.rest[self.near], places[self.near], self.holds)
+        gaps = seen[:, None] - self.own_samples
+        return np.einsum("bscx,bscx->bs", gaps, gaps), frames
+
+    def _blend(self, squares: Floats, turns: Floats, amounts: Floats) -> tuple[Floats, Floats]:
+        """The rotations (B, 4) and amounts (B, K) that the models nearest to a pose give together."""
         nearest = np.argsort(squares, axis=1, kind="stable")[:, : self.blended]
-        taken = np.take_along_axis(found, nearest[..., None], axis=1)
+        taken = np.take_along_axis(turns, nearest[..., None], axis=1)
         # Two quaternions stand for one rotation: each takes the sign of the nearest model's.
         agree = np.einsum("blq,bq->bl", taken, taken[:, 0])
         near = np.take_along_axis(squares, nearest, axis=1)
         share = np.exp(-0.5 * (near - near[:, :1]) / self.heat[:, None].astype(np.float64) ** 2)
-        return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken))
+        own = np.take_along_axis(amounts, nearest[..., None], axis=1)
+        together = np.einsum("bl,blk->bk", share / share.sum(axis=1, keepdims=True), own)
+        return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken)), together
+
+    def displacements(self, amounts: Floats) -> Floats:
+        """Return the displacements (N, 3) of the rest shape where each bone adds its amounts (B, K) of corrections."""
+        if self.corrections is None:
+            return np.zeros((len(self.weights), 3))
+        each = np.einsum("nk,nkc->nc", self.weights, amounts[self.influences])
+        return np.asarray(np.einsum("nc,cnx->nx", each, np.asarray(self.corrections)))
+
+    def packed(self, bits: int) -> LearnedBones:
+        """Return the bones with their corrections packed in 32, 16 or 8 bits per number."""
+        if self.corrections is None:
+            return self
+        return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits))
 
 
 def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:

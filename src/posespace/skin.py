@@ -131,18 +131,22 @@ class Skin:
 
     def transforms(self, pose: Pose) -> Floats:
         """Return the bone transforms (J, 3, 4) of a pose: rest to posed space."""
-        if self.bones is None:
-            return self.rig.transforms(pose)
+        return self.rig.transforms(pose) if self.bones is None else self._learned(pose)[0]
+
+    def _learned(self, pose: Pose) -> tuple[Floats, Floats]:
+        """The transforms (B, 3, 4) of learned bones and their amounts (B, K) of the corrections."""
+        assert self.bones is not None
         seen, turn, shift = self.aligned(pose)
         shifts = seen.translations[1:]
-        turns = rotations.matrices(self.bones.rotations(shifts))
+        quaternions, amounts = self.bones.predicted(shifts)
+        turns = rotations.matrices(quaternions)
         moved = np.empty((len(turns), 3, 4))
         moved[..., :3] = turn @ turns
         with np.errstate(over="ignore", invalid="ignore"):
             centres = (self.bones.centres + self.bone_places(turns, shifts)) @ turn.T + shift
             moved[..., 3] = centres - np.einsum("bij,bj->bi", moved[..., :3], self.bones.centres)
         check.ordinary("bone transforms", moved)
-        return moved
+        return moved, amounts
 
     def aligned(self, pose: Posed) -> tuple[Posed, Floats, Floats]:
         """Return a pose, or a motion, without the rigid motion of the whole, and that motion: (..., 3, 3), (..., 3).
@@ -207,20 +211,21 @@ class Skin:
     def _posed(self, pose: Pose, driven: dict[int, Floats]) -> tuple[Floats, Floats]:
         for line in self.unknown_controls(pose.controls):
             warnings.warn(line, stacklevel=3)
-        rig = self.rig
-        blend = rig.blend(pose) if self.bones is None else self._learned_blend(pose)
-        points = skinning.apply(blend, rig.mesh.points + self._displaced(driven))
+        rig, displaced = self.rig, self._displaced(driven)
+        if self.bones is None:
+            blend = rig.blend(pose)
+        else:
+            transforms, amounts = self._learned(pose)
+            blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
+            displaced = displaced + self.bones.displacements(amounts)
+        points = skinning.apply(blend, rig.mesh.points + displaced)
         if any(layer.normal_basis is not None for layer in self.layers):
             normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))
-        elif self.layers:
+        elif self.layers or (self.bones is not None and self.bones.corrections is not None):
             normals = rig.mesh.normals(points)
         else:
             normals = skinning.cofactor_normals(blend, rig.normals)
         return (points, normals) if self.detail is None else self._add_detail(driven, points)
-
-    def _learned_blend(self, pose: Pose) -> Floats:
-        influences, weights, _ = self.binding
-        return skinning.blend_linear(self.transforms(pose), influences, weights)
 
     def _add_detail(self, driven: dict[int, Floats], points: Floats) -> tuple[Floats, Floats]:
         assert self.detail is not None
@@ -233,10 +238,11 @@ class Skin:
     def packed(self, bits: int = 16) -> Skin:
         """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits.
 
-        So are the heights of its detail.
+        So are the heights of its detail and the corrections of learned bones.
         """
         detail = None if self.detail is None else self.detail.packed(bits)
-        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail)
+        bones = None if self.bones is None else self.bones.packed(bits)
+        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail, bones=bones)
 
     def truncated(self, components: int) -> Skin:
         """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.

@@ -27,6 +27,8 @@ def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion 
     notes = ["the control points are left out: the file has the bones that they move, and the motion of these"]
     if skin.detail is not None:
         notes.append("the skin's detail is left out: the file has the surface that it lies on")
+    if skin.bones.corrections is not None:
+        notes.append("the corrections of the bones are left out: the file has what the bones alone give")
     if skin.layers:
         notes.append("the skin's layers are left out: they are driven by control points")
     if motion is None:

@@ -172,17 +172,23 @@ def read_skin(record: Record) -> Skin:
     return Skin(read_rig(record.record("rig")), layers, detail, said, bones)
 
 
-_BONES = tuple(field.name for field in fields(LearnedBones) if field.name not in ("blended", "beta"))
-"""The arrays of learned bones."""
+_BONES = tuple(
+    field.name for field in fields(LearnedBones) if field.name not in ("blended", "beta", "holds", "corrections")
+)
+"""The arrays that all learned bones have."""
 
 
 def _write_bones(bones: LearnedBones, writer: Writer, where: str) -> Json:
-    writer.put(where, **{name: getattr(bones, name) for name in _BONES})
+    writer.put(where, **{name: getattr(bones, name) for name in _BONES}, holds=bones.holds)
+    if bones.corrections is not None:
+        _write_basis(bones.corrections, writer, f"{where}/corrections")
     return {"blended": bones.blended, "beta": bones.beta}
 
 
 def _read_bones(record: Record) -> LearnedBones:
-    arrays = {name: record.array(name) for name in _BONES}
+    arrays: dict[str, Any] = {name: record.array(name) for name in _BONES}
+    arrays["holds"] = record.optional("holds")
+    arrays["corrections"] = _read_basis(record, "corrections", len(arrays["weights"]))
     return LearnedBones(**arrays, blended=record.integer("blended"), beta=record.number("beta"))
 
 

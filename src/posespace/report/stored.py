@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, Protocol
 
 import numpy as np
 
+from posespace.basis import PackedBasis
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.layer import Driver
 from posespace.skin import Posable, Skin
@@ -43,7 +45,8 @@ def _stored(skin: Posable) -> Iterator[Stored]:
         yield from rival.tables
         return
     if skin.bones is not None:
-        yield from (value for value in vars(skin.bones).values() if isinstance(value, np.ndarray))
+        every = (getattr(skin.bones, field.name) for field in fields(skin.bones))
+        yield from (value for value in every if isinstance(value, np.ndarray | PackedBasis))
     for layer in skin.layers:
         yield layer.support
         yield layer.basis

@@ -9,6 +9,9 @@ import numpy as np
 
 from posespace.check import LARGEST, Floats, Floats32
 from posespace.errors import InputError
+from posespace.geometry.nearest_rotation import nearest_rotation
+from posespace.geometry.own_frames import UPRIGHT
+from posespace.learned_bones import LearnedBones
 from posespace.runtime.compiled import Ints32, relaxed
 from posespace.runtime.drive_tables import SHIFT, TRANSFORM, TURN
 from posespace.runtime.entries import owned
@@ -22,8 +25,12 @@ class BoneTables(NamedTuple):
     ----------
     samples : (S, M, 3) shifts of the points from rest
     near : (B, C)
+    rest : (M, 3) the points at rest
+    holds : (B, C), or (0, C) where the bones see the points from the frame of the whole
+    still, spread : (B, C, 3) and (B,) the points of each frame at rest, and what keeps it upright
+    own : (B, S, C, 3) the samples as each bone sees them
     fall, heat : (B, L) and (B,), -1 / 2 width²
-    offsets, coefficients : (B, L, 4) and (B, L, S, 4)
+    offsets, coefficients : (B, L, 4 + K) and (B, L, S, 4 + K)
     blended : (1,)
     starts, columns, levers, drawn : what rotations and points add to the equations of the places
     centres : (B, 3)
@@ -31,6 +38,11 @@ class BoneTables(NamedTuple):
 
     samples: Floats
     near: Ints32
+    rest: Floats
+    holds: Floats
+    still: Floats
+    spread: Floats
+    own: Floats
     fall: Floats
     heat: Floats
     offsets: Floats
@@ -63,6 +75,8 @@ class PosedBones:
         self._tables = BoneTables(
             np.ascontiguousarray(bones.samples - bones.rest, dtype=np.float64),
             owned("bones' near", bones.near, len(bones.points)),
+            bones.rest.astype(np.float64),
+            *_frames(bones),
             -0.5 / bones.widths.astype(np.float64) ** 2,
             -0.5 / bones.heat.astype(np.float64) ** 2,
             bones.offsets.astype(np.float64),
@@ -87,16 +101,20 @@ class PosedBones:
         poses[:, TURN * joints : (TURN + SHIFT) * joints] = own.reshape(len(own), -1)
         return turn, shift
 
-    def palettes(self, poses: Floats) -> Floats32:
-        """Return the bones' transforms (P, 12 B) in poses, whose numbers lose the rigid motion of the whole."""
+    def palettes(self, poses: Floats) -> tuple[Floats32, Floats32]:
+        """Return the bones' transforms (P, 12 B) in poses and their amounts (P, B, K) of the corrections.
+
+        The numbers of the poses lose the rigid motion of the whole.
+        """
         whole = self.align(poses)
         joints, count = len(self._bones.points) + 1, len(self._bones)
         first = TURN * joints + SHIFT
         turns = np.empty((len(poses), count, 9))
+        amounts = np.empty((len(poses), count, self._tables.offsets.shape[2] - 4), np.float32)
         asked = np.empty((count, 3 * len(poses)), np.float32)
         for row, pose in enumerate(poses):
             shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
-            _turn(self._tables, shifts, turns[row])
+            _turn(self._tables, shifts, turns[row], amounts[row])
             _ask(self._tables, shifts, turns[row], row, asked)
         places = self._inverse @ asked
         palettes = np.empty((len(poses), TRANSFORM * count), np.float32)
@@ -104,59 +122,108 @@ class PosedBones:
             _compose(self._tables.centres, turns[row], places, row, whole[0][row], whole[1][row], palettes[row])
         if not np.abs(palettes).max(initial=0.0) <= LARGEST:
             raise InputError(f"pose: expected bone transforms from {-LARGEST:g} to {LARGEST:g}, got others")
-        return palettes
+        return palettes, amounts
+
+
+def _frames(bones: LearnedBones) -> tuple[Floats, Floats, Floats, Floats]:
+    """The tables `holds`, `still`, `spread` and `own`; empty where the bones have no frames of their own."""
+    if bones.holds is None:
+        return np.zeros((0, 1)), np.zeros((0, 1, 3)), np.zeros(0), np.zeros((0, 1, 1, 3))
+    holds, rest = bones.holds.astype(np.float64), bones.rest[bones.near]
+    still = rest - np.einsum("bc,bcx->bx", holds, rest)[:, None]
+    spread = UPRIGHT * np.einsum("bc,bcx,bcx->b", holds, still, still) + 1e-30
+    return holds, still, spread, bones.own_samples
 
 
 @relaxed
-def _turn(tables: BoneTables, shifts: Floats, turns: Floats) -> None:  # pragma: no cover - compiled
-    """Write the rotations (B, 9) of all bones from the shifts (M, 3) of the points."""
+def _turn(tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32) -> None:  # pragma: no cover - compiled
+    """Write the rotations (B, 9) of all bones and their amounts (B, K) from the shifts (M, 3) of the points."""
     samples, near, models = tables.samples, tables.near, tables.fall.shape[1]
+    own_frames, size = len(tables.holds) > 0, tables.offsets.shape[2]
+    frame, turned, seen = np.eye(3), np.empty((3, 3)), np.empty((near.shape[1], 3))
     count = len(samples)
     every, squares = np.empty((count, len(shifts))), np.empty(count)
     for s in range(count):
         for m in range(len(shifts)):
             x, y, z = shifts[m, 0] - samples[s, m, 0], shifts[m, 1] - samples[s, m, 1], shifts[m, 2] - samples[s, m, 2]
             every[s, m] = x * x + y * y + z * z
-    found, own = np.empty(4), np.empty(4)
+    found, own = np.empty(size), np.empty(size)
     for bone in range(len(near)):
-        for s in range(count):
-            total = 0.0
-            for c in range(near.shape[1]):
-                total += every[s, near[bone, c]]
-            squares[s] = total
+        if own_frames:
+            _see(tables, bone, shifts, seen, frame, squares)
+        else:
+            for s in range(count):
+                total = 0.0
+                for c in range(near.shape[1]):
+                    total += every[s, near[bone, c]]
+                squares[s] = total
         if models == 1:
             _predict(tables, bone, 0, squares, found)
         else:
             _blend(tables, bone, squares, found, own)
-        x, y, z, w = found[0], found[1], found[2], found[3]
-        turns[bone, 0], turns[bone, 1], turns[bone, 2] = (
-            1 - 2 * (y * y + z * z),
-            2 * (x * y - z * w),
-            2 * (x * z + y * w),
-        )
-        turns[bone, 3], turns[bone, 4], turns[bone, 5] = (
-            2 * (x * y + z * w),
-            1 - 2 * (x * x + z * z),
-            2 * (y * z - x * w),
-        )
-        turns[bone, 6], turns[bone, 7], turns[bone, 8] = (
-            2 * (x * z - y * w),
-            2 * (y * z + x * w),
-            1 - 2 * (x * x + y * y),
-        )
+        for k in range(size - 4):
+            amounts[bone, k] = found[4 + k]
+        _matrix(found, turned)
+        for i in range(3):
+            for j in range(3):
+                turns[bone, 3 * i + j] = (
+                    frame[i, 0] * turned[0, j] + frame[i, 1] * turned[1, j] + frame[i, 2] * turned[2, j]
+                )
+
+
+@relaxed
+def _see(
+    tables: BoneTables, bone: int, shifts: Floats, seen: Floats, frame: Floats, squares: Floats
+) -> None:  # pragma: no cover - compiled
+    """Write the frame (3, 3) that moves with a bone's points, and how far (S,) they are in it from the samples."""
+    near, holds, still = tables.near[bone], tables.holds[bone], tables.still[bone]
+    middle, product = np.zeros(3), np.zeros((3, 3))
+    for c in range(len(near)):
+        for i in range(3):
+            seen[c, i] = tables.rest[near[c], i] + shifts[near[c], i]
+            middle[i] += holds[c] * seen[c, i]
+    for c in range(len(near)):
+        for i in range(3):
+            seen[c, i] -= middle[i]
+        for i in range(3):
+            for j in range(3):
+                product[i, j] += holds[c] * seen[c, i] * still[c, j]
+    for i in range(3):
+        product[i, i] += tables.spread[bone]
+    nearest_rotation(product, frame)
+    for c in range(len(near)):
+        x, y, z = seen[c, 0], seen[c, 1], seen[c, 2]
+        for j in range(3):
+            seen[c, j] = x * frame[0, j] + y * frame[1, j] + z * frame[2, j]
+    for s in range(len(squares)):
+        total = 0.0
+        for c in range(len(near)):
+            for j in range(3):
+                gap = seen[c, j] - tables.own[bone, s, c, j]
+                total += gap * gap
+        squares[s] = total
+
+
+@relaxed
+def _matrix(quaternion: Floats, out: Floats) -> None:  # pragma: no cover - compiled
+    """Write the matrix (3, 3) of a unit quaternion."""
+    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    out[0, 0], out[0, 1], out[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
+    out[1, 0], out[1, 1], out[1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
+    out[2, 0], out[2, 1], out[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
 
 
 @relaxed
 def _predict(
     tables: BoneTables, bone: int, model: int, squares: Floats, out: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the unit quaternion (4,) that a model gives at squared distances (S,) from the samples."""
+    """Write the unit quaternion and amounts (4 + K,) that a model gives at squared distances (S,) from the samples."""
     fall, weights = tables.fall[bone, model], tables.coefficients[bone, model]
-    for k in range(4):
+    for k in range(len(out)):
         out[k] = tables.offsets[bone, model, k]
     for s in range(len(squares)):
         kernel = math.exp(fall * squares[s])
-        for k in range(4):
+        for k in range(len(out)):
             out[k] += kernel * weights[s, k]
     _unit(out)
 
@@ -165,9 +232,9 @@ def _predict(
 def _blend(
     tables: BoneTables, bone: int, squares: Floats, out: Floats, own: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the unit quaternion (4,) that the models of the nearest samples give together."""
+    """Write the unit quaternion and amounts (4 + K,) that the models of the nearest samples give together."""
     left = squares.copy()
-    first, least = np.empty(4), 0.0
+    first, least, total = np.empty(4), 0.0, 0.0
     out[:] = 0.0
     for taken in range(tables.blended[0]):
         nearest = 0
@@ -176,24 +243,29 @@ def _blend(
                 nearest = s
         _predict(tables, bone, nearest, squares, own)
         if taken == 0:
-            first[:] = own
+            first[:] = own[:4]
             least = squares[nearest]
         share = math.exp(tables.heat[bone] * (squares[nearest] - least))
+        total += share
+        for k in range(4, len(out)):
+            out[k] += share * own[k]
         agree = first[0] * own[0] + first[1] * own[1] + first[2] * own[2] + first[3] * own[3]
         if agree < 0.0:
             share = -share
         for k in range(4):
             out[k] += share * own[k]
         left[nearest] = 1e300
+    for k in range(4, len(out)):
+        out[k] /= total
     _unit(out)
 
 
 @relaxed
 def _unit(quaternion: Floats) -> None:  # pragma: no cover - compiled
-    """Bring a quaternion to unit length; one of no length stands for no rotation."""
+    """Bring the four numbers of a quaternion to unit length; one of no length stands for no rotation."""
     length = math.sqrt(quaternion[0] ** 2 + quaternion[1] ** 2 + quaternion[2] ** 2 + quaternion[3] ** 2)
     if length < 1e-12:
-        quaternion[:] = 0.0
+        quaternion[:3] = 0.0
         quaternion[3] = 1.0
     else:
         for k in range(4):

@@ -45,7 +45,8 @@ class Player(ABC):
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
         # Normals are either carried by the bones or those of the posed surface: see `Skin.pose`.
         corrected = any(layer.normal_basis is not None for layer in skin.layers)
-        self._carried = self.normals and skin.detail is None and (corrected or not skin.layers)
+        displaced = bool(skin.layers) or (skin.bones is not None and skin.bones.corrections is not None)
+        self._carried = self.normals and skin.detail is None and (corrected or not displaced)
 
     def clone(self) -> Self:
         """Return a player for another thread: it shares the tables of this one and has its own room to work in."""

@@ -25,13 +25,13 @@ from posespace.simulate.bodies.hand_poses import SPANNING
 
 HAND_SLENDER = Path(__file__).parents[1] / "hand_slender.npz"
 _FILES = {1: (HAND, HAND_MORE), 2: (HAND_SLENDER,)}
-_COUNT = 14
+_DRAWN = 13
 POSES = {
     "spanning": SPANNING,
-    "random": tuple(f"random {k}" for k in range(_COUNT)),
-    "grasps": tuple(f"grasp {k}" for k in range(_COUNT)),
+    "random": (SPANNING[0], *(f"random {k}" for k in range(_DRAWN))),
+    "grasps": (SPANNING[0], *(f"grasp {k}" for k in range(_DRAWN))),
 }
-"""The names of the poses in each group."""
+"""The names of the poses in each group. Each begins with the rest pose: a template is scanned too."""
 
 _SEED = 2006
 """Of the irregularity of the skin, plus the number of the hand."""
@@ -93,7 +93,8 @@ def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000
     ----------
     which : 1 for the hand of `hand`, 2 for a slender one with longer fingers
     poses : "spanning": each finger, thumb and wrist alone, a spread, half fists, a fist, a pinch; "random": every joint
-        drawn uniformly from its whole range; "grasps": random grasps, in which joints go together as in people
+        drawn uniformly from its whole range; "grasps": random grasps, in which joints go together as in people.
+        The first of all three is the rest pose
     vertices : about how many the base surface has, 500 to 100,000; the fine one has four times as many
     """
     if which not in _FILES:

@@ -17,7 +17,7 @@ from posespace.fit.bones.clusters import cluster_transforms, cluster_triangles, 
 from posespace.fit.bones.corners import corner_weights, corners_around
 from posespace.fit.bones.mean_shift import turning_alike
 from posespace.fit.bones.placed import Placed, placed
-from posespace.fit.bones.refine import Bones, refine, start
+from posespace.fit.bones.refine import ROUNDS, Bones, refine, start
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -32,6 +32,7 @@ def bones(
     affine: bool = False,
     rest: ArrayLike | None = None,
     bandwidth: float = 0.1,
+    rounds: int = ROUNDS,
 ) -> Examples:
     """Return the shapes as examples with a rig of virtual bones that reproduces them as well as it can.
 
@@ -49,7 +50,11 @@ def bones(
         what it moves, so the rig has four times as many joints, and as many influences
     rest : (N, 3) the rest shape; None: that of the examples, or else the first shape
     bandwidth : without a count: how alike, as a fraction of how much the rotations of all triangles differ
+    rounds : most rounds in which bones and weights are refined in turn, at least 1. Few leave each bone what its own
+        triangles do, which is easier to predict in other poses; many fit the shapes closely
     """
+    if check.whole("rounds", rounds) < 1:
+        raise InputError(f"rounds: expected at least 1, got {rounds}")
     given, mesh, motion = _gathered(shapes, triangles, rest)
     _check_settings(count, influences, bandwidth, mesh)
     laid = placed(mesh.points, mesh.triangles, given)
@@ -59,9 +64,9 @@ def bones(
     else:
         labels = cluster_triangles(*surface, count)
     moved = cluster_transforms(*surface, labels, int(labels.max()) + 1)
-    found = refine(*surface, start(*surface, labels, moved, influences))
+    found = refine(*surface, start(*surface, labels, moved, influences), rounds=rounds)
     if affine:
-        found = refine(*surface, found, affine=True)
+        found = refine(*surface, found, affine=True, rounds=rounds)
     return _examples(mesh, given, motion, laid, found, affine)
 
 

@@ -21,19 +21,17 @@ class Models(NamedTuple):
     blended: int
 
 
-def fit_models(samples: Floats, near: Ints, turns: Floats, width: float, ridge: float, neighbours: int) -> Models:
+def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neighbours: int) -> Models:
     """Fit the models of all bones.
 
     Parameters
     ----------
-    samples : (S, M, 3) the points in each example
-    near : (B, C) the points that each bone listens to
+    squares : (B, S, S) squared distances between the examples, as each bone sees its points
     turns : (S, B, 4) each bone's rotation in each example
     width : of the kernels, over the median distance of a model's examples
     ridge : relative to the kernels' mean variance
     neighbours : how many examples nearest to an example its own model has besides; 0: one model of all examples
     """
-    squares = squares_of(samples, near)
     units = units_of(squares)
     each = np.swapaxes(turns, 0, 1)
     if not neighbours:
@@ -73,6 +71,13 @@ def squares_of(samples: Floats, near: Ints) -> Floats:
     """Squared distances (B, S, S) between the examples, by the points that each bone listens to."""
     gaps = samples[:, None] - samples[None]
     return np.moveaxis((gaps**2).sum(axis=3)[..., near].sum(axis=3), 2, 0)
+
+
+def squares_of_seen(seen: Floats) -> Floats:
+    """Squared distances (B, S, S) between the examples, by points (S, B, C, 3) as each bone sees its own."""
+    flat = np.swapaxes(seen.reshape(*seen.shape[:2], -1), 0, 1)
+    sizes = (flat**2).sum(axis=2)
+    return np.asarray(np.maximum(sizes[:, :, None] + sizes[:, None] - 2 * flat @ np.swapaxes(flat, 1, 2), 0.0))
 
 
 def units_of(squares: Floats) -> Floats:

@@ -16,14 +16,16 @@ from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.control_rig import control_rig
+from posespace.fit.points.corrections import with_corrections
 from posespace.fit.points.detail import fit_detail
 from posespace.fit.points.frame import best_anchors
-from posespace.fit.points.models import Models, fit_models
+from posespace.fit.points.models import Models, fit_models, squares_of, squares_of_seen
 from posespace.fit.points.proposed import moved_most, propose
-from posespace.fit.points.turned import bone_turns
+from posespace.fit.points.turned import Turned, bone_turns
 from posespace.followed import followed_motion
 from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.geodesics import Geodesics
+from posespace.geometry.own_frames import own_frames
 from posespace.geometry.rigid import rigid
 from posespace.layer import Detail
 from posespace.learned_bones import MOST_BONES, LearnedBones
@@ -34,6 +36,13 @@ from posespace.skin import Skin
 from posespace.spaces import SHIFTS, PoseSpace
 
 LOCAL = ("geometry", "both", "pose", "none")
+FRAMES = ("own", "whole")
+
+_LEAST = 3
+"""Points that a frame of their own takes."""
+
+_FAR = 0.01
+"""How much the points that are far from a bone count in its frame, against the nearest."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,9 @@ class ControlPoints:
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
     near_points : k_c, how many points a bone listens to where it is local in geometry
     near_poses : k_p, how many examples a model has where it is local in pose
+    frame : with local "geometry", what a bone sees its points from: "own": a frame that moves with them; "whole": that
+        of the whole, as the others do
+    corrections : with local "geometry", how many displacements are kept of what the bones leave over at the examples
     width : of the kernels, over the median distance between the examples
     ridge : how much the kernels are regularised, over their mean variance
     beta : how strongly the surface is drawn to the points: 3 or more for points that are dragged, 0.3 for noisy markers
@@ -58,8 +70,10 @@ class ControlPoints:
     picked: str | Sequence[int] = ""
     bones: int = 200
     local: str = field(default="geometry", metadata={"choices": LOCAL})
-    near_points: int = 4
+    near_points: int = 6
     near_poses: int = 7
+    frame: str = field(default="own", metadata={"choices": FRAMES})
+    corrections: int = 6
     width: float = 4.0
     ridge: float = 1e-3
     beta: float = 30.0
@@ -71,6 +85,9 @@ class ControlPoints:
         if self.bones > MOST_BONES:
             raise InputError(f"bones: expected at most {MOST_BONES}, got {self.bones}")
         check.choice("local", self.local, LOCAL)
+        check.choice("frame", self.frame, FRAMES)
+        if check.whole("corrections", self.corrections) < 0:
+            raise InputError(f"corrections: expected at least 0, got {self.corrections}")
         for name, least, most in (("width", 1e-3, 1e3), ("ridge", 0.0, 1e3), ("beta", 1e-6, 1e6)):
             if not least <= check.number(name, getattr(self, name)) <= most:
                 raise InputError(f"{name}: expected {least:g} to {most:g}, got {getattr(self, name)}")
@@ -92,6 +109,8 @@ class ControlPoints:
         motion = followed_motion(examples, rig, points)
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
+        if self.local == "geometry" and self.corrections:
+            skin = Skin(rig, bones=with_corrections(skin, examples, motion, self.corrections))
         seen = skin.aligned(motion)[0]
         detail = None if examples.heights is None else self._detail(examples, rig.skeleton, seen)
         own = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
@@ -106,29 +125,43 @@ class ControlPoints:
         rest = mesh.points[points].astype(np.float64)
         shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
         if virtual is None:
-            virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points).rig
+            virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points, rounds=1).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)
         turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, count)
-        near = self._near(distances, mesh.points, turned.centres)
+        near, gaps = self._near(distances, mesh.points, turned.centres)
         placed = shapes[:, points]
-        anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
-        whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
-        seen = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
-        samples = brought_back(rest, placed, anchors)
-        neighbours = self.near_poses if self.local in ("pose", "both") else 0
         return LearnedBones(
             points=np.asarray(points, np.int32),
             rest=rest,
-            anchors=anchors,
-            samples=samples,
+            **self._models(rest, placed, near, gaps, turned),
             near=near,
-            **_single(fit_models(samples, near, seen, self.width, self.ridge, neighbours)),
             centres=turned.centres,
             influences=influences,
             weights=weights,
             beta=self.beta,
         )
+
+    def _models(self, rest: Floats, placed: Floats, near: Ints, gaps: Floats, turned: Turned) -> dict[str, Any]:
+        """The frame of the whole, the examples seen from it, and the models of all bones."""
+        own = self.local == "geometry" and self.frame == "own" and near.shape[1] >= _LEAST
+        if own:
+            anchors = find_anchors(rest, placed)[0]
+        else:
+            anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
+        whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
+        turns = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
+        samples = brought_back(rest, placed, anchors)
+        holds = _holds(gaps) if own else None
+        if holds is None:
+            squares = squares_of(samples, near)
+        else:
+            seen, frames = own_frames(rest[near], samples[:, near], holds)
+            turns = rotations.multiply(rotations.inverse(frames), turns)
+            squares = squares_of_seen(seen)
+        neighbours = self.near_poses if self.local in ("pose", "both") else 0
+        models = _single(fit_models(squares, turns, self.width, self.ridge, neighbours))
+        return {"anchors": anchors, "samples": samples, "holds": holds, **models}
 
     def _detail(self, examples: Examples, skeleton: Skeleton, seen: Motion) -> Detail:
         """The detail of the examples' heights, by the shifts of all points as the bones see them."""
@@ -158,11 +191,24 @@ class ControlPoints:
             wanted = f"at most {examples - 1}, one less than there are examples"
             raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")
 
-    def _near(self, distances: Floats, points: Floats, centres: Floats) -> Ints:
-        """The points (B, C) that each bone listens to: the nearest over the surface from the vertex nearest to it."""
+    def _near(self, distances: Floats, points: Floats, centres: Floats) -> tuple[Ints, Floats]:
+        """The points (B, C) that each bone listens to, and how far they are: the nearest over the surface from it."""
         count = self.near_points if self.local in ("geometry", "both") else len(distances)
         vertex = cKDTree(points).query(centres)[1]
-        return np.argsort(distances[:, vertex].T, axis=1, kind="stable")[:, :count].astype(np.int32)
+        far = distances[:, vertex].T
+        near = np.argsort(far, axis=1, kind="stable")[:, :count].astype(np.int32)
+        return near, np.take_along_axis(far, near, axis=1)
+
+
+def _holds(gaps: Floats) -> Floats:
+    """How much (B, C) each of a bone's points counts in its frame, from how far they are, nearest first.
+
+    The distance to the fourth is the measure, so that three to four points count.
+    """
+    further = np.where(np.isfinite(gaps), gaps, 1e30) - gaps[:, :1]
+    reach = 0.5 * further[:, [min(3, gaps.shape[1] - 1)]] + 1e-30
+    holds = np.exp(-0.5 * np.minimum(further / reach, 30.0) ** 2) + _FAR
+    return np.asarray(holds / holds.sum(axis=1, keepdims=True))
 
 
 def _numbers(given: str | Sequence[int]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from posespace.motion import Motion
 from posespace.runtime import cores
 from posespace.runtime.cpu import frames
 from posespace.runtime.cpu.blocks import BlockEntries, Blocks, blocks_of
+from posespace.runtime.cpu.corrected import CorrectedRest
 from posespace.runtime.cpu.lanes import LANES
 from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks
 from posespace.runtime.detail import PosedDetail
@@ -71,6 +72,8 @@ class CPUPlayer(Player):
             self._weights = skin.rig.weights.astype(np.float64)
             self._influences = owned("rig influences", skin.rig.influences, len(skin.rig.skeleton))
         self._bones = None if skin.bones is None else PosedBones(skin)
+        added = None if skin.bones is None else skin.bones.corrections
+        self._corrected = None if added is None else CorrectedRest(self.blocks, np.asarray(added))
         detail = skin.detail
         self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, self.threads)
         on_surface = self.normals and not self._carried and detail is None
@@ -82,7 +85,7 @@ class CPUPlayer(Player):
     @property
     def nbytes(self) -> int:
         """Bytes that a frame reads and writes: bones, skinned points, detail."""
-        parts = (self.blocks, self._bones, self._detail, self._surface_normals)
+        parts = (self.blocks, self._bones, self._corrected, self._detail, self._surface_normals)
         return sum(part.nbytes for part in parts if part is not None)
 
     def _make_room(self) -> None:
@@ -92,6 +95,8 @@ class CPUPlayer(Player):
         self._work = self._made_frame(())
         self._scratch = self._work.scratch
         self._palette = self._work.palette
+        if self._corrected is not None:
+            self._rest = self._rest._replace(rest=self._rest.rest.copy())
         self._skin = self._skin_function()
         self._frame = self._frame_function()
         # A clone has its own batch: this one's writes where this one works.
@@ -160,7 +165,14 @@ class CPUPlayer(Player):
     def _pose_bones(self) -> None:
         """Where bones are learned, find their transforms, and go on with the pose as they see it."""
         if self._bones is not None:
-            self._palette = self._bones.palettes(self._pose[None])[0]
+            palettes, amounts = self._bones.palettes(self._pose[None])
+            self._take(palettes[0], amounts[0])
+
+    def _take(self, palette: Floats32, amounts: Floats32) -> None:
+        """Go on with the transforms of learned bones and the corrections they add."""
+        self._palette = palette
+        if self._corrected is not None:
+            self._corrected.write(amounts, self._rest.rest)
 
     def redrive(self, times: int) -> None:
         """Drive the last pose `times` times, for what the first stage alone costs within a frame."""
@@ -229,9 +241,10 @@ class CPUPlayer(Player):
     def _write_learned(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         del works
         assert self._bones is not None
-        palettes = self._bones.palettes(poses)
+        palettes, amounts = self._bones.palettes(poses)
         for row, pose in enumerate(poses):
-            self._pose[:], self._palette = pose, palettes[row]
+            self._pose[:] = pose
+            self._take(palettes[row], amounts[row])
             self._frame(out[row], None if normals is None else normals[row])
             require_ordinary(self._scratch.item(-1))
 
