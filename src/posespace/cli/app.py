@@ -86,7 +86,9 @@ def run() -> int:
     except (InputError, click.ClickException) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
         if "extra argument" in message and ("--shapes" in sys.argv or sys.argv[1:2] == ["bones"]):
-            message = "shapes: expected one pattern; quote it, so that the shell leaves it alone: 'shapes/*.obj'"
+            message = (
+                "shapes: expected one pattern; put it in quotes, so that the shell leaves it alone: 'shapes/*.obj'"
+            )
         if message:
             complain(message)
         return 2
