@@ -17,7 +17,7 @@ from posespace.check import Floats, Ints
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
 
-SWEEPS = 4
+SWEEPS = 10
 """Most passes over the bones of a shape."""
 
 SETTLED = 1e-6
