@@ -22,12 +22,12 @@ from timing import show
 import posespace as ps
 from posespace import rotations
 from posespace.check import Floats
-from posespace.fit.points.detail import fit_detail
 from posespace.followed import followed
+from posespace.geometry.subdivision import levels_of
+from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
 from posespace.report.stored import stored_bytes
 from posespace.rivals.arap import NearestRigid
 from posespace.rivals.meshik import MeshIK
-from posespace.spaces import PoseSpace
 
 BETAS = (3.0, 30.0)
 WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2, 5e-2)
@@ -39,6 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
     "local in geometry, width 1": {**PAPER, **PLAIN},
+    "both, as in the paper, frame of the whole": {**PAPER, "local": "both", "frame": "whole"},
     "both, as in the paper": {**PAPER, "local": "both"},
     "FKY08, tuned": {**TUNED, "local": "none"},
     "local in pose, tuned as FKY08": {**TUNED, "local": "pose"},
@@ -126,8 +127,9 @@ def detail(every: list[Fold]) -> list[dict[str, Any]]:
     kinds: dict[str, Callable[[ps.Skin, Fold], Floats]] = {
         "static map: one example's": lambda _, fold: np.asarray(fold.train.heights[0]),  # type: ignore[index]
         "static map: the mean": lambda _, fold: np.mean([fold.train.heights[k] for k in range(13)], axis=0),  # type: ignore[index]
+        "all points → heights, as in the paper": _by_all_points,
         "cascade: points → bones → heights": _cascade,
-        "points → heights": _direct,
+        "defaults: near points → heights": _direct,
     }
     found: dict[str, list[float]] = {name: [] for name in kinds}
     for fold in every:
@@ -140,8 +142,19 @@ def detail(every: list[Fold]) -> list[dict[str, Any]]:
 
 def _direct(skin: ps.Skin, fold: Fold) -> Floats:
     assert skin.detail is not None
-    pose = skin.aligned(held_out(skin, fold))[0]
-    return skin.detail.raised(skin.detail.driver.coordinates(pose, skin.rig.skeleton))
+    assert skin.bones is not None
+    seen = skin.aligned(held_out(skin, fold))[0]
+    amounts = skin.bones.predicted(seen.translations[1:])[1]
+    (level,) = levels_of(skin.rig.mesh.triangles, len(skin.rig.mesh.points), 1)
+    return skin.detail.raised(level.refine(skin.bones.spread(amounts[:, skin.bones.added :])))
+
+
+def _by_all_points(skin: ps.Skin, fold: Fold) -> Floats:
+    """Heights from where all points are."""
+    assert skin.bones is not None
+    seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0].translations
+    asked = skin.aligned(held_out(skin, fold))[0].translations
+    return _regressed(seen.reshape(len(seen), -1), asked.ravel(), fold)
 
 
 def _cascade(skin: ps.Skin, fold: Fold) -> Floats:
@@ -149,12 +162,22 @@ def _cascade(skin: ps.Skin, fold: Fold) -> Floats:
     assert skin.bones is not None
     seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0]
     turns = [skin.bones.predicted(pose.translations[1:])[0] for pose in seen]
+    turns.append(skin.bones.predicted(skin.aligned(held_out(skin, fold))[0].translations[1:])[0])
     turns = [np.where((turn * turns[0]).sum(axis=1, keepdims=True) < 0, -turn, turn).ravel() for turn in turns]
-    space = PoseSpace("controls", tuple(f"r{k}" for k in range(len(turns[0]))))
-    relief = fit_detail(fold.train, space, np.stack(turns), 4.0, 1e-3)
-    found = skin.bones.predicted(skin.aligned(held_out(skin, fold))[0].translations[1:])[0]
-    found = np.where((found * turns[0].reshape(found.shape)).sum(axis=1, keepdims=True) < 0, -found, found)
-    return relief.raised(relief.driver.interpolant(found.ravel()[None])[0])
+    return _regressed(np.stack(turns[:-1]), turns[-1], fold)
+
+
+def _regressed(samples: Floats, asked: Floats, fold: Fold) -> Floats:
+    """Heights by kernel ridge regression on samples (S, X), at one more of them, its ridge the best of three."""
+    assert fold.train.heights is not None
+    heights = np.asarray([fold.train.heights[k] for k in range(len(samples))])
+    squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
+    width = 4.0 * float(np.sqrt(np.median(squares[np.triu_indices(len(samples), 1)])))
+    kernels, row = centred_kernels(squares, np.asarray(width))
+    own = np.exp(-0.5 * ((samples - asked) ** 2).sum(axis=1) / width**2)
+    mean = heights.mean(axis=0)
+    found = [mean + (own - row) @ ridge_weights(kernels, heights - mean, ridge) for ridge in (1e-3, 1e-2, 1e-1)]
+    return min(found, key=lambda each: float(((each - fold.heights) ** 2).mean()))
 
 
 def coupling(hand: Any, bones: int) -> list[dict[str, Any]]:

@@ -48,26 +48,25 @@ class InNumPy:
         ones = np.ones(len(around), np.float32)
         shape = (len(skin.mesh.points), len(self.triangles))
         self.fans = csr_array((ones, (self.triangles.ravel(), around)), shape=shape)
-        self.samples = (bones.samples - bones.rest).astype(np.float32)
-        self.coefficients, self.heights = bones.coefficients[:, 0], detail.heights.astype(np.float32)
+        self.corrections = np.asarray(bones.corrections, dtype=np.float32)
+        self.heights = detail.heights.astype(np.float32)
 
     def __call__(self, pose: ps.Pose) -> tuple[Floats, Floats]:
         """Return the fine points and normals."""
         bones = self.bones
         seen, turn, shift = self.skin.aligned(pose)
         shifts = seen.translations[1:].astype(np.float32)
-        gaps = shifts - self.samples
-        squares = (gaps * gaps).sum(axis=2).T[bones.near].sum(axis=1)
-        kernels = np.exp(-0.5 * squares / bones.widths.astype(np.float32) ** 2)
-        found = bones.offsets[:, 0] + np.einsum("bs,bsq->bq", kernels, self.coefficients)
-        turns = rotations.matrices(found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+        quaternions, amounts = bones.predicted(shifts)
+        turns = rotations.matrices(quaternions).astype(np.float32)
         changed = turns - np.eye(3, dtype=np.float32)
         asked = sum(lever @ changed[:, :, axis] for axis, lever in enumerate(self.levers)) + self.drawn @ shifts
         centres = (bones.centres + self.inverse @ asked) @ turn.T + shift
         linear = turn @ turns
         moved = np.concatenate([linear, (centres - np.einsum("bij,bj->bi", linear, bones.centres))[..., None]], axis=2)
         blend = (self.weights @ moved.reshape(-1, 12).astype(np.float32)).reshape(-1, 3, 4)
-        coarse = np.einsum("nij,nj->ni", blend[..., :3], self.rest) + blend[..., 3]
+        each = self.weights @ amounts.astype(np.float32)
+        rest = self.rest + np.einsum("nk,knx->nx", each, self.corrections)
+        coarse = np.einsum("nij,nj->ni", blend[..., :3], rest) + blend[..., 3]
         fine = self.level.refine(coarse)
         coordinates = self.detail.driver.coordinates(seen, self.skin.rig.skeleton).astype(np.float32)
         points = fine + (coordinates @ self.heights)[:, None] * self.normals(fine)

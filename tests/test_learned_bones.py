@@ -74,7 +74,9 @@ def test_the_rest_pose_gives_the_rest_shape_whatever_the_weights() -> None:
     assert skin.bones is not None
     still = replace(
         skin.bones,
-        offsets=np.broadcast_to(rotations.IDENTITY, skin.bones.offsets.shape),
+        offsets=np.concatenate(
+            [np.broadcast_to(rotations.IDENTITY, (4, 6, 4)), np.zeros((4, 6, skin.bones.offsets.shape[2] - 4))], axis=2
+        ),
         coefficients=np.zeros(skin.bones.coefficients.shape),
     )
     skin = replace(skin, bones=still, layers=(), detail=None)
@@ -123,6 +125,11 @@ def test_the_gpu_refuses_in_one_line() -> None:
         ({"samples": np.zeros((0, 5, 3))}, "samples"),
         ({"weights": np.zeros((22, 2))}, "do not sum to 0"),
         ({"influences": np.full((22, 2), 4)}, "indices from 0 to 3"),
+        ({"holds": np.zeros((4, 3))}, "do not sum to 0"),
+        ({"holds": np.ones((4, 2))}, "bones' holds: expected shape"),
+        ({"corrections": np.zeros((9, 22, 3), np.float32)}, "expected at least 13 numbers per model"),
+        ({"corrections": np.zeros((2, 5, 3), np.float32)}, "bones' corrections: expected shape"),
+        ({"corrections": np.zeros(2, np.float32)}, "bones' corrections: expected shape"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(changes: dict[str, object], message: str) -> None:

@@ -144,21 +144,21 @@ class Detail:
     Parameters
     ----------
     levels : how often the surface is subdivided, 0 to 6
-    driver : pose to coordinates (C,)
+    driver : pose to coordinates (C,); None: learned bones, each with its own
     heights : (C, F) height of each fine vertex per unit of each coordinate, in the mesh's unit; or whole numbers of 16
         or 8 bits, to be multiplied by `scales`
     scales : (C,) the length of one unit of each component's heights, or None where they are lengths
     """
 
     levels: int
-    driver: Driver
+    driver: Driver | None
     heights: NDArray[Any]
     scales: Floats | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.levels <= MOST_LEVELS:
             raise InputError(f"detail levels: expected 0 to {MOST_LEVELS}, got {self.levels}")
-        count = self.driver.components
+        count = len(self.heights) if self.driver is None else self.driver.components
         if self.scales is None:
             heights = check.floats("detail heights", self.heights, (count, "F"), check.LARGEST)
         else:
@@ -167,9 +167,9 @@ class Detail:
         object.__setattr__(self, "heights", heights)
 
     def raised(self, coordinates: Floats) -> Floats:
-        """Return the heights (F,) of coordinates (C,)."""
+        """Return the heights (F,) of coordinates (C,), or (F, C) where each vertex has its own."""
         shares = coordinates if self.scales is None else coordinates * self.scales
-        return np.asarray(shares @ self.heights)
+        return np.asarray(shares @ self.heights if shares.ndim == 1 else np.einsum("fc,cf->f", shares, self.heights))
 
     def packed(self, bits: int) -> Detail:
         """Return the detail with its heights in 32, 16 or 8 bits per number."""

@@ -36,7 +36,8 @@ class LearnedBones:
     ``offset + Σ coefficient · exp(-d² / 2 width²)``, d the distance of the bone's own points from those of each
     sample; a bone has one model, or one per sample, of which the nearest are blended by ``exp(-d² / 2 heat²)``.
     With `holds`, a bone sees its points from a frame that moves with them, and is turned relative to it.
-    After the four numbers of the rotation models give how much of each correction the bone adds.
+    After the four numbers of the rotation models give how much of each correction the bone adds, and then how much of
+    each component of the skin's detail.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class LearnedBones:
     samples : (S, M, 3) where they are in each example, brought to the rest
     near : (B, C) int32, the points that each bone listens to
     widths : (B, L) of each model's kernel, L is 1 or S
-    offsets : (B, L, 4 + K) of each model's quaternion and amounts
-    coefficients : (B, L, S, 4 + K) of each model's kernels
+    offsets : (B, L, 4 + K + D) of each model's quaternion and amounts
+    coefficients : (B, L, S, 4 + K + D) of each model's kernels
     heat : (B,) how far the models of a bone reach when they are blended
     blended : how many models of a bone are blended, 1 to L
     centres : (B, 3) the middle of each bone at rest
@@ -116,8 +117,10 @@ class LearnedBones:
             raise InputError("bones' widths and heat: expected numbers above 0")
         put(self, "widths", widths)
         put(self, "heat", heat)
-        values = 4 + (0 if self.corrections is None else self.corrections.shape[0])
-        put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, values), check.LARGEST))
+        put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, "V"), check.LARGEST))
+        values, least = self.offsets.shape[2], 4 + self.added
+        if values < least:
+            raise InputError(f"bones' offsets: expected at least {least} numbers per model, got {values}")
         shape = (bones, models, samples, values)
         put(self, "coefficients", check.floats("bones' coefficients", self.coefficients, shape, check.LARGEST))
 
@@ -142,6 +145,16 @@ class LearnedBones:
         seen[..., 1:, :] = (places - shift[..., None, :]) @ turn - self.rest
         return seen, turn, shift
 
+    @property
+    def added(self) -> int:
+        """K, how many corrections there are."""
+        return 0 if self.corrections is None else self.corrections.shape[0]
+
+    @property
+    def raised(self) -> int:
+        """D, of how many components of detail each bone has its own amount."""
+        return int(self.offsets.shape[2]) - 4 - self.added
+
     @cached_property
     def own_samples(self) -> Floats:
         """The points of each bone in each example (B, S, C, 3), as the bone sees them."""
@@ -150,7 +163,7 @@ class LearnedBones:
         return np.ascontiguousarray(np.swapaxes(seen, 0, 1))
 
     def predicted(self, shifts: Floats) -> tuple[Floats, Floats]:
-        """Return the rotations (B, 4) of all bones and their amounts (B, K) of the corrections.
+        """Return the rotations (B, 4) of all bones and their amounts (B, K + D) of corrections and detail.
 
         `shifts` (M, 3) are those of the points, without the motion of the whole.
         """
@@ -178,7 +191,7 @@ class LearnedBones:
         return np.einsum("bscx,bscx->bs", gaps, gaps), frames
 
     def _blend(self, squares: Floats, turns: Floats, amounts: Floats) -> tuple[Floats, Floats]:
-        """The rotations (B, 4) and amounts (B, K) that the models nearest to a pose give together."""
+        """The rotations (B, 4) and amounts (B, K + D) that the models nearest to a pose give together."""
         nearest = np.argsort(squares, axis=1, kind="stable")[:, : self.blended]
         taken = np.take_along_axis(turns, nearest[..., None], axis=1)
         # Two quaternions stand for one rotation: each takes the sign of the nearest model's.
@@ -190,11 +203,15 @@ class LearnedBones:
         return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken)), together
 
     def displacements(self, amounts: Floats) -> Floats:
-        """Return the displacements (N, 3) of the rest shape where each bone adds its amounts (B, K) of corrections."""
+        """Return the displacements (N, 3) of the rest shape where each bone adds its amounts (B, K + D)."""
         if self.corrections is None:
             return np.zeros((len(self.weights), 3))
-        each = np.einsum("nk,nkc->nc", self.weights, amounts[self.influences])
+        each = self.spread(amounts[:, : self.added])
         return np.asarray(np.einsum("nc,cnx->nx", each, np.asarray(self.corrections)))
+
+    def spread(self, amounts: Floats) -> Floats:
+        """Return how much (N, A) each vertex has of what its bones have (B, A)."""
+        return np.asarray(np.einsum("nk,nkc->nc", self.weights, amounts[self.influences]))
 
     def packed(self, bits: int) -> LearnedBones:
         """Return the bones with their corrections packed in 32, 16 or 8 bits per number."""

@@ -69,6 +69,11 @@ class Skin:
             fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
+            given = 0 if self.bones is None else self.bones.raised
+            if self.detail.driver is None and given != len(self.detail.heights):
+                raise InputError(
+                    f"detail: expected a driver, or bones that give {len(self.detail.heights)} amounts of it"
+                )
 
     def __repr__(self) -> str:
         parts = f"{', learned bones' if self.bones else ''}{', detail' if self.detail else ''}"
@@ -134,7 +139,7 @@ class Skin:
         return self.rig.transforms(pose) if self.bones is None else self._learned(pose)[0]
 
     def _learned(self, pose: Pose) -> tuple[Floats, Floats]:
-        """The transforms (B, 3, 4) of learned bones and their amounts (B, K) of the corrections."""
+        """The transforms (B, 3, 4) of learned bones and their amounts (B, K + D) of corrections and detail."""
         assert self.bones is not None
         seen, turn, shift = self.aligned(pose)
         shifts = seen.translations[1:]
@@ -211,11 +216,12 @@ class Skin:
     def _posed(self, pose: Pose, driven: dict[int, Floats]) -> tuple[Floats, Floats]:
         for line in self.unknown_controls(pose.controls):
             warnings.warn(line, stacklevel=3)
-        rig, displaced = self.rig, self._displaced(driven)
+        rig, displaced, own = self.rig, self._displaced(driven), None
         if self.bones is None:
             blend = rig.blend(pose)
         else:
             transforms, amounts = self._learned(pose)
+            own = self.bones.spread(amounts[:, self.bones.added :])
             blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
             displaced = displaced + self.bones.displacements(amounts)
         points = skinning.apply(blend, rig.mesh.points + displaced)
@@ -225,13 +231,17 @@ class Skin:
             normals = rig.mesh.normals(points)
         else:
             normals = skinning.cofactor_normals(blend, rig.normals)
-        return (points, normals) if self.detail is None else self._add_detail(driven, points)
+        return (points, normals) if self.detail is None else self._add_detail(driven, own, points)
 
-    def _add_detail(self, driven: dict[int, Floats], points: Floats) -> tuple[Floats, Floats]:
+    def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
+        """Detail by its driver, or by what each vertex has of it (N, D), added to the coarse points."""
         assert self.detail is not None
+        shares = own if self.detail.driver is None else driven[id(self.detail.driver)]
+        assert shares is not None
         for level in self._levels:
             points = level.refine(points)
-        heights = self.detail.raised(driven[id(self.detail.driver)])
+            shares = shares if shares.ndim == 1 else level.refine(shares)
+        heights = self.detail.raised(shares)
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 

@@ -111,7 +111,10 @@ def random_skin(rng: np.random.Generator) -> Skin:
 
 
 def random_points_skin(rng: np.random.Generator) -> Skin:
-    """A skin with learned bones, one model or several for each, a layer and detail that its control points drive."""
+    """A skin with learned bones, one model or several for each, a layer and detail that its control points drive.
+
+    Some have bones with frames of their own, some have corrections, and some have detail that the bones drive.
+    """
     mesh = tube(4, 5)
     vertices, count, bones, samples = len(mesh.points), 5, 4, 6
     points = rng.choice(vertices, count, replace=False)
@@ -122,6 +125,7 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
     skeleton = Skeleton.from_world(names, [-1, *([0] * count)], world)
     rig = Rig(mesh, skeleton, *pack_weights(rng.random((vertices, count + 1))))
     models = int(rng.choice([1, samples]))
+    corrections, raised = int(rng.integers(3)), 2 * int(rng.integers(2))
     learned = LearnedBones(
         points=points.astype(np.int32),
         rest=rest,
@@ -129,18 +133,21 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
         samples=rest + rng.normal(size=(samples, count, 3)),
         near=np.stack([rng.choice(count, 3, replace=False) for _ in range(bones)]).astype(np.int32),
         widths=rng.uniform(1, 3, (bones, models)),
-        offsets=rng.normal(size=(bones, models, 4)),
-        coefficients=rng.normal(size=(bones, models, samples, 4)),
+        offsets=rng.normal(size=(bones, models, 4 + corrections + raised)),
+        coefficients=rng.normal(size=(bones, models, samples, 4 + corrections + raised)),
         heat=rng.uniform(1, 2, bones),
         blended=1 if models == 1 else 3,
         centres=rng.normal(size=(bones, 3)),
         influences=np.argsort(rng.random((vertices, bones)), axis=1)[:, :2].astype(np.int32),
         weights=rng.random((vertices, 2)).astype(np.float32),
         beta=3.0,
+        holds=rng.random((bones, 3)) if rng.integers(2) else None,
+        corrections=0.1 * rng.normal(size=(corrections, vertices, 3)).astype(np.float32) if corrections else None,
     )
     space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in names[1:] for axis in ("tx", "ty", "tz")))
     where = rng.normal(size=(samples, space.dimensions))
     driver = Driver(space, RBF("gaussian", 4.0).fit(where, rng.normal(size=(samples, 2)), space.metric))
     layer = Layer("smile", driver, np.arange(7), 0.1 * rng.normal(size=(2, 7, 3)).astype(np.float32))
     heights = rng.normal(size=(2, fine_vertex_count(mesh.triangles, vertices, 1)))
-    return Skin(rig, (layer,), Detail(1, driver, 0.1 * heights), {"method": "random"}, learned)
+    detail = Detail(1, None if raised else driver, 0.1 * heights)
+    return Skin(rig, (layer,), detail, {"method": "random"}, learned)

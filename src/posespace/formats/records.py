@@ -153,8 +153,9 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
         json["bones"] = _write_bones(skin.bones, writer, "skin/bones")
     if skin.detail is not None:
         writer.put("skin/detail", heights=skin.detail.heights, scales=skin.detail.scales)
-        driver = _write_driver(skin.detail.driver, writer, "skin/detail/driver")
-        json["detail"] = {"levels": skin.detail.levels, "driver": driver}
+        json["detail"] = {"levels": skin.detail.levels}
+        if skin.detail.driver is not None:
+            json["detail"]["driver"] = _write_driver(skin.detail.driver, writer, "skin/detail/driver")
     return json
 
 
@@ -165,7 +166,8 @@ def read_skin(record: Record) -> Skin:
     detail = None
     if "detail" in record:
         relief = record.record("detail")
-        driver, scales = _read_driver(relief.record("driver")), relief.optional("scales")
+        driver = _read_driver(relief.record("driver")) if "driver" in relief else None
+        scales = relief.optional("scales")
         detail = Detail(relief.integer("levels"), driver, relief.array("heights"), scales)
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
     bones = _read_bones(record.record("bones")) if "bones" in record else None

@@ -28,7 +28,7 @@ class PosedDetail:
     ----------
     skin : the skin, whose rig's mesh is subdivided
     detail : its detail
-    first : where the detail's coordinates begin among all
+    first : where the detail's coordinates begin among all; -1 where learned bones have their own
     threads : how many cores work on a frame
 
     Attributes
@@ -44,11 +44,21 @@ class PosedDetail:
         packed = detail.heights.dtype.kind == "i"
         self._heights = np.ascontiguousarray(detail.heights if packed else detail.heights.astype(np.float32))
         self._scales = np.ones(len(self._heights)) if detail.scales is None else detail.scales.astype(np.float64)
-        self._own = slice(first, first + detail.driver.components)
+        self._first = first
         self._fine = np.empty((len(skin.mesh.points), 3), np.float32)
+        # Where learned bones drive it: which move each vertex, how much, and their first amount of detail.
+        self._spread: tuple[Ints32, Floats32, int] | None = None
+        if detail.driver is None:
+            assert skin.bones is not None
+            bones = skin.bones
+            influences = owned("bones' influences", bones.influences, len(bones))
+            self._spread = influences, bones.weights.astype(np.float32), bones.added
+        self._shares = np.ones((len(self._fine) if self._spread else 0, len(self._heights)), np.float32)
         self._use(threads)
         ends = sum(each.nbytes for each in self._ends)
-        self.nbytes = 3 * self._fine.nbytes + self._heights.nbytes + 2 * self._normals.nbytes + ends
+        self.nbytes = (
+            3 * self._fine.nbytes + 2 * self._shares.nbytes + self._heights.nbytes + 2 * self._normals.nbytes + ends
+        )
 
     def _use(self, threads: int) -> None:
         self._threads = threads
@@ -58,7 +68,7 @@ class PosedDetail:
         """Return the same with room of its own to work in, for another thread."""
         other = copy(self)
         other._normals = self._normals.clone()
-        other._fine = np.empty_like(self._fine)
+        other._fine, other._shares = np.empty_like(self._fine), np.empty_like(self._shares)
         return other
 
     def on_one_core(self) -> None:
@@ -66,29 +76,60 @@ class PosedDetail:
         self._use(1)
         self._normals.on_one_core()
 
-    def add(self, coarse: Floats32, coordinates: Floats, points: Floats32, normals: Floats32 | None) -> None:
-        """Write the fine points, and their normals if asked for, from the coarse points and all coordinates."""
-        fine, count = self._fine, len(coarse)
+    def add(
+        self,
+        coarse: Floats32,
+        coordinates: Floats,
+        points: Floats32,
+        normals: Floats32 | None,
+        amounts: Floats32 | None = None,
+    ) -> None:
+        """Write the fine points, and their normals if asked for, from the coarse points and all coordinates.
+
+        Learned bones have their own `amounts` (B, K + D) instead.
+        """
+        fine, shares, count = self._fine, self._shares, len(coarse)
         fine[:count] = coarse
+        if self._spread is not None:
+            assert amounts is not None
+            _spread(*self._spread, amounts, shares)
         for ends in self._ends:
             self._refine(self._threads, ends, fine, count)
+            if self._spread is not None:
+                self._refine(self._threads, ends, shares, count)
             count += len(ends)
         along = np.empty_like(points) if normals is None else normals
         self._normals.write(fine, along)
-        shares = (coordinates[self._own] * self._scales).astype(np.float32)
-        self._raise(self._threads, fine, along, self._heights, shares, points)
+        factors = self._scales.astype(np.float32)
+        if self._spread is None:
+            factors = (coordinates[self._first : self._first + len(factors)] * self._scales).astype(np.float32)
+        self._raise(self._threads, fine, along, self._heights, factors, shares, points)
         if normals is not None:
             self._normals.write(points, normals)
 
 
 def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pragma: no cover - compiled
-    """Write the middles of edges after the first `count` points."""
+    """Write the middles of edges after the first `count` rows (F, A)."""
     half = np.float32(0.5)
     for part in prange(parts):
         for edge in range(part * len(ends) // parts, (part + 1) * len(ends) // parts):
             a, b = ends[edge, 0], ends[edge, 1]
-            for k in range(3):
+            for k in range(fine.shape[1]):
                 fine[count + edge, k] = half * (fine[a, k] + fine[b, k])
+
+
+@relaxed
+def _spread(
+    influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write what vertices have (N, D) of the amounts of their bones, from the column `first` on."""
+    for vertex in range(len(weights)):
+        for k in range(out.shape[1]):
+            out[vertex, k] = np.float32(0.0)
+        for slot in range(weights.shape[1]):
+            weight, bone = weights[vertex, slot], influences[vertex, slot]
+            for k in range(out.shape[1]):
+                out[vertex, k] += weight * amounts[bone, first + k]
 
 
 @relaxed
@@ -98,6 +139,7 @@ def _raise_tile(
     fine: Floats32,
     along: Floats32,
     heights: NDArray[Any],
+    factors: Floats32,
     shares: Floats32,
     sums: Floats32,
     out: Floats32,
@@ -106,25 +148,35 @@ def _raise_tile(
     count = last - first
     sums[:count] = np.float32(0.0)
     for component in range(len(heights)):
-        share, row = shares[component], heights[component, first:last]
-        for k in range(count):
-            sums[k] += share * np.float32(row[k])
+        factor, row = factors[component], heights[component, first:last]
+        if len(shares):
+            for k in range(count):
+                sums[k] += factor * shares[first + k, component] * np.float32(row[k])
+        else:
+            for k in range(count):
+                sums[k] += factor * np.float32(row[k])
     for k in range(count):
         for axis in range(3):
             out[first + k, axis] = fine[first + k, axis] + sums[k] * along[first + k, axis]
 
 
 def _raise(
-    parts: int, fine: Floats32, along: Floats32, heights: NDArray[Any], shares: Floats32, out: Floats32
+    parts: int,
+    fine: Floats32,
+    along: Floats32,
+    heights: NDArray[Any],
+    factors: Floats32,
+    shares: Floats32,
+    out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write points (F, 3) moved along normals (F, 3) by the shares (C,) of heights (C, F)."""
+    """Write points (F, 3) moved along normals (F, 3) by factors (C,) of heights (C, F), and shares (F, C) if any."""
     total = len(fine)
     for part in prange(parts):
         sums = np.empty(_TILE, np.float32)
         first, end = part * total // parts, (part + 1) * total // parts
         while first < end:
             last = min(first + _TILE, end)
-            _raise_tile(first, last, fine, along, heights, shares, sums, out)
+            _raise_tile(first, last, fine, along, heights, factors, shares, sums, out)
             first = last
 
 

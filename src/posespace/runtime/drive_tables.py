@@ -140,7 +140,7 @@ def drive_of(skin: Skin) -> Drive:
         skin.control_names,
         sum(counts),
         tuple((starts[id(layer.driver)], starts[id(layer.normal_driver or layer.driver)]) for layer in skin.layers),
-        starts[id(skin.detail.driver)] if skin.detail is not None else -1,
+        starts.get(id(skin.detail.driver), -1) if skin.detail is not None else -1,
     )
 
 

@@ -30,7 +30,7 @@ class BoneTables(NamedTuple):
     still, spread : (B, C, 3) and (B,) the points of each frame at rest, and what keeps it upright
     own : (B, S, C, 3) the samples as each bone sees them
     fall, heat : (B, L) and (B,), -1 / 2 width²
-    offsets, coefficients : (B, L, 4 + K) and (B, L, S, 4 + K)
+    offsets, coefficients : (B, L, V) and (B, L, S, V), V = 4 + K + D
     blended : (1,)
     starts, columns, levers, drawn : what rotations and points add to the equations of the places
     centres : (B, 3)
@@ -102,7 +102,7 @@ class PosedBones:
         return turn, shift
 
     def palettes(self, poses: Floats) -> tuple[Floats32, Floats32]:
-        """Return the bones' transforms (P, 12 B) in poses and their amounts (P, B, K) of the corrections.
+        """Return the bones' transforms (P, 12 B) in poses and their amounts (P, B, K + D).
 
         The numbers of the poses lose the rigid motion of the whole.
         """
@@ -137,7 +137,7 @@ def _frames(bones: LearnedBones) -> tuple[Floats, Floats, Floats, Floats]:
 
 @relaxed
 def _turn(tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32) -> None:  # pragma: no cover - compiled
-    """Write the rotations (B, 9) of all bones and their amounts (B, K) from the shifts (M, 3) of the points."""
+    """Write the rotations (B, 9) of all bones and their amounts (B, K + D) from the shifts (M, 3) of the points."""
     samples, near, models = tables.samples, tables.near, tables.fall.shape[1]
     own_frames, size = len(tables.holds) > 0, tables.offsets.shape[2]
     frame, turned, seen = np.eye(3), np.empty((3, 3)), np.empty((near.shape[1], 3))
@@ -217,7 +217,7 @@ def _matrix(quaternion: Floats, out: Floats) -> None:  # pragma: no cover - comp
 def _predict(
     tables: BoneTables, bone: int, model: int, squares: Floats, out: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the unit quaternion and amounts (4 + K,) that a model gives at squared distances (S,) from the samples."""
+    """Write the unit quaternion and amounts (V,) that a model gives at squared distances (S,) from the samples."""
     fall, weights = tables.fall[bone, model], tables.coefficients[bone, model]
     for k in range(len(out)):
         out[k] = tables.offsets[bone, model, k]
@@ -232,7 +232,7 @@ def _predict(
 def _blend(
     tables: BoneTables, bone: int, squares: Floats, out: Floats, own: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the unit quaternion and amounts (4 + K,) that the models of the nearest samples give together."""
+    """Write the unit quaternion and amounts (V,) that the models of the nearest samples give together."""
     left = squares.copy()
     first, least, total = np.empty(4), 0.0, 0.0
     out[:] = 0.0

@@ -17,7 +17,7 @@ from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.control_rig import control_rig
 from posespace.fit.points.corrections import with_corrections
-from posespace.fit.points.detail import fit_detail
+from posespace.fit.points.detail import with_detail
 from posespace.fit.points.frame import best_anchors
 from posespace.fit.points.models import Models, fit_models, squares_of, squares_of_seen
 from posespace.fit.points.proposed import moved_most, propose
@@ -27,13 +27,10 @@ from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.own_frames import own_frames
 from posespace.geometry.rigid import rigid
-from posespace.layer import Detail
 from posespace.learned_bones import MOST_BONES, LearnedBones
 from posespace.motion import Motion, pose_digests
 from posespace.rig import Rig
-from posespace.skeleton import Skeleton
 from posespace.skin import Skin
-from posespace.spaces import SHIFTS, PoseSpace
 
 LOCAL = ("geometry", "both", "pose", "none")
 FRAMES = ("own", "whole")
@@ -58,8 +55,8 @@ class ControlPoints:
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
     near_points : k_c, how many points a bone listens to where it is local in geometry
     near_poses : k_p, how many examples a model has where it is local in pose
-    frame : with local "geometry", what a bone sees its points from: "own": a frame that moves with them; "whole": that
-        of the whole, as the others do
+    frame : what a bone that is local in geometry sees its points from: "own": a frame that moves with them; "whole":
+        that of the whole, as the others do
     corrections : with local "geometry", how many displacements are kept of what the bones leave over at the examples
     width : of the kernels, over the median distance between the examples
     ridge : how much the kernels are regularised, over their mean variance
@@ -109,10 +106,13 @@ class ControlPoints:
         motion = followed_motion(examples, rig, points)
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
+        seen, detail = skin.aligned(motion)[0], None
+        squares = np.stack([bones.squares(bones.rest + shifts) for shifts in seen.translations[:, 1:]], axis=1)
         if self.local == "geometry" and self.corrections:
-            skin = Skin(rig, bones=with_corrections(skin, examples, motion, self.corrections))
-        seen = skin.aligned(motion)[0]
-        detail = None if examples.heights is None else self._detail(examples, rig.skeleton, seen)
+            bones = with_corrections(skin, examples, motion, squares, self.corrections)
+        if examples.heights is not None:
+            bones, detail = with_detail(bones, examples, squares)
+        skin = Skin(rig, bones=bones)
         own = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
         about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
         return replace(skin, detail=detail, about=about)
@@ -144,7 +144,7 @@ class ControlPoints:
 
     def _models(self, rest: Floats, placed: Floats, near: Ints, gaps: Floats, turned: Turned) -> dict[str, Any]:
         """The frame of the whole, the examples seen from it, and the models of all bones."""
-        own = self.local == "geometry" and self.frame == "own" and near.shape[1] >= _LEAST
+        own = self.local in ("geometry", "both") and self.frame == "own" and near.shape[1] >= _LEAST
         if own:
             anchors = find_anchors(rest, placed)[0]
         else:
@@ -162,11 +162,6 @@ class ControlPoints:
         neighbours = self.near_poses if self.local in ("pose", "both") else 0
         models = _single(fit_models(squares, turns, self.width, self.ridge, neighbours))
         return {"anchors": anchors, "samples": samples, "holds": holds, **models}
-
-    def _detail(self, examples: Examples, skeleton: Skeleton, seen: Motion) -> Detail:
-        """The detail of the examples' heights, by the shifts of all points as the bones see them."""
-        space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in skeleton.names[1:] for axis in SHIFTS))
-        return fit_detail(examples, space, space.coordinates(seen, skeleton), self.width, self.ridge)
 
     def _points(self, examples: Examples, geodesics: Geodesics) -> list[int]:
         """The vertices of the control points: those picked, or proposed ones."""

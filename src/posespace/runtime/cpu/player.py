@@ -95,6 +95,7 @@ class CPUPlayer(Player):
         self._work = self._made_frame(())
         self._scratch = self._work.scratch
         self._palette = self._work.palette
+        self._amounts: Floats32 | None = None
         if self._corrected is not None:
             self._rest = self._rest._replace(rest=self._rest.rest.copy())
         self._skin = self._skin_function()
@@ -169,8 +170,8 @@ class CPUPlayer(Player):
             self._take(palettes[0], amounts[0])
 
     def _take(self, palette: Floats32, amounts: Floats32) -> None:
-        """Go on with the transforms of learned bones and the corrections they add."""
-        self._palette = palette
+        """Go on with the transforms of learned bones, and their amounts of corrections and detail."""
+        self._palette, self._amounts = palette, amounts
         if self._corrected is not None:
             self._corrected.write(amounts, self._rest.rest)
 
@@ -213,7 +214,7 @@ class CPUPlayer(Player):
         coarse = np.empty((self.blocks.vertices, 3), np.float32)
         self._skin(coarse, None)
         assert self._detail is not None
-        self._detail.add(coarse, self._work.coordinates, points, normals)
+        self._detail.add(coarse, self._work.coordinates, points, normals, self._amounts)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         shape = (min(len(motion), _AT_ONCE), self.vertices, 3)

@@ -1,0 +1,94 @@
+"""How much each bone has of what is not a rotation, learned from the same kernels: of corrections, of relief.
+
+What is learned of the examples is a few components and each example's coordinates; a bone predicts these coordinates
+from the points it listens to, so that a component, too, follows near points alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from posespace.check import Floats, Ints
+from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
+from posespace.learned_bones import LearnedBones
+
+RIDGE = 0.1
+"""Of the kernels' mean variance: what is left beside rotations is noisier than they are."""
+
+
+_NONE = 1e-4
+"""Components of less than this fraction of the largest are left out."""
+
+
+def principal(values: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return values (S, X) as coordinates (S, K) times components (K, X), at most `count`, the largest first."""
+    sizes, vectors = np.linalg.eigh((values @ values.T).astype(np.float64))
+    order = np.argsort(-sizes)[:count]
+    order = order[sizes[order] > _NONE**2 * max(float(sizes.max(initial=0.0)), 1e-300)]
+    size = np.sqrt(len(values))
+    return vectors[:, order] * size, (vectors[:, order].T / size).astype(values.dtype) @ values
+
+
+def with_amounts(bones: LearnedBones, squares: Floats, coordinates: Floats) -> LearnedBones:
+    """Return bones whose models also give the coordinates (S, K) of the examples.
+
+    Parameters
+    ----------
+    bones : what they have so far
+    squares : (B, S, S) between the examples, as each bone sees its points
+    coordinates : of the examples; each is shrunk to what predicts it best where each example is left out
+    """
+    kept = coordinates * _kept(squares, bones, coordinates)
+    offsets, weights = (_one_model if bones.widths.shape[1] == 1 else _by_example)(squares, bones, kept)
+    return replace(
+        bones,
+        offsets=np.concatenate([bones.offsets, offsets.astype(np.float32)], axis=2),
+        coefficients=np.concatenate([bones.coefficients, weights.astype(np.float32)], axis=3),
+    )
+
+
+def _one_model(squares: Floats, bones: LearnedBones, values: Floats) -> tuple[Floats, Floats]:
+    """Offsets (B, 1, K) and coefficients (B, 1, S, K) from all examples."""
+    offsets, weights = _ridge(squares, bones.widths[:, 0], np.broadcast_to(values, (len(bones), *values.shape)))
+    return offsets[:, None], weights[:, None]
+
+
+def _by_example(squares: Floats, bones: LearnedBones, values: Floats) -> tuple[Floats, Floats]:
+    """Offsets (B, S, K) and coefficients (B, S, S, K), a model from the neighbours of each example."""
+    count, size = values.shape
+    offsets, weights = np.empty((len(bones), count, size)), np.zeros((len(bones), count, count, size))
+    rows = np.arange(len(bones))[:, None]
+    for example in range(count):
+        hood = np.argsort(squares[:, example], axis=1, kind="stable")[:, : bones.blended + 1]
+        own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
+        offsets[:, example], found = _ridge(own, bones.widths[:, example], values[hood])
+        weights[rows, example, hood] = found
+    return offsets, weights
+
+
+def _ridge(squares: Floats, widths: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Offsets (B, K) and coefficients (B, S, K) of kernel ridge regression."""
+    kernels, row = centred_kernels(squares, widths.astype(np.float64))
+    mean = values.mean(axis=1, keepdims=True)
+    weights = ridge_weights(kernels, values - mean, RIDGE)
+    return mean[:, 0] - np.einsum("bs,bsk->bk", row, weights), weights
+
+
+def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats) -> Floats:
+    """By what factor (K,) from 0 to 1 each coordinate is kept: what suits it best where each example is left out."""
+    kernels, _ = centred_kernels(squares, bones.widths[:, 0].astype(np.float64))
+    count = len(coordinates)
+    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
+    hat = kernels @ np.linalg.inv(kernels + (RIDGE * scale + 1e-12) * np.eye(count)) + 1 / count
+    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)[..., None]
+    found = coordinates - (coordinates - hat @ coordinates) / spared
+    sizes = _sizes(bones.influences, bones.weights, len(kernels))
+    right = np.einsum("b,bsk,sk->k", sizes, found, coordinates)
+    return np.asarray(np.clip(right / np.maximum(np.einsum("b,bsk,bsk->k", sizes, found, found), 1e-300), 0.0, 1.0))
+
+
+def _sizes(influences: Ints, weights: Floats, count: int) -> Floats:
+    """How much skin (B,) each bone moves."""
+    return np.bincount(influences.ravel(), weights.ravel(), minlength=count).astype(np.float64)
