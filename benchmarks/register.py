@@ -30,6 +30,9 @@ COUNTS = (120, 60, 30, 15)
 GROWTH = (3_000, 12_000, 49_000)
 """Vertices of the template; scans have four times as many."""
 
+NEAR = 1.0
+"""Millimetres: where truth and scan are both that near to the base found, their heights are compared."""
+
 HALF_FIST, FIST = 11, 12
 """Numbers of these scans."""
 
@@ -121,10 +124,13 @@ def detail(vertices: int) -> list[dict[str, Any]]:
         assert found.heights is not None
         placed = hand.fine_shape(index) @ scan.motion[:3, :3].T + scan.motion[:3, 3]
         truth = Target.of(found.alignment.moved(placed), hand.level.triangles)
-        over_found, seen = fine.heights(found.points, truth, 0.02 * hand.mesh.diagonal)
+        shown = Target.of(found.alignment.moved(scan.mesh.points), scan.mesh.triangles)
+        over_found, near = fine.heights(found.points, truth, NEAR)
+        seen = near & fine.heights(found.points, shown, NEAR)[1]
         rows.append(
             {
                 "scan": hand.names[index],
+                "compared": f"{seen.mean():.0%}",
                 "heights and true heights": correlation(found.heights, hand.heights[index], seen),
                 "heights and truth over the base found": correlation(found.heights, over_found, seen),
                 "truth over the base found and true heights": correlation(over_found, hand.heights[index], seen),
