@@ -65,11 +65,11 @@ class InNumPy:
         moved = np.concatenate([linear, (centres - np.einsum("bij,bj->bi", linear, bones.centres))[..., None]], axis=2)
         blend = (self.weights @ moved.reshape(-1, 12).astype(np.float32)).reshape(-1, 3, 4)
         each = self.weights @ amounts.astype(np.float32)
-        rest = self.rest + np.einsum("nk,knx->nx", each, self.corrections)
+        rest = self.rest + np.einsum("nk,knx->nx", each[:, : bones.added], self.corrections)
         coarse = np.einsum("nij,nj->ni", blend[..., :3], rest) + blend[..., 3]
         fine = self.level.refine(coarse)
-        coordinates = self.detail.driver.coordinates(seen, self.skin.rig.skeleton).astype(np.float32)
-        points = fine + (coordinates @ self.heights)[:, None] * self.normals(fine)
+        shares = self.level.refine(each[:, bones.added :])
+        points = fine + np.einsum("fc,cf->f", shares, self.heights)[:, None] * self.normals(fine)
         return points, self.normals(points)
 
     def normals(self, points: Floats) -> Floats:

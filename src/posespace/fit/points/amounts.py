@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from posespace.check import Floats, Ints
+from posespace.check import Floats
 from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
 from posespace.learned_bones import LearnedBones
 
@@ -18,29 +18,36 @@ RIDGE = 0.1
 """Of the kernels' mean variance: what is left beside rotations is noisier than they are."""
 
 
+_TRIED = 4000
+"""Vertices that are looked at, spread evenly over all."""
+
 _NONE = 1e-4
 """Components of less than this fraction of the largest are left out."""
 
 
 def principal(values: Floats, count: int) -> tuple[Floats, Floats]:
     """Return values (S, X) as coordinates (S, K) times components (K, X), at most `count`, the largest first."""
-    sizes, vectors = np.linalg.eigh((values @ values.T).astype(np.float64))
+    exact = values.astype(np.float64)
+    sizes, vectors = np.linalg.eigh(exact @ exact.T)
     order = np.argsort(-sizes)[:count]
     order = order[sizes[order] > _NONE**2 * max(float(sizes.max(initial=0.0)), 1e-300)]
     size = np.sqrt(len(values))
     return vectors[:, order] * size, (vectors[:, order].T / size).astype(values.dtype) @ values
 
 
-def with_amounts(bones: LearnedBones, squares: Floats, coordinates: Floats) -> LearnedBones:
+def with_amounts(bones: LearnedBones, squares: Floats, coordinates: Floats, components: Floats) -> LearnedBones:
     """Return bones whose models also give the coordinates (S, K) of the examples.
+
+    All are shrunk by one factor, so that they predict best what each example has when it is left out.
 
     Parameters
     ----------
     bones : what they have so far
     squares : (B, S, S) between the examples, as each bone sees its points
-    coordinates : of the examples; each is shrunk to what predicts it best where each example is left out
+    coordinates : of the examples
+    components : (K, N, X) what one unit of each does to each vertex
     """
-    kept = coordinates * _kept(squares, bones, coordinates)
+    kept = coordinates * _kept(squares, bones, coordinates, components)
     offsets, weights = (_one_model if bones.widths.shape[1] == 1 else _by_example)(squares, bones, kept)
     return replace(
         bones,
@@ -76,19 +83,16 @@ def _ridge(squares: Floats, widths: Floats, values: Floats) -> tuple[Floats, Flo
     return mean[:, 0] - np.einsum("bs,bsk->bk", row, weights), weights
 
 
-def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats) -> Floats:
-    """By what factor (K,) from 0 to 1 each coordinate is kept: what suits it best where each example is left out."""
+def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats, components: Floats) -> float:
+    """By what factor from 0 to 1 predictions suit best what each example has at some vertices when it is left out."""
     kernels, _ = centred_kernels(squares, bones.widths[:, 0].astype(np.float64))
     count = len(coordinates)
     scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
     hat = kernels @ np.linalg.inv(kernels + (RIDGE * scale + 1e-12) * np.eye(count)) + 1 / count
     spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)[..., None]
-    found = coordinates - (coordinates - hat @ coordinates) / spared
-    sizes = _sizes(bones.influences, bones.weights, len(kernels))
-    right = np.einsum("b,bsk,sk->k", sizes, found, coordinates)
-    return np.asarray(np.clip(right / np.maximum(np.einsum("b,bsk,bsk->k", sizes, found, found), 1e-300), 0.0, 1.0))
-
-
-def _sizes(influences: Ints, weights: Floats, count: int) -> Floats:
-    """How much skin (B,) each bone moves."""
-    return np.bincount(influences.ravel(), weights.ravel(), minlength=count).astype(np.float64)
+    amounts = coordinates - (coordinates - hat @ coordinates) / spared
+    some = np.unique(np.linspace(0, len(bones.weights) - 1, min(len(bones.weights), _TRIED)).astype(int))
+    own = np.einsum("nj,njsk->nsk", bones.weights[some], amounts[bones.influences[some]])
+    found = np.einsum("nsk,knx->snx", own, components[:, some], optimize=True)
+    true = np.einsum("sk,knx->snx", coordinates, components[:, some], optimize=True)
+    return float(np.clip((found * true).sum() / max(float(np.square(found).sum()), 1e-300), 0.0, 1.0))

@@ -34,8 +34,9 @@ def with_corrections(skin: Skin, examples: Examples, motion: Motion, squares: Fl
     if not len(components):
         return bones
     # The models have to give as many amounts as there are corrections, so both are put in at once.
-    found = with_amounts(bones, squares, coordinates)
-    return replace(found, corrections=components.reshape(-1, *left.shape[1:]).astype(np.float32))
+    added = components.reshape(-1, *left.shape[1:])
+    found = with_amounts(bones, squares, coordinates, added)
+    return replace(found, corrections=added.astype(np.float32))
 
 
 def _left_over(skin: Skin, examples: Examples, motion: Motion, row: int) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from posespace.check import Floats
@@ -26,7 +28,17 @@ def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tup
     heights = np.stack([np.asarray(examples.heights[k], dtype=np.float32) for k in range(len(examples))])
     mean = heights.mean(axis=0)
     coordinates, components = principal(heights - mean, COMPONENTS)
-    # Every bone has all of the mean.
-    coordinates = np.concatenate([np.ones((len(heights), 1)), coordinates], axis=1)
-    relief = Detail(examples.levels, None, np.concatenate([mean[None], components]))
-    return with_amounts(bones, squares, coordinates), relief
+    # The first of the fine vertices are those of the rig.
+    coarse = components[:, : len(bones.weights), None]
+    found = with_amounts(_with_all(bones), squares, coordinates, coarse)
+    return found, Detail(examples.levels, None, np.concatenate([mean[None], components]))
+
+
+def _with_all(bones: LearnedBones) -> LearnedBones:
+    """Bones that always have one of the next component: the mean."""
+    one, none = np.ones((*bones.offsets.shape[:2], 1)), np.zeros((*bones.coefficients.shape[:3], 1))
+    return replace(
+        bones,
+        offsets=np.concatenate([bones.offsets, one], axis=2).astype(np.float32),
+        coefficients=np.concatenate([bones.coefficients, none], axis=3).astype(np.float32),
+    )

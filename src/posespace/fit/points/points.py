@@ -70,7 +70,7 @@ class ControlPoints:
     near_points: int = 6
     near_poses: int = 7
     frame: str = field(default="own", metadata={"choices": FRAMES})
-    corrections: int = 6
+    corrections: int = 8
     width: float = 4.0
     ridge: float = 1e-3
     beta: float = 30.0
