@@ -1,4 +1,4 @@
-"""Pictures of control points: a pose that was left out, by four kinds of models, and with two kinds of detail.
+"""Pictures of control points: a pose that was left out, by five kinds of models, and with two kinds of detail.
 
 `pictures.py` runs them.
 """
@@ -23,7 +23,7 @@ VERTICES, BONES = 4000, 100
 PAPER = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7, "bones": BONES}
 KINDS = {
     "FKY08": {**PAPER, "local": "none"},
-    "local in geometry": {**PAPER, "local": "geometry"},
+    "local in geometry": {**PAPER, "local": "geometry", "corrections": 0},
     "local in pose": {**PAPER, "local": "pose"},
     "both (the paper)": {**PAPER, "local": "both"},
     "defaults": {"bones": BONES},
@@ -40,7 +40,7 @@ def points() -> None:
         train = replace(hand.examples.subset(kept), heights=hand.heights[kept], levels=1)
         truth = hand.shape(left)
         camera = Camera.fit(truth, (0.35, 0.25, -1.0), up=(0.0, 1.0, 0.0))
-        virtual = ps.bones(replace(train, heights=None), BONES).rig
+        virtual = ps.bones(replace(train, heights=None), BONES, rounds=1).rig
         cells = [render(truth, hand.mesh.triangles, camera, (260, 340))]
         for settings in KINDS.values():
             skin = ps.ControlPoints(**settings).fit(train, virtual)  # type: ignore[arg-type]

@@ -11,6 +11,8 @@ export interface PageData {
   title: string;
   /** The file, compressed by gzip, in base 64. */
   glb: string;
+  /** Whether control points move the skin: the file has the bones that they move, and what these do in its clips. */
+  points: boolean;
   poses: PagePose[];
   /** Errors at the poses, if the truth was given: bytes per pose and vertex, of the skin and of plain skinning. */
   heat: { largest: number; unit: string; skin: string; plain: string } | null;

@@ -8,10 +8,11 @@ export function element<K extends keyof HTMLElementTagNameMap>(tag: K, name = ""
   return made;
 }
 
-/** A labelled slider that shows its value. */
+/** A labelled slider that shows its value; one beyond its ends is shown as it is, the slider at its end. */
 export interface Slider {
   row: HTMLElement;
   value: number;
+  most: number;
 }
 
 export function slider(
@@ -21,17 +22,18 @@ export function slider(
   step: number,
   value: number,
   changed: (value: number) => void,
+  unit = "",
 ): Slider {
   const row = element("label", "slider");
   const input = element("input");
   const shown = element("output");
   Object.assign(input, { type: "range", min: `${least}`, max: `${most}`, step: `${step}`, value: `${value}` });
-  const show = () => (shown.textContent = `${Number(input.value)}`);
+  const show = (given: number) => (shown.textContent = `${given}${unit}`);
   input.addEventListener("input", () => {
-    show();
+    show(Number(input.value));
     changed(Number(input.value));
   });
-  show();
+  show(value);
   row.append(element("span", "", name), input, shown);
   return {
     row,
@@ -40,7 +42,13 @@ export function slider(
     },
     set value(wanted: number) {
       input.value = `${wanted}`;
-      show();
+      show(wanted);
+    },
+    get most() {
+      return Number(input.max);
+    },
+    set most(wanted: number) {
+      input.max = `${wanted}`;
     },
   };
 }
@@ -85,14 +93,38 @@ export function tick(text: string, changed: (on: boolean) => void): { row: HTMLE
   return { row, input };
 }
 
-/** A list to choose from; the first entry stands for none. */
-export function menu(none: string, names: string[], changed: (index: number) => void): HTMLSelectElement {
-  const made = element("select");
+/** A list to choose from. */
+export interface Menu {
+  list: HTMLSelectElement;
+  /** The entry that is chosen; -1 is the first, which stands for none of the names. */
+  chosen: number;
+  /** Show words that are no entry. */
+  say(words: string): void;
+}
+
+export function menu(none: string, names: string[], changed: (index: number) => void): Menu {
+  const list = element("select");
+  const said = element("option");
+  Object.assign(said, { hidden: true, disabled: true, value: "said" });
   [none, ...names].forEach((name, k) => {
     const entry = element("option", "", name);
     entry.value = `${k - 1}`;
-    made.append(entry);
+    list.append(entry);
   });
-  made.addEventListener("change", () => changed(Number(made.value)));
-  return made;
+  list.append(said);
+  list.value = "-1";
+  list.addEventListener("change", () => changed(Number(list.value)));
+  return {
+    list,
+    get chosen() {
+      return Number(list.value);
+    },
+    set chosen(index: number) {
+      list.value = `${index}`;
+    },
+    say(words: string) {
+      said.textContent = words;
+      list.value = "said";
+    },
+  };
 }

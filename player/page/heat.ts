@@ -36,7 +36,7 @@ export class Heat {
 
   /** What the colours say. */
   get legend(): string {
-    return `blue 0 to red ${this.data.largest.toPrecision(2)} ${this.data.unit}`;
+    return `blue 0 to red ${Number(this.data.largest.toPrecision(2))} ${this.data.unit}`;
   }
 
   /** Show the errors of a pose, or of none (-1): of the skin, and of plain skinning where that is drawn. */

@@ -1,4 +1,4 @@
-/** Sliders for joints within their limits, and for controls. */
+/** Sliders for joints within their limits, and for controls: they move the skin, and follow what else moves it. */
 
 import { Quaternion, Vector3 } from "three";
 import type { PoseSkin } from "../src/index.js";
@@ -14,7 +14,7 @@ const FREE = Math.PI / 2;
 export class JointSliders {
   readonly panel = element("div", "joints");
   private readonly angles: Float64Array;
-  private readonly sliders: { slider: Slider; joint: number; axis: number }[] = [];
+  private readonly sliders: { slider: Slider; joint: number; axis: number; group: HTMLDetailsElement }[] = [];
   private readonly controls: { slider: Slider; name: string }[] = [];
 
   constructor(
@@ -40,16 +40,18 @@ export class JointSliders {
   private addJoint(joint: number): void {
     const { limits } = this.skin.description.joints[joint];
     const group = element("details");
+    group.addEventListener("toggle", () => this.show());
     group.append(element("summary", "", this.skin.bones[joint].name || `joint ${joint}`));
     AXES.forEach((axis, a) => {
       const [low, high] = limits ? [limits[2 * a], limits[2 * a + 1]] : [-FREE, FREE];
       if (!(high > low)) return;
-      const made = slider(axis, degrees(low), degrees(high), 0.5, 0, (value) => {
+      const changed = (value: number) => {
         this.moved();
         this.angles[3 * joint + a] = (value * Math.PI) / 180;
         this.turn(joint);
-      });
-      this.sliders.push({ slider: made, joint, axis: a });
+      };
+      const made = slider(axis, degrees(low), degrees(high), 0.5, 0, changed, "°");
+      this.sliders.push({ slider: made, joint, axis: a, group });
       group.append(made.row);
     });
     if (group.childElementCount > 1) this.panel.append(group);
@@ -69,10 +71,31 @@ export class JointSliders {
     bone.quaternion.copy(turn).multiply(turned);
   }
 
-  /** Put all sliders back to rest. */
-  reset(): void {
-    this.angles.fill(0);
-    for (const each of [...this.sliders, ...this.controls]) each.slider.value = 0;
+  /** Bring all sliders to where the joints and controls are. */
+  follow(): void {
+    this.skin.description.joints.forEach((_, joint) => this.measure(joint));
+    this.show();
+  }
+
+  /** Show the angles of the joints whose sliders are seen: a clip brings new ones with every frame. */
+  private show(): void {
+    for (const { slider, joint, axis, group } of this.sliders) {
+      if (group.open) slider.value = degrees(this.angles[3 * joint + axis]);
+    }
+    for (const { slider, name } of this.controls) slider.value = Math.round(100 * this.skin.controls[name]) / 100;
+  }
+
+  /** Find the angles by which a joint is turned from rest, the other way round than `turn`. */
+  private measure(joint: number): void {
+    const { axes } = this.skin.description.joints[joint];
+    const { bone, turn } = this.stage.rests[joint];
+    const { x, y, z, w } = turn.clone().invert().multiply(bone.quaternion);
+    const sine = Math.hypot(x, y, z);
+    // The shorter way round; near rest the vector is twice the axis' part.
+    const scale = sine > 1e-12 ? (2 * Math.atan2(sine, Math.abs(w)) * (w < 0 ? -1 : 1)) / sine : 2;
+    for (let a = 0; a < 3; a++) {
+      this.angles[3 * joint + a] = scale * (x * axes[3 * a] + y * axes[3 * a + 1] + z * axes[3 * a + 2]);
+    }
   }
 }
 

@@ -3,12 +3,19 @@
 import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import { button, choice, element, menu, slider, tick } from "./elements.js";
+import type { Menu } from "./elements.js";
 import { Heat } from "./heat.js";
 import { JointSliders } from "./joints.js";
 import { Stage, VIEWS } from "./stage.js";
 import type { View } from "./stage.js";
 
-const KEYS = "1 to 4 view · space play · w wireframe · h heat · r rest · f frame · s picture";
+const UNKNOWN = "The errors are known at the poses of the list alone: choose one to see them.";
+const PLAYED =
+  "Control points move this skin. They cannot be dragged here: the page plays the clips that it was exported with.";
+const STILL =
+  "Control points move this skin. They cannot be dragged here, and the page was exported without a motion, so it shows " +
+  "the rest shape. To see it move, export it with one, as a page or as glTF for other programs:";
+const WITH_MOTION = "posespace export SKIN -o OUT.glb \\\n  --motion FILE";
 
 class Page {
   private readonly panel = document.getElementById("panel") as HTMLElement;
@@ -19,12 +26,11 @@ class Page {
   private readonly views = choice(VIEWS, "skin", (view) => this.look(view));
   private readonly wire = tick("wireframe", (on) => (this.stage.wireframe = on));
   private readonly warm = tick("error as colour", () => this.colour());
-  private readonly poses: HTMLSelectElement;
-  private readonly clips: HTMLSelectElement;
-  private readonly scrub = slider("time", 0, 1, 0.001, 0, (part) => {
-    this.playing = false;
-    this.stage.time = part;
-  });
+  private readonly legend = element("p", "legend");
+  private readonly poses: Menu;
+  private readonly clips: Menu;
+  private readonly pause = button("play or pause", "space", () => (this.playing = !this.playing));
+  private readonly scrub = slider("time", 0, 1, 0.01, 0, (seconds) => this.go(seconds), " s");
 
   constructor(
     private readonly data: PageData,
@@ -34,20 +40,24 @@ class Page {
     this.poses = menu("at rest", data.poses.map((pose) => pose.name), (index) => this.strike(index));
     this.build();
     this.listen();
+    this.colour();
     if (stage.clips.length) this.playClip(0);
     this.start();
   }
 
   private build(): void {
     const { stage, data } = this;
-    const skin = stage.skins[0];
-    this.panel.append(element("h1", "", data.title), this.views.row);
+    const skin = data.points ? undefined : stage.skins[0];
+    this.panel.append(element("h1", "", data.title));
+    if (!data.points) this.panel.append(this.views.row);
+    else if (stage.clips.length) this.panel.append(element("p", "points", PLAYED));
+    else this.panel.append(element("p", "points", STILL), element("code", "", WITH_MOTION));
     if (stage.clips.length) {
       const row = element("div", "row");
-      row.append(this.clips, button("play or pause", "space", () => (this.playing = !this.playing)));
+      row.append(this.clips.list, this.pause);
       this.panel.append(row, this.scrub.row);
     }
-    if (data.poses.length) this.panel.append(this.poses);
+    if (data.poses.length) this.panel.append(this.poses.list);
     if (skin) {
       const most = Math.max(0, ...skin.description.componentOf) + 1;
       const components = slider("components", 0, most, 1, most, (count) => (skin.components = count));
@@ -56,7 +66,7 @@ class Page {
     this.panel.append(this.wire.row);
     if (data.heat) {
       this.heat = new Heat(stage, data.heat);
-      this.panel.append(this.warm.row, element("p", "legend", this.heat.legend));
+      this.panel.append(this.warm.row, this.legend);
     }
     const row = element("div", "row");
     row.append(
@@ -69,7 +79,13 @@ class Page {
       this.joints = new JointSliders(stage, skin, () => this.byHand());
       this.panel.append(this.joints.panel);
     }
-    this.panel.append(element("p", "keys", KEYS));
+    this.panel.append(element("p", "keys", this.keys()));
+  }
+
+  private keys(): string {
+    const { stage, data } = this;
+    const some = [data.points ? "" : "1 to 4 view", stage.clips.length ? "space play" : "", data.heat ? "h heat" : ""];
+    return [...some, "w wireframe", "r rest", "f frame", "s picture"].filter(Boolean).join(" · ");
   }
 
   private listen(): void {
@@ -81,7 +97,7 @@ class Page {
       f: () => this.stage.frame(),
       s: () => this.picture(),
     };
-    VIEWS.forEach((view, k) => (keys[`${k + 1}`] = () => this.look(view)));
+    if (!this.data.points) VIEWS.forEach((view, k) => (keys[`${k + 1}`] = () => this.look(view)));
     window.addEventListener("keydown", (event) => {
       const press = keys[event.key];
       const typing = event.target instanceof HTMLSelectElement || (event.target instanceof HTMLButtonElement && event.key === " ");
@@ -106,9 +122,19 @@ class Page {
 
   private playClip(index: number): void {
     this.rest();
-    this.clips.value = `${index}`;
+    this.clips.chosen = index;
+    const clip = this.stage.clips[index];
+    if (!clip) return;
     this.playing = true;
-    this.stage.play(this.stage.clips[index] ?? null);
+    this.scrub.most = Math.round(100 * clip.duration) / 100;
+    this.stage.play(clip);
+    this.poses.say("in a clip");
+  }
+
+  private go(seconds: number): void {
+    this.playing = false;
+    this.stage.time = seconds;
+    this.joints?.follow();
   }
 
   /** Take the pose of the list, or rest. */
@@ -116,33 +142,37 @@ class Page {
     this.rest();
     const pose = this.data.poses[index];
     if (!pose) return;
-    this.poses.value = `${index}`;
-    this.pose = index;
+    this.poses.chosen = this.pose = index;
     const joints = this.stage.rests.length;
     this.stage.rests.forEach(({ bone, place }, k) => {
       bone.quaternion.fromArray(pose.joints, 4 * k);
       bone.position.fromArray(pose.joints, 4 * joints + 3 * k).add(place);
     });
     for (const skin of this.stage.skins) Object.assign(skin.controls, pose.controls);
+    this.joints?.follow();
     this.colour();
   }
 
   private rest(): void {
     this.stage.rest();
-    this.byHand();
-    this.joints?.reset();
+    this.poses.chosen = this.clips.chosen = this.pose = -1;
+    this.joints?.follow();
+    this.colour();
   }
 
   /** What is moved by hand is in no clip and at no known pose. */
   private byHand(): void {
-    if (this.stage.time !== null) this.stage.play(null);
-    this.clips.value = this.poses.value = "-1";
-    this.pose = -1;
+    this.stage.hold();
+    this.clips.chosen = this.pose = -1;
+    this.poses.say("moved by hand");
     this.colour();
   }
 
+  /** Colour the skin by its errors where they are asked for and known, and say what the colours are. */
   private colour(): void {
-    this.heat?.show(this.warm.input.checked ? this.pose : -1);
+    const wanted = this.warm.input.checked;
+    this.heat?.show(wanted ? this.pose : -1);
+    this.legend.textContent = wanted && this.pose < 0 ? UNKNOWN : (this.heat?.legend ?? "");
   }
 
   private picture(): void {
@@ -157,14 +187,22 @@ class Page {
     });
   }
 
+  /** Show where a clip is, and its pose; without a clip there is no time. */
+  private showTime(): void {
+    const { time } = this.stage;
+    this.pause.hidden = this.scrub.row.hidden = time === null;
+    if (time === null) return;
+    this.scrub.value = Math.round(100 * time) / 100;
+    this.joints?.follow();
+  }
+
   private start(): void {
     let last = performance.now();
     this.stage.renderer.setAnimationLoop((now: number) => {
       const seconds = Math.min(0.1, (now - last) / 1000);
       last = now;
       if (this.playing) this.stage.advance(seconds);
-      const { time } = this.stage;
-      if (time !== null) this.scrub.value = Math.round(1000 * time) / 1000;
+      this.showTime();
       this.stage.draw();
       if (!document.body.dataset.ready) performance.mark("first frame");
       document.body.dataset.ready = "yes";

@@ -107,18 +107,33 @@ export class Stage {
     this.action = this.mixer.clipAction(clip).play();
   }
 
+  /** End the clip and keep all bones where they are. */
+  hold(): void {
+    const held = this.rests.map(({ bone }) => ({ turn: bone.quaternion.clone(), place: bone.position.clone() }));
+    this.stop();
+    this.rests.forEach(({ bone }, k) => {
+      bone.quaternion.copy(held[k].turn);
+      bone.position.copy(held[k].place);
+    });
+  }
+
   private stop(): void {
     this.action?.stop();
     this.action = null;
   }
 
-  /** The place in the clip that plays, from 0 to 1; null if none does. */
-  get time(): number | null {
-    return this.action ? this.action.time / this.action.getClip().duration : null;
+  /** How long the clip that plays is, in seconds; null if none does. */
+  get duration(): number | null {
+    return this.action ? this.action.getClip().duration : null;
   }
 
-  set time(part: number | null) {
-    if (this.action && part !== null) this.action.time = part * this.action.getClip().duration;
+  /** The time in the clip that plays, in seconds; null if none does. */
+  get time(): number | null {
+    return this.action ? this.action.time : null;
+  }
+
+  set time(seconds: number | null) {
+    if (this.action && seconds !== null) this.action.time = seconds;
     this.mixer?.update(0);
   }
 

@@ -59,6 +59,21 @@ def test_what_cannot_be_done_is_one_line(shapes: Path) -> None:
     assert_one_line(run_forked(["bones", "0.obj", "-o", "b.examples"], shapes), "0.obj: is one shape", "--rest FILE")
     assert_one_line(run_forked(["bones", "0.obj", "1.obj", "-o", "b.examples"], shapes), "put it in quotes")
     assert_one_line(run_forked(["bones", "*.obj", "--count", "9999", "-o", "b.examples"], shapes), "b0.obj")
+    (shapes / "5.mtl").write_text("")
+    assert_one_line(run_forked(["bones", "[0-9]*", "-o", "b.examples"], shapes), "5.mtl", "no mesh", "such as *.obj")
     words = ["bones", "[0-9]*.obj", "--count", "9999", "-o", "b.examples"]
     assert_one_line(run_forked(words, shapes), "count: expected 1 to", "got 9999")
     assert not (shapes / "b.examples").exists()
+
+
+def test_control_points_are_judged_on_shapes_that_have_bones_and_it_is_said_how(shapes: Path) -> None:
+    ps.ControlPoints(picked=(3, 20, 41, 60, 79, 91), bones=6, near_points=3).fit(ARM.subset(range(0, 30, 3))).save(
+        shapes / "points.skin"
+    )
+    assert run_forked(["bones", "*.obj", "--count", "5", "-o", "arm.examples"], shapes).returncode == 0
+    done = run_forked(["evaluate", "points.skin", "arm.examples", "--json"], shapes)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)) == 2
+    said = f"its control points, so these are put where their 6 of {len(ARM.rig.mesh.points)} vertices are"
+    assert said in done.stderr
+    assert "plain skinning is by the 5 joints of the examples" in done.stderr

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from helpers.commands import assert_one_line, run
 
+import posespace as ps
 from posespace import datasets
+from posespace.cli.printing import print_figures
 from posespace.formats import obj, pose_json
 from posespace.motion import Motion
 from posespace.skin import Skin
@@ -216,3 +218,28 @@ def test_a_skin_can_be_read_by_others(tmp_path: Path) -> None:
     Skin(EXAMPLES.rig).save(tmp_path / "arm.skin")
     (tmp_path / "plain").write_text("")
     assert (tmp_path / "arm.skin").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        (1.0, "m, so that the skin is 7 m across, assumed since the rig names no other; choose by --unit"),
+        (0.01, "cm, so that the skin is 0.07 m across, by the rig"),
+    ],
+)
+def test_export_says_which_unit_it_took(tmp_path: Path, unit: float, said: str) -> None:
+    triangle = ps.Mesh(np.array([(0, 0, 0), (2, 3, 0), (0, 3, 6.0)]), np.array([[0, 1, 2]]), unit=unit)
+    ps.Skin(ps.Rig.from_mesh(triangle)).save(tmp_path / "a.skin")
+    done = run("export", "a.skin", "-o", "a.glb", "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["unit of the skin"] == said
+    done = run("export", "a.skin", "-o", "a.glb", "--json", "--unit", "mm", folder=tmp_path)
+    assert json.loads(done.stdout)["unit of the skin"] == "mm, so that the skin is 0.007 m across, by --unit"
+
+
+def test_many_links_are_shortened_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    links = {f"finger{k}": "palm" for k in range(20)}
+    print_figures("hand.glb", {"rigs": {"hand": {"linked for pose spaces": links}}})
+    shown = "finger0 to palm, finger1 to palm, finger2 to palm, ... (20 joints; --json lists all)"
+    assert f"linked for pose spaces: {shown}\n" in capsys.readouterr().out
+    print_figures("hand.glb", {"rigs": {"hand": {"linked for pose spaces": {"thumb": "palm"}}}})
+    assert "linked for pose spaces: thumb to palm\n" in capsys.readouterr().out

@@ -111,9 +111,12 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
     shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
-    assert_one_line(
-        run("fit", "psd", "hand.glb", "-o", "x.skin", folder=tmp_path), "hand.glb: is a file, not an example"
-    )
+    made_by = "not an example store; make one by `posespace examples` (shapes made on a rig), `bones` (shapes alone)"
+    for given, problem in {"hand.glb": "is a file", "*.glb": "is a pattern of files", ".": "is a folder"}.items():
+        done = run("fit", "points", given, "-o", "x.skin", folder=tmp_path)
+        assert_one_line(done, f"{given}: {problem}", made_by)
+    done = run("fit", "points", folder / "arm.skin", "-o", "x.skin", folder=tmp_path)
+    assert_one_line(done, "arm.skin: is a file, not an example store; give the examples")
     assert not (tmp_path / "x.skin").exists()
 
 

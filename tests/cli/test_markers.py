@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import marker_files
-from helpers.commands import run
+from helpers.commands import assert_one_line, run
 
 import posespace as ps
 from posespace.edit import drawn
@@ -19,7 +19,8 @@ PICKED = (3, 20, 41, 60, 79, 91)
 
 @pytest.fixture(scope="module")
 def skin() -> ps.Skin:
-    return ps.ControlPoints(picked=PICKED, bones=6, near_points=3).fit(TRAIN)
+    # A file has what the bones alone give.
+    return ps.ControlPoints(picked=PICKED, bones=6, near_points=3, corrections=0).fit(TRAIN)
 
 
 @pytest.fixture
@@ -70,7 +71,9 @@ def test_a_skeleton_leads_the_points(folder: Path, skin: ps.Skin) -> None:
 def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
         ("--markers", "map.json"): "--markers: expected --motion FILE with it",
-        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point",
+        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point "
+        "('root', 'point1', 'point2', 'point3', ...); say which marker moves which control point in a file, given by "
+        "--markers FILE",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
         ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",
@@ -80,3 +83,10 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
         assert done.returncode == 2
         assert said in done.stderr
         assert not Path("out.glb").exists()
+
+
+def test_the_joints_of_an_ordinary_skin_are_called_joints(folder: Path) -> None:
+    ps.Skin(TRAIN.rig).save("plain.skin")
+    done = run("export", "plain.skin", "-o", "out.glb", "--motion", "take.tsv")
+    assert_one_line(done, "is called as a joint (", "which marker moves which joint", "--markers FILE")
+    assert "control point" not in done.stderr

@@ -165,7 +165,8 @@ def test_an_array_of_shuffled_shapes_is_told_too(folder: Path) -> None:
 def test_a_rest_shape_rounded_by_a_file_is_the_rest_shape(recwarn: pytest.WarningsRecorder) -> None:
     sculpted = ps.Sculpts(RIG)
     sculpted.add("rest", RIG.rest, RIG.mesh.points + 4e-6 * RIG.mesh.diagonal)
-    assert not recwarn.list
+    # Of this library alone: what other tests left open may be told of here.
+    assert not [each for each in recwarn.list if issubclass(each.category, UserWarning)]
     with pytest.warns(UserWarning, match="replaces the anchor"):
         sculpted.replace("rest", RIG.mesh.points + 1e-4 * RIG.mesh.diagonal)
 

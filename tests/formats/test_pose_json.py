@@ -268,7 +268,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(content=trees, depth=st.sampled_from(["file", "poses", "rotations", "joint"]))
 def test_no_content_gives_anything_but_one_line(folder, skeleton, content, depth):
     problem = ""

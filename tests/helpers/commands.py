@@ -15,10 +15,10 @@ _SERVER.set_forkserver_preload(
 )
 
 
-def run_forked(words: list[str], folder: Path, without: str = "") -> subprocess.CompletedProcess[str]:
-    """Run `posespace` with these words in a folder; importing the module `without` fails there."""
+def run_forked(words: list[str], folder: Path, without: str = "", first: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `posespace` with these words in a folder, after the statements `first`; importing `without` fails there."""
     with tempfile.TemporaryDirectory() as kept:
-        process = _SERVER.Process(target=_command, args=(words, str(folder), without, kept))
+        process = _SERVER.Process(target=_command, args=(words, str(folder), without, first, kept))
         process.start()
         process.join(300)
         if process.is_alive():
@@ -27,12 +27,13 @@ def run_forked(words: list[str], folder: Path, without: str = "") -> subprocess.
     return subprocess.CompletedProcess(words, -1 if process.exitcode is None else process.exitcode, out, err)
 
 
-def _command(words: list[str], folder: str, without: str, kept: str) -> None:
+def _command(words: list[str], folder: str, without: str, first: str, kept: str) -> None:
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(os.path.join(kept, name), os.O_WRONLY | os.O_CREAT), number)
     os.chdir(folder)
     if without:
         sys.modules[without] = None  # type: ignore[assignment]
+    exec(first, {})
     sys.argv = ["posespace", *words]
     from posespace.cli import main
 

@@ -142,7 +142,10 @@ def test_points_without_a_marker_take_the_nearest() -> None:
 def test_what_cannot_be_driven_is_said() -> None:
     points, given = skeleton(), bending()
     cases = {
-        "control point 'back2': no marker moves it; fit a skin": ({"back1": "back1"}, given),
+        "control point 'back2': no marker moves it; name one in the file": (
+            {"back1": "back1"},
+            given,
+        ),
         "joint 'thumb': not in the skeleton": ({"back1": "thumb"}, given),
         "control point 'tip': expected one marker that moves it, got two": ({n: "tip" for n in NAMES[:2]}, given),
         "marker 'x': not in the take": ({"x": "tip"}, given),

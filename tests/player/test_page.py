@@ -14,6 +14,7 @@ from helpers.commands import run
 from PIL import Image
 
 import posespace as ps
+from posespace.followed import followed_motion
 from posespace.formats import viewer
 
 HTML = "<img src=x onerror='window.hacked = 1'></script><script>window.hacked = 1</script>"
@@ -52,6 +53,39 @@ def page(file: Path, chromium: Any) -> Iterator[Any]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def points_files(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages of a skin that control points move: still, and with a motion."""
+    train = ps.datasets.bending_arm(rings=12, sides=8)[0].subset(range(0, 30, 3))
+    skin = ps.ControlPoints(picked=(3, 20, 41, 60, 79, 91), bones=6, near_points=3).fit(train)
+    assert skin.bones is not None
+    folder = tmp_path_factory.mktemp("points")
+    ps.export(skin, folder / "still.html", warn=lambda _: None)
+    ps.export(skin, folder / "moving.html", followed_motion(train, skin.rig, skin.bones.points), warn=lambda _: None)
+    return {name: folder / f"{name}.html" for name in ("still", "moving")}
+
+
+def shown(select: Any) -> str:
+    """What a list reads."""
+    return str(select.evaluate("(list) => list.selectedOptions[0].textContent"))
+
+
+def drag(slider: Any, value: float) -> None:
+    slider.evaluate(f"(input) => {{ input.value = {value}; input.dispatchEvent(new Event('input')); }}")
+
+
+def open_joints(page: Any) -> Any:
+    """The sliders of the joints, all of them seen."""
+    # The browser tells of an opened group later: the page shows its angles then.
+    page.evaluate(
+        """() => Promise.all([...document.querySelectorAll('details:not([open])')].map((each) => new Promise((told) => {
+            each.addEventListener('toggle', told, { once: true });
+            each.open = true;
+        })))"""
+    )
+    return page.locator("details .slider")
+
+
 def picture(page: Any, folder: Path) -> Any:
     """What the stage shows, below the words that name the two halves."""
     page.evaluate("posespace.stage.draw()")
@@ -68,7 +102,7 @@ def test_it_opens_from_disk_and_says_nothing(page: Any, file: Path) -> None:
 def test_names_are_text_and_never_html(page: Any) -> None:
     assert page.locator("h1").text_content() == NAME.removesuffix(".html")
     assert "<img" in page.locator("summary").last.text_content()  # three.js takes some letters out of names
-    assert page.locator("option").last.text_content().endswith(HTML)
+    assert page.locator("option:not([hidden])").last.text_content().endswith(HTML)
     assert page.locator("#panel img, #panel script").count() == 0
     assert page.evaluate("window.hacked") is None
 
@@ -106,13 +140,76 @@ def test_errors_are_shown_as_colours_where_the_truth_is_known(page: Any, tmp_pat
 def test_joints_turn_by_sliders_and_rest_again(page: Any, tmp_path: Path) -> None:
     page.keyboard.press("r")
     still = picture(page, tmp_path)
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    slider = page.locator("details input[type=range] >> nth=0")
-    slider.evaluate("(input) => { input.value = input.max; input.dispatchEvent(new Event('input')); }")
+    drag(open_joints(page).locator("input").first, 90)
     assert np.abs(picture(page, tmp_path) - still).max() > 60
     page.keyboard.press("r")
     assert np.abs(picture(page, tmp_path) - still).max() < 10
     assert page.said == []
+
+
+def test_sliders_follow_the_pose_of_the_list_and_move_on_from_it(page: Any) -> None:
+    page.select_option("select >> nth=1", index=3)
+    name = shown(page.locator("select >> nth=1"))
+    bend, twist = (float(word) for word in name.split()[1:4:2])
+    sliders = open_joints(page)
+    assert sliders.count() == 2
+    for slider, angle in zip(sliders.all(), (bend, twist), strict=True):
+        assert float(slider.locator("input").input_value()) == pytest.approx(angle, abs=0.8)
+        assert slider.locator("output").text_content().endswith("°")
+    drag(sliders.last.locator("input"), 20)
+    turned = page.evaluate(
+        "posespace.stage.rests.map(({bone, turn}) => 114.592 * Math.acos(Math.abs(turn.dot(bone.quaternion))))"
+    )
+    assert sorted(turned)[-2:] == pytest.approx(sorted([20, bend]), abs=0.8)
+    assert shown(page.locator("select >> nth=1")) == "moved by hand"
+    page.select_option("select >> nth=1", value="-1")
+    assert [slider.locator("output").text_content() for slider in sliders.all()] == ["0°", "0°"]
+
+
+def test_errors_that_are_not_known_are_said_to_be(page: Any) -> None:
+    page.keyboard.press("r")
+    page.keyboard.press("h")
+    assert "choose one" in page.locator(".legend").text_content()
+    page.select_option("select >> nth=1", index=3)
+    assert page.locator(".legend").text_content().startswith("blue 0 to red")
+    drag(open_joints(page).locator("input").first, 10)
+    assert "choose one" in page.locator(".legend").text_content()
+    page.keyboard.press("h")
+    assert page.locator(".legend").text_content().startswith("blue 0 to red")
+
+
+def test_a_clip_has_a_time_in_seconds_and_stops_where_a_hand_takes_over(page: Any) -> None:
+    page.keyboard.press("r")
+    time, pause = page.locator(".slider", has_text="time"), page.locator("text=play or pause")
+    time.wait_for(state="hidden")
+    assert pause.is_hidden()
+    page.select_option("select >> nth=0", index=1)
+    time.wait_for(state="visible")
+    assert shown(page.locator("select >> nth=1")) == "in a clip"
+    seconds = page.evaluate("posespace.stage.clips[0].duration")
+    assert float(time.locator("input").get_attribute("max")) == pytest.approx(seconds, abs=0.01)
+    drag(time.locator("input"), 0.4)
+    page.wait_for_function("document.querySelector('.slider output').textContent === '0.4 s'")
+    sliders = open_joints(page)
+    before = [slider.locator("output").text_content() for slider in sliders.all()]
+    drag(sliders.last.locator("input"), 20)
+    assert [slider.locator("output").text_content() for slider in sliders.all()] == [before[0], "20°"]
+    time.wait_for(state="hidden")
+    assert page.said == []
+
+
+@pytest.mark.parametrize("kind", ["still", "moving"])
+def test_control_points_are_said_to_be_no_sliders(points_files: dict[str, Path], chromium: Any, kind: str) -> None:
+    page = chromium.new_page()
+    page.goto(points_files[kind].as_uri())
+    page.wait_for_selector("body[data-ready=yes]")
+    assert "cannot be dragged here" in page.locator(".points").text_content()
+    assert page.locator("details, .choice").count() == 0
+    assert page.locator("text=time").count() == (kind == "moving")
+    assert page.locator("code").all_text_contents() == (
+        ["posespace export SKIN -o OUT.glb \\\n  --motion FILE"] if kind == "still" else []
+    )
+    page.close()
 
 
 def test_the_command_says_what_it_wrote(node: Runner, tmp_path: Path) -> None:

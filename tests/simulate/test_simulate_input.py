@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers.commands import run_forked
 from helpers.gltf_files import Builder, shift
+from helpers.small_arm import COMMAND, SMALL_ARM
 from numpy.typing import ArrayLike
 
 from posespace.cluster.machines import Machines
@@ -40,16 +41,21 @@ def files_below(folder: Path) -> set[str]:
 
 def run_alone(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, as Netgen needs it."""
-    command = [sys.executable, "-c", "from posespace.cli import main; main()", *words]
+    command = [sys.executable, "-c", COMMAND, *words]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
 def assert_refused(
-    folder: Path, words: tuple[str | Path, ...], *expected: str, without: str = "", fork: bool = True
+    folder: Path,
+    words: tuple[str | Path, ...],
+    *expected: str,
+    without: str = "",
+    fork: bool = True,
+    first: str = SMALL_ARM,
 ) -> None:
     before = files_below(folder)
     line = ["simulate", *map(str, words), "-o", "out.examples"]
-    done = run_forked(line, folder, without) if fork else run_alone(line, folder)
+    done = run_forked(line, folder, without, first) if fork else run_alone(line, folder)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("posespace: ")
@@ -207,13 +213,14 @@ def test_a_store_that_exists_is_refused_before_the_long_work(tmp_path: Path) -> 
 
 
 def test_a_scheduler_is_sought_before_the_long_work(tmp_path: Path) -> None:
-    words = ("arm", "--scheduler", "tcp://127.0.0.1:9")
-    assert_refused(tmp_path, words, "scheduler tcp://127.0.0.1:9: cannot be reached", "is it running?", without=NEVER)
+    brief = "from posespace.cluster import machines\nmachines._PATIENCE = 0.5"
+    words, said = ("arm", "--scheduler", "tcp://127.0.0.1:9"), ("9: cannot be reached", "is it running?")
+    assert_refused(tmp_path, words, *said, without=NEVER, first=brief)
     assert_refused(tmp_path, ("arm", "--scheduler", "near"), "scheduler near: cannot be reached", without=NEVER)
     assert_refused(tmp_path, (*words, "--memory", "2GB"), "memory: workers of a cluster", without=NEVER)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        assert_refused(tmp_path, ("arm", "--scheduler", address), "cannot be reached", without=NEVER)
+        assert_refused(tmp_path, ("arm", "--scheduler", address), "cannot be reached", without=NEVER, first=brief)
 
 
 def test_a_scheduler_without_workers_is_told_and_then_given_up() -> None:

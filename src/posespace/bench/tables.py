@@ -151,7 +151,7 @@ def batches(poses: int = 1000) -> list[Row]:
     return [*rows, {"what": "a batch of a tenth", "peak, MB": round(peaks["a batch of a tenth"] / 1e6, 2)}]
 
 
-def start() -> list[Row]:
+def start(starts: int = 6) -> list[Row]:
     """A new process from its start to the first frame, with the compiled code on disk."""
     hand, _ = subjects.fitted_hand()
     with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +159,7 @@ def start() -> list[Row]:
         hand.save(path)
         text = "import sys, posespace as ps; s = ps.Skin.load(sys.argv[1]); s.compile(normals=False)(s.rig.rest)"
         taken = []
-        for _ in range(6):
+        for _ in range(starts):
             began = time.perf_counter()
             subprocess.run([sys.executable, "-c", text, str(path)], check=True)
             taken.append(time.perf_counter() - began)

@@ -22,11 +22,26 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
     from posespace.examples import Examples
     from posespace.formats.files import naming
 
+    _require_store(path)
     examples = Examples.open(path)
     if not len(examples):
         raise FileError(path, "holds no finished pose; finish it with --resume")
     with naming(path):
         return examples.named(*only) if only else examples
+
+
+def _require_store(path: Path) -> None:
+    """Raise if a path is plainly no example store, and say how to make one."""
+    is_folder = path.is_dir()
+    if is_folder and os.path.lexists(path / "zarr.json"):
+        return
+    if not is_folder and not path.exists() and not any(letter in path.name for letter in "*?["):
+        raise FileError(path, "does not exist")
+    kind = "is a folder without zarr.json" if is_folder else "is a file" if path.exists() else "is a pattern of files"
+    if path.suffix.lower() == ".skin":
+        raise FileError(path, f"{kind}, not an example store; give the examples, not a skin that was made of them")
+    remedy = "`posespace examples` (shapes made on a rig), `bones` (shapes alone) or `register` (scans)"
+    raise FileError(path, f"{kind}, not an example store; make one by {remedy}")
 
 
 def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole: bool = False) -> Motion | None:

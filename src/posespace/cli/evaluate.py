@@ -9,7 +9,7 @@ import click
 
 from posespace.cli.checks import open_examples, require_page
 from posespace.cli.options import FILE, Command, argument, json_option, only_option
-from posespace.cli.printing import complain, print_json, warn
+from posespace.cli.printing import complain, note, print_json, warn
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def evaluate(
     Use unseen examples: poses that the fit was not given.
     """
     from posespace.progress import counter, status
-    from posespace.report.compare import compare
+    from posespace.report.compare import compare, followed_notes
 
     *skins, store = files
     if not store.is_dir():
@@ -63,6 +63,8 @@ def evaluate(
 
         with status("drawing"):
             write_report(report, entries, examples)
+    for line in followed_notes(entries, examples):
+        note(line)
     if as_json:
         print_json([entry.figures() for entry in entries])
         return

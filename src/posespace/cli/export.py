@@ -79,7 +79,9 @@ def export(
     truth = None if examples is None else open_examples(examples)
     export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
     page = out.suffix.lower() == ".html"
-    print_one({"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out), as_json)
+    # The keys that were written are the frames: other rates would be those of reading them again.
+    figures = {"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out, "keys")
+    print_one({**figures, "unit of the skin": _unit(loaded, unit)}, as_json)
 
 
 def _drawn(skin: Skin, motion: Path | None, beta: float | None) -> Skin:
@@ -105,6 +107,18 @@ def _led(skin: Skin, motion: Path | None, rig: Path, choice: PoseChoice) -> Moti
         raise InputError("--rig: expected --motion FILE with it, and a skin with control points")
     with naming(rig):
         return led_motion(leader, turned, skin.rig, skin.bones.points)
+
+
+def _unit(skin: Skin, given: str | None) -> str:
+    """What the unit of length was taken for, and who said so: files other than these are in metres."""
+    from posespace.mesh import UNITS
+
+    metres = skin.rig.mesh.unit if given is None else UNITS[given]
+    name = next((name for name, size in UNITS.items() if size == metres), f"{metres:g} m")
+    size = f"{name}, so that the skin is {metres * skin.rig.mesh.diagonal:.3g} m across"
+    if given is not None:
+        return f"{size}, by --unit"
+    return f"{size}, by the rig" if metres != 1 else f"{size}, assumed since the rig names no other; choose by --unit"
 
 
 def _rate(choice: PoseChoice) -> float:

@@ -15,6 +15,7 @@ from posespace.errors import one_line
 
 _WIDTH = 120
 """Lines of figures are broken here."""
+_LINKS_SHOWN = 3
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -63,17 +64,27 @@ def _lines(figures: dict[str, Any], depth: int) -> list[str]:
     lines: list[str] = []
     for key, value in figures.items():
         start = "  " * depth + key
-        if isinstance(value, dict):
+        if key == "linked for pose spaces" and isinstance(value, dict):
+            lines += _wrapped(f"{start}: {_short_links(value)}", depth)
+        elif isinstance(value, dict):
             lines += [start, *_lines(value, depth + 1)] if value else []
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
         else:
-            line = f"{start}: {_short(value)}"
-            deeper = "  " * (depth + 1)
-            lines += textwrap.wrap(
-                line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False
-            )
+            lines += _wrapped(f"{start}: {_short(value)}", depth)
     return lines
+
+
+def _wrapped(line: str, depth: int) -> list[str]:
+    deeper = "  " * (depth + 1)
+    return textwrap.wrap(line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+
+
+def _short_links(links: dict[str, Any]) -> str:
+    """The first few of the joints that are linked to another than their parent: a character has many."""
+    some = [f"{joint} to {link}" for joint, link in list(links.items())[:_LINKS_SHOWN]]
+    more = f", ... ({len(links)} joints; --json lists all)" if len(links) > len(some) else ""
+    return ", ".join(some) + more
 
 
 def _short(value: Any) -> str:

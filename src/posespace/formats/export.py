@@ -70,7 +70,8 @@ def export(
         raise InputError("examples: a page shows none of a skin with control points; leave them out")
     if compression != "none" and writer == "viewer":
         raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
-    given = (file, played, motion, rate, metres, up, examples if writer == "viewer" else compression)
+    own = (examples, skin.bones is not None) if writer == "viewer" else (compression,)
+    given = (file, played, motion, rate, metres, up, *own)
     for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)

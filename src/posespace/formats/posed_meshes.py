@@ -24,11 +24,12 @@ from posespace.rig import Rig
 POSES = "poses.json"
 """What the pose file is called in such a folder; beside the poses it has the file of each pose's mesh."""
 FORMATS = ("obj", "ply", "glb")
+MESHES = tuple(ending for ending in load.READERS if ending not in (".bvh", *load.MARKER_FILES))
+"""Endings of files that may hold a mesh."""
 
 _ALL = PoseChoice()
 _MOST_NAME_BYTES = 120
 """Room is left for an ending, a number and a temporary name: file systems allow 143 to 255 bytes."""
-_MESHES = tuple(ending for ending in load.READERS if ending != ".bvh")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
@@ -104,10 +105,10 @@ def meshes_in(folder: Path) -> list[Path]:
         remedy = f"give a pattern, such as '{folder}/*.obj'"
         raise FileError(folder, f"is a folder without the {POSES} that `posespace pose` writes; {remedy}")
     order = {stem: k for k, stem in enumerate(_poses_by_stem(folder / POSES))}
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in _MESHES]
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in MESHES]
     found.sort(key=lambda path: order.get(path.stem, len(order)))
     if not found:
-        raise FileError(folder, f"holds no mesh; known endings are {' '.join(_MESHES)}")
+        raise FileError(folder, f"holds no mesh; known endings are {' '.join(MESHES)}")
     return found
 
 

@@ -52,8 +52,19 @@ def shapes_in(pattern: str) -> list[Shape]:
     paths = sorted((path for path in found if path.name != posed_meshes.POSES), key=_natural)
     if not paths:
         raise InputError(f"shapes {pattern!r}: no file matches; quote the pattern so that the shell leaves it alone")
+    _require_meshes(pattern, paths)
     names = posed_meshes.poses_of(paths)
     return _once([Shape(names.get(path, path.stem), path, _mesh_reader(path)) for path in paths])
+
+
+def _require_meshes(pattern: str, paths: list[Path]) -> None:
+    """Raise if a pattern matches what is no mesh, by its ending, such as the materials beside an OBJ."""
+    others = [path for path in paths if path.suffix.lower() not in posed_meshes.MESHES]
+    if others:
+        known = [path.suffix for path in paths if path not in others]
+        ending = max(known, key=known.count) if known else " or *".join(posed_meshes.MESHES[:4])
+        remedy = f"match meshes alone, such as *{ending}"
+        raise FileError(others[0], f"is no mesh by its ending, and {pattern!r} matches it; {remedy}")
 
 
 def matched(shapes: list[Shape], motion: Motion, poses_file: Path, choice: PoseChoice) -> tuple[Pairs, str]:

@@ -52,8 +52,12 @@ def write(
     unit: float | None = None,
     up: str = "y",
     examples: Examples | None = None,
+    points: bool = False,
 ) -> list[str]:
-    """Write the page; the parameters are those of `formats.export.export`, `unit` in metres."""
+    """Write the page; the parameters are those of `formats.export.export`, `unit` in metres.
+
+    `points` says that control points move the skin, which stands here with the bones that they move.
+    """
     if lack := missing():
         raise FileError(path, f"cannot be written: {lack}")
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +65,7 @@ def write(
         notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up, "quantized")
         glb = file.read_bytes()
     metres = skin.rig.mesh.unit if unit is None else unit
-    data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "poses": [], "heat": None}
+    data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "points": points, "poses": [], "heat": None}
     if examples is not None:
         data |= _truth(skin, examples, metres)
     # Inside a script, nothing that a name holds may end it.

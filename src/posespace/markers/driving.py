@@ -99,25 +99,26 @@ class MarkerDrive:
     def _pairs(self, markers: Markers, skeleton: Skeleton) -> dict[str, str]:
         """Return the control point of each marker that moves one; every control point has a marker."""
         pairs = dict(self.points) or {name: name for name in markers.names if name in skeleton.names}
+        kind = _kind(skeleton)
         if not pairs:
             some, have = (", ".join(map(repr, names[:4])) for names in (markers.names, skeleton.names))
             raise InputError(
-                f"markers: none of {some}, ... is called as a control point ({have}, ...); say which moves which"
+                f"markers: none of {some}, ... is called as a {kind} ({have}, ...); "
+                f"say which marker moves which {kind} in a file, given by --markers FILE"
             )
         for marker, point in pairs.items():
             markers.index(marker)
             skeleton.index(point)
         if len(set(pairs.values())) < len(pairs):
             twice = next(point for point in pairs.values() if list(pairs.values()).count(point) > 1)
-            raise InputError(f"control point {twice!r}: expected one marker that moves it, got two")
+            raise InputError(f"{kind} {twice!r}: expected one marker that moves it, got two")
         if self.nearest:
             pairs |= self._nearest(markers, skeleton, pairs)
         below = [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent >= 0]
         idle = [name for name in below if name not in pairs.values()]
         if idle:
-            raise InputError(
-                f"control point {idle[0]!r}: no marker moves it; fit a skin whose points all have a marker"
-            )
+            remedy = "name one in the file given by --markers FILE, or fit a skin whose points all have a marker"
+            raise InputError(f"{kind} {idle[0]!r}: no marker moves it; {remedy}")
         return pairs
 
     def _nearest(self, markers: Markers, skeleton: Skeleton, pairs: dict[str, str]) -> dict[str, str]:
@@ -190,6 +191,12 @@ class Driven:
             f"where points are up to {self.offset:.3g} from their markers"
         ]
         return lines + ([f"in {lost} frames too few markers were seen to know where it lies"] if lost else [])
+
+
+def _kind(skeleton: Skeleton) -> str:
+    """Return what the joints of a skeleton are called: those that all hang on one root and never turn are points."""
+    flat = len(skeleton) > 1 and skeleton.parents[0] < 0 and not skeleton.parents[1:].any()
+    return "control point" if flat else "joint"
 
 
 def _spread(points: Floats) -> Floats:

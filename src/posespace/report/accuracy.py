@@ -11,7 +11,7 @@ import numpy as np
 from posespace.edit import edit_words
 from posespace.examples import Examples
 from posespace.report.colours import heat
-from posespace.report.compare import COLUMNS, Entry, seen_note
+from posespace.report.compare import COLUMNS, Entry, followed_notes, seen_note
 from posespace.report.layers import layers
 from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
@@ -36,7 +36,7 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
     note = f"{len(rig.mesh.points):,} vertices, {len(rig.skeleton)} joints; {seen_note(list(entries))}."
     parts = [
         "<h1>How close the skins come to the truth</h1>",
-        f'<p class="soft">{escape(note)}</p>',
+        *(f'<p class="soft">{escape(each)}</p>' for each in (note, *followed_notes(list(entries), examples))),
         _error_table(entries),
         *(_edits(entry) for entry in entries),
         _per_pose(scored),

@@ -8,7 +8,7 @@ from typing import Any
 
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.report.score import Score, evaluate_all
+from posespace.report.score import Score, evaluate_all, followed_points
 from posespace.skin import Posable, Skin
 
 PLAIN = "plain skinning"
@@ -91,6 +91,21 @@ def compare(
         else:
             entries.append(Entry(name, skin, found, rival=rival))
     return entries
+
+
+def followed_notes(entries: list[Entry], examples: Examples) -> list[str]:
+    """Return a line on each skin whose control points the examples do not have: what it is given, and compared with."""
+    rig = examples.rig
+    notes = []
+    for entry in entries:
+        if entry.rival or entry.skin is None or (points := followed_points(entry.skin, examples)) is None:
+            continue
+        notes.append(
+            f"{entry.name}: the examples have no poses of its control points, so these are put where their "
+            f"{len(points)} of {len(rig.mesh.points)} vertices are in each shape; {PLAIN} is by the "
+            f"{len(rig.skeleton)} joints of the examples, in their poses"
+        )
+    return notes
 
 
 def seen_note(entries: list[Entry]) -> str:

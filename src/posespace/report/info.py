@@ -10,7 +10,7 @@ import numpy as np
 
 from posespace.errors import FileError
 from posespace.formats import load, posed_meshes
-from posespace.formats.frames import Clip
+from posespace.formats.frames import Clip, Rate, Wanted
 from posespace.linking import linked_rig, rerouted
 from posespace.look import Look
 from posespace.markers.markers import Markers
@@ -33,8 +33,8 @@ MISFIT = (
 """What the misfit is, the largest entry by which a bone's transform at rest is not the identity, and what to do."""
 
 
-def describe(path: str | Path) -> Figures:
-    """Return what a rig, mesh, motion, pose, skin or example file holds."""
+def describe(path: str | Path, rate: Rate = None) -> Figures:
+    """Return what a rig, mesh, motion, pose, skin or example file holds, its clips read at a `rate`."""
     file = Path(path)
     if not file.exists():
         raise FileError(file, "does not exist")
@@ -49,7 +49,7 @@ def describe(path: str | Path) -> Figures:
     if ending not in load.READERS:
         known = " ".join([*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
         raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
-    return {"file": str(file), **_contents(file)}
+    return {"file": str(file), **_contents(file, rate)}
 
 
 def folded(figures: Figures) -> Figures:
@@ -74,8 +74,8 @@ def describe_fit(skin: Skin, poses: int) -> Figures:
     }
 
 
-def _contents(file: Path) -> Figures:
-    contents = load.read(file)
+def _contents(file: Path, rate: Rate) -> Figures:
+    contents = load.read(file, Wanted(rate=rate))
     figures: Figures = {"format": contents.format}
     if contents.rigs:
         figures["rigs"] = {name: _rig(rig) for name, rig in contents.rigs.items()}

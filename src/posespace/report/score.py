@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats, Floats32
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.followed import followed_motion
@@ -210,11 +210,15 @@ class _Run:
 
 def motion_of(skin: Posable, examples: Examples) -> Motion:
     """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
+    points = followed_points(skin, examples)
+    return examples.motion if points is None else followed_motion(examples, skin.rig, points)
+
+
+def followed_points(skin: Posable, examples: Examples) -> Ints | None:
+    """Return the vertices (M,) of a skin's control points where the examples have none; None: they pose it."""
     bones = skin.bones if isinstance(skin, Skin) else skin
-    points = getattr(bones, "points", None)
-    if points is None or examples.rig.skeleton.names == skin.rig.skeleton.names:
-        return examples.motion
-    return followed_motion(examples, skin.rig, points)
+    points: Ints | None = getattr(bones, "points", None)
+    return None if examples.rig.skeleton.names == skin.rig.skeleton.names else points
 
 
 def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:

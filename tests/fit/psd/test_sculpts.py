@@ -21,7 +21,7 @@ def assert_same(skin: ps.Skin, fresh: ps.Skin, poses: ps.Motion) -> None:
         np.testing.assert_allclose(skin.pose(each)[0], fresh.pose(each)[0], atol=1e-9 * skin.rig.mesh.diagonal)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     seeds, st.lists(st.sampled_from(["add", "replace", "remove", "joint", "layer", "all"]), max_size=12), st.booleans()
 )

@@ -50,7 +50,7 @@ def tangent(points: Floats) -> Floats:
     return whole.reshape(3 * len(points), -1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000))
 def test_slope_and_tangent_are_derivatives_of_the_energy(seed: int) -> None:
     points, step = moved(seed), 1e-6

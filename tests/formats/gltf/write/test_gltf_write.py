@@ -14,7 +14,7 @@ import pytest
 from helpers.commands import assert_one_line, run
 from helpers.gltf_files import Array, only, spec_skinning, stretched_chain
 from helpers.strategies import random_pose, random_rig, random_rotations, random_skin, seeds
-from hypothesis import given
+from hypothesis import given, settings
 
 import posespace as ps
 from posespace import skinning
@@ -121,6 +121,7 @@ def test_small_supports_are_stored_sparsely(tmp_path: Path) -> None:
         assert all(low <= 0 <= high for low, high in zip(accessor.min, accessor.max, strict=True))
 
 
+@settings(max_examples=40)
 @given(seeds)
 def test_any_skin_plays(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -133,6 +134,7 @@ def test_any_skin_plays(tmp_path_factory: pytest.TempPathFactory, seed: int) -> 
     assert_plays(path, skin, motion)
 
 
+@settings(max_examples=40)
 @given(seeds)
 def test_skeletons_of_any_frames_and_stretches_play(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     rng = np.random.default_rng(seed)
