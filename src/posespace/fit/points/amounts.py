@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.check import Floats
+from posespace.fit.points.models import left_out
 from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
 from posespace.learned_bones import LearnedBones
 
@@ -85,12 +86,8 @@ def _ridge(squares: Floats, widths: Floats, values: Floats) -> tuple[Floats, Flo
 
 def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats, components: Floats) -> float:
     """By what factor from 0 to 1 predictions suit best what each example has at some vertices when it is left out."""
-    kernels, _ = centred_kernels(squares, bones.widths[:, 0].astype(np.float64))
-    count = len(coordinates)
-    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
-    hat = kernels @ np.linalg.inv(kernels + (RIDGE * scale + 1e-12) * np.eye(count)) + 1 / count
-    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)[..., None]
-    amounts = coordinates - (coordinates - hat @ coordinates) / spared
+    every = np.broadcast_to(coordinates, (len(bones), *coordinates.shape))
+    amounts = every - left_out(squares, every, bones.widths[:, 0].astype(np.float64), RIDGE)
     some = np.unique(np.linspace(0, len(bones.weights) - 1, min(len(bones.weights), _TRIED)).astype(int))
     own = np.einsum("nj,njsk->nsk", bones.weights[some], amounts[bones.influences[some]])
     found = np.einsum("nsk,knx->snx", own, components[:, some], optimize=True)

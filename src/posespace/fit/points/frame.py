@@ -13,10 +13,9 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats, Ints
-from posespace.fit.points.models import middle_of, same_side, squares_of, units_of
+from posespace.fit.points.models import left_out, middle_of, same_side, squares_of, units_of
 from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.rigid import rigid
-from posespace.interpolate.kernel_cca import centred_kernels
 
 _FACTORS = (0.0, 0.25, 4.0)
 _ROUNDS = 4
@@ -59,13 +58,8 @@ def left_out_errors(samples: Floats, near: Ints, turns: Floats, width: float, ri
     squares = squares_of(samples, near)
     each = np.swapaxes(turns, 0, 1)
     values = same_side(rotations.multiply(rotations.inverse(middle_of(each))[:, None], each))
-    kernels, _ = centred_kernels(squares, width * units_of(squares))
-    count = kernels.shape[-1]
-    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
-    hat = kernels @ np.linalg.inv(kernels + (ridge * scale + 1e-12) * np.eye(count)) + 1 / count
-    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
-    left = (values - hat @ values) / spared[..., None]
-    return np.asarray((left**2).sum(axis=(1, 2)) / count)
+    left = left_out(squares, values, width * units_of(squares), ridge)
+    return np.asarray((left**2).sum(axis=(1, 2)) / left.shape[1])
 
 
 def _descend(anchors: Floats, error: Callable[[Floats], float]) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats, Ints
-from posespace.interpolate.kernel_cca import kernel_cca
+from posespace.interpolate.kernel_cca import centred_kernels, kernel_cca
 
 
 class Models(NamedTuple):
@@ -39,6 +39,9 @@ def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neigh
         widths = width * units[:, None]
         relative = same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
         offsets, coefficients = kernel_cca(squares, relative, widths[:, 0], ridge)
+        mean = relative.mean(axis=1)
+        kept = _kept(squares, relative - mean[:, None], widths[:, 0], ridge)
+        offsets, coefficients = mean + kept[:, None] * (offsets - mean), kept[:, None, None] * coefficients
         return Models(
             widths,
             rotations.multiply(middle, offsets)[:, None],
@@ -47,6 +50,26 @@ def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neigh
             1,
         )
     return _by_example(squares, each, units, width, ridge, neighbours)
+
+
+def _kept(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
+    """By what factor (B,), from 0 to 1, predictions of values (B, S, 4) suit best where each example is left out.
+
+    Points that are far from a bone may say nothing of it: then it keeps its mean rotation.
+    """
+    guessed = values - left_out(squares, values, widths, ridge)
+    right = (guessed * values).sum(axis=(1, 2)) / np.maximum((guessed**2).sum(axis=(1, 2)), 1e-300)
+    return np.asarray(np.clip(right, 0.0, 1.0))
+
+
+def left_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
+    """Return how far values (B, S, O) are from what is predicted of each when it is left out, in closed form."""
+    kernels, _ = centred_kernels(squares, widths)
+    count = kernels.shape[-1]
+    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
+    hat = kernels @ np.linalg.inv(kernels + (ridge * scale + 1e-12) * np.eye(count)) + 1 / count
+    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
+    return np.asarray((values - hat @ values) / spared[..., None])
 
 
 def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridge: float, neighbours: int) -> Models:
