@@ -1,6 +1,6 @@
-"""Registration on scans whose truth is known: errors by landmarks, another hand, cost by vertices; and a real hand.
+"""Registration on scans whose truth is known: errors by landmarks, from another start, of another hand; detail; cost.
 
-uv run python benchmarks/register.py [--vertices 49000] [--scans 14] [--only landmarks growth other real] [--json]
+uv run python benchmarks/register.py [--vertices 49000] [--scans 14] [--only landmarks start other detail growth real]
 """
 
 from __future__ import annotations
@@ -20,13 +20,24 @@ import posespace as ps
 from posespace.datasets import ScannedHand, Scanner, scanned_hand
 from posespace.datasets.scanned.scanner import Scan
 from posespace.formats.landmarks import read_landmarks
+from posespace.register.detail import FineTemplate
 from posespace.register.registration import Registered, Registrar, Registration
+from posespace.register.scan import Target
 
 COUNTS = (120, 60, 30, 15)
 """Landmarks: the first so many of each scan."""
 
 GROWTH = (3_000, 12_000, 49_000)
 """Vertices of the template; scans have four times as many."""
+
+NEAR = 1.0
+"""Millimetres: where truth and scan are both that near to the base found, their heights are compared."""
+
+HALF_FIST, FIST = 11, 12
+"""Numbers of these scans."""
+
+DETAILED = (9, 11)
+"""Scans whose heights are looked at: a spread hand and a half fist."""
 
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REAL = Path(__file__).parent / "sets" / "real_hand.landmarks.json"
@@ -40,12 +51,16 @@ def error(found: Registered, hand: ScannedHand, index: int, motion: np.ndarray) 
     return float(gaps.mean()) / hand.mesh.diagonal
 
 
+def marks_of(hand: ScannedHand, scan: Scan, count: int) -> dict[str, Any]:
+    """Those of the first `count` landmarks of a hand that its scan shows."""
+    return {name: tuple(scan.landmarks[name]) for name in list(hand.landmarks)[:count] if name in scan.landmarks}
+
+
 def row_of(registrar: Registrar, hand: ScannedHand, scans: Sequence[tuple[int, Scan]], count: int) -> dict[str, Any]:
     """Figures over scans with the first `count` landmarks."""
-    names = list(hand.landmarks)[:count]
     errors, distances, seconds = [], [], []
     for index, scan in scans:
-        marks = {name: tuple(scan.landmarks[name]) for name in names if name in scan.landmarks}
+        marks = marks_of(hand, scan, count)
         begun = time.perf_counter()
         found = registrar.register(scan.mesh, marks)
         seconds.append(time.perf_counter() - begun)
@@ -58,6 +73,7 @@ def row_of(registrar: Registrar, hand: ScannedHand, scans: Sequence[tuple[int, S
         "worst scan's": f"{np.max(distances):.3%}",
         "mean error of correspondence": f"{np.mean(errors):.2%}",
         "worst scan's error": f"{np.max(errors):.2%}",
+        "that scan": hand.names[scans[int(np.argmax(errors))][0]],
         "seconds per scan": round(float(np.median(seconds)), 1),
     }
 
@@ -75,11 +91,63 @@ def by_landmarks(vertices: int, scans: int) -> list[dict[str, Any]]:
     return [row_of(registrar, hand, made, count) for count in COUNTS]
 
 
+def from_another_start(vertices: int) -> list[dict[str, Any]]:
+    """A fist, from the template and from a half fist that was registered with the same landmarks."""
+    hand = scanned_hand(1, "spanning", vertices)
+    registrar = Registrar(hand.mesh, hand.landmarks)
+    half, fist = (Scanner().scan(hand, number, SEED) for number in (HALF_FIST, FIST))
+    rows = []
+    for count in COUNTS:
+        begun = registrar.register(half.mesh, marks_of(hand, half, count))
+        nearer = Registrar(hand.mesh.with_points(begun.points), hand.landmarks)
+        found = [each.register(fist.mesh, marks_of(hand, fist, count)) for each in (registrar, nearer)]
+        errors = [f"{error(each, hand, FIST, fist.motion):.2%}" for each in found]
+        rows.append({"landmarks": count} | dict(zip(("from the template", "from a half fist"), errors, strict=True)))
+    return rows
+
+
 def other_hand(vertices: int, scans: int) -> list[dict[str, Any]]:
     """The first hand's template on scans of the second: another shape, so that nothing fits by itself."""
     template, hand = scanned_hand(1, "spanning", vertices), scanned_hand(2, "spanning", vertices)
     registrar, made = Registrar(template.mesh, template.landmarks, Registration()), scans_of(hand, scans)
     return [row_of(registrar, hand, made, count) for count in COUNTS]
+
+
+def detail(vertices: int) -> list[dict[str, Any]]:
+    """How heights agree with the true ones: all in all, and with the truth measured over the base that was found."""
+    hand = scanned_hand(1, "spanning", vertices)
+    registrar, fine = Registrar(hand.mesh, hand.landmarks, Registration(levels=1)), FineTemplate(hand.mesh, 1)
+    rows = []
+    for index in DETAILED:
+        scan = Scanner().scan(hand, index, SEED)
+        found = registrar.register(scan.mesh, {name: tuple(place) for name, place in scan.landmarks.items()})
+        assert found.heights is not None
+        placed = hand.fine_shape(index) @ scan.motion[:3, :3].T + scan.motion[:3, 3]
+        truth = Target.of(found.alignment.moved(placed), hand.level.triangles)
+        shown = Target.of(found.alignment.moved(scan.mesh.points), scan.mesh.triangles)
+        over_found, near = fine.heights(found.points, truth, NEAR)
+        seen = near & fine.heights(found.points, shown, NEAR)[1]
+        rows.append(
+            {
+                "scan": hand.names[index],
+                "compared": f"{seen.mean():.0%}",
+                "heights and true heights": correlation(found.heights, hand.heights[index], seen),
+                "heights and truth over the base found": correlation(found.heights, over_found, seen),
+                "truth over the base found and true heights": correlation(over_found, hand.heights[index], seen),
+                "noise, mm": Scanner().noise,
+                "rms of heights less truth over the base found, mm": rms((found.heights - over_found)[seen]),
+                "rms of true heights, mm": rms(hand.heights[index][seen]),
+            }
+        )
+    return rows
+
+
+def correlation(one: np.ndarray, other: np.ndarray, where: np.ndarray) -> float:
+    return round(float(np.corrcoef(one[where], other[where])[0, 1]), 2)
+
+
+def rms(values: np.ndarray) -> float:
+    return round(float(np.sqrt((values**2).mean())), 3)
 
 
 def growth() -> list[dict[str, Any]]:
@@ -126,12 +194,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--vertices", type=int, default=49_000, help="of the template")
     parser.add_argument("--scans", type=int, default=14, help="how many of the 14")
-    parser.add_argument("--only", nargs="*", default=["landmarks", "other", "growth", "real"])
+    parser.add_argument("--only", nargs="*", default=["landmarks", "start", "other", "detail", "growth", "real"])
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     tables = {
         "landmarks": ("Errors by landmarks", lambda: by_landmarks(given.vertices, given.scans)),
+        "start": ("A fist from another start", lambda: from_another_start(given.vertices)),
         "other": ("Another hand", lambda: other_hand(given.vertices, given.scans)),
+        "detail": ("Detail, as correlations", lambda: detail(given.vertices)),
         "growth": ("Cost by vertices", growth),
         "real": ("A real hand", real_hand),
     }

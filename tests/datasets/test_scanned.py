@@ -92,6 +92,7 @@ def test_the_second_hand_has_the_same_surface_in_another_shape(hand: ScannedHand
     other = scanned_hand(2, vertices=SMALL)
     np.testing.assert_array_equal(other.mesh.triangles, hand.mesh.triangles)
     assert other.names == hand.names
+    assert other.landmarks == hand.landmarks
     one, two = (np.ptp(each.mesh.points, axis=0) for each in (hand, other))
     assert two[1] > 1.03 * one[1]
     middle, knuckle = (hand.landmarks[name] for name in ("middle tip", "middle_mcp back"))

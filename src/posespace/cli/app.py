@@ -85,8 +85,10 @@ def run() -> int:
         raise KeyboardInterrupt from error
     except (InputError, click.ClickException) as error:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-        if "extra argument" in message and "--shapes" in sys.argv:
-            message = "--shapes takes one pattern; put it in quotes, so that the shell leaves it alone: 'sculpts/*.obj'"
+        if "extra argument" in message and ("--shapes" in sys.argv or sys.argv[1:2] == ["bones"]):
+            message = (
+                "shapes: expected one pattern; put it in quotes, so that the shell leaves it alone: 'shapes/*.obj'"
+            )
         if message:
             complain(message)
         return 2

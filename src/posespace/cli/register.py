@@ -34,6 +34,7 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 @click.option("--reach", default=0.02, help="The greatest height of detail, as a fraction of the diagonal.")
 @click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
+@click.option("--stretch", is_flag=True, help="Let parts grow or shrink: for another build in about the same pose.")
 @click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
 @machine_options
 @resume_option
@@ -47,6 +48,7 @@ def register(
     reach: float,
     smoothing: int,
     coarse: int,
+    stretch: bool,
     report: Path | None,
     machines: dict[str, Any],
     resume: bool,
@@ -65,7 +67,7 @@ def register(
     require_folder(out)
     if report is not None:
         require_page(report)
-    settings = Registration(coarse, smoothing, levels, reach)
+    settings = Registration(coarse, smoothing, levels, reach, stretch)
     rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn)
     if report is not None:
         from posespace.report.registered import write_registered

@@ -31,7 +31,10 @@ def transfer(
 
     This is deformation transfer. Both meshes should be at rest in about the same pose.
     """
-    from posespace.register.transfer_files import transfer_files
+    from posespace.register.transfer_files import FOLLOWING, transfer_files
 
     require_folder(out)
-    print_one(transfer_files(source, posed, onto, landmarks, out, note), as_json)
+    figures = transfer_files(source, posed, onto, landmarks, out, note)
+    if not as_json:
+        figures[FOLLOWING] = f"{figures[FOLLOWING]:.1%}"
+    print_one(figures, as_json)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 Job = TypeVar("Job")
@@ -27,7 +28,12 @@ class Failed:
 
 
 def finished(
-    cluster: Any, work: Callable[[Job, int, Any], Any], job: Job, pieces: Mapping[int, Any], retries: int, smaller: str
+    cluster: Any,
+    work: Callable[[Job, int, Any], Any],
+    job: Job,
+    pieces: Iterable[tuple[int, Any]],
+    retries: int,
+    smaller: str,
 ) -> Iterator[tuple[int, Any]]:
     """Yield the number of each piece and what `work(job, number, piece)` returned, in the order in which they finish.
 
@@ -36,7 +42,7 @@ def finished(
     cluster : a Dask client
     work : a function that workers can import
     job : what all pieces share; it goes to each worker once
-    pieces : by number
+    pieces : with their numbers; each is taken when its turn is near, so that they may be read as they are needed
     retries : how often a piece that raised an error is tried again
     smaller : what a user may use less of where memory runs out, for the message
 
@@ -46,19 +52,33 @@ def finished(
     """
     from distributed import as_completed
 
-    run = secrets.token_hex(4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Dask, about a large argument
-        # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
-        shared = cluster.submit(_given, job, key=f"job-{run}")
-        futures = [
-            cluster.submit(work, shared, number, piece, key=f"piece-{number}-{run}", retries=retries, pure=False)
-            for number, piece in pieces.items()
-        ]
-    for future in as_completed(futures):  # type: ignore[no-untyped-call]
+    run, left = secrets.token_hex(4), iter(pieces)
+    # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
+    shared = _submitted(cluster, _given, job, key=f"job-{run}")
+    running = as_completed()  # type: ignore[no-untyped-call]
+
+    def fill() -> None:
+        for number, piece in islice(left, max(_room(cluster) - running.count(), 0)):  # type: ignore[no-untyped-call]
+            key = f"piece-{number}-{run}"
+            running.add(_submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False))  # type: ignore[no-untyped-call]
+
+    fill()
+    for future in running:
         yield int(str(future.key).split("-")[1]), _result(future, smaller)
         # What came back is the caller's now: the cluster need not keep it.
         future.release()
+        fill()
+
+
+def _room(cluster: Any) -> int:
+    """How many pieces may be on the cluster: for each thread one to work on and one that waits."""
+    return 2 * max(int(sum(cluster.ncores().values())), 1)
+
+
+def _submitted(cluster: Any, *words: Any, **settings: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Dask, about a large argument
+        return cluster.submit(*words, **settings)
 
 
 def _given(job: Job) -> Job:

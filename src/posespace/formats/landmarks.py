@@ -22,6 +22,8 @@ Spot = int | tuple[float, float, float]
 
 Spots = Mapping[str, Spot]
 
+_EXPECTED = '{"template": {NAME: VERTEX or [x, y, z], ...}, "scans": {FILE: {NAME: ...}, ...}}'
+
 _MOST = 100_000
 """Landmarks of a mesh beyond which a file is refused."""
 
@@ -56,6 +58,9 @@ def read_landmarks(path: str | Path) -> LandmarkFile:
     content = files.parse_json(file, files.read_text(file))
     with files.naming(file):
         fields = Fields(content, "the file")
+        if not all(isinstance(content.get(part), dict) for part in ("template", "scans")):
+            keys = ", ".join(shown(key) for key in list(content)[:6])
+            raise InputError(f"expected landmarks, {_EXPECTED}, got an object with {keys or 'nothing in it'}")
         template = _spots(fields.part("template"), "template")
         scans = {name: _spots(part, name) for name, part in _parts(fields.part("scans"))}
         for name, spots in scans.items():

@@ -59,6 +59,8 @@ def _files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tuple[s
     found = shapes_in(pattern)
     if found[0].source.suffix == ".npy" and rest is None:
         raise FileError(found[0].source, "holds points alone; give the mesh of the rest shape with --rest FILE")
+    if len(found) == 1 and rest is None:
+        raise FileError(found[0].source, "is one shape; give several by a quoted pattern, or its rest with --rest FILE")
     meshes: list[Mesh] = []
     for shape in track(found, "reading shapes"):
         mesh = shape.read()

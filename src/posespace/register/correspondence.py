@@ -37,7 +37,7 @@ def triangle_correspondence(
     follows : (T,) the source's triangle that each triangle of the target follows, -1 for none
     turn : (3, 3) rotation from the source's axes to the target's; None where they are the same
     """
-    found = Registrar(source, source_landmarks, Registration()).register(target, target_landmarks)
+    found = Registrar(source, source_landmarks, Registration(stretch=True)).register(target, target_landmarks)
     follows = nearest_triangles(found.points, source.triangles, found.alignment.moved(target.points), target.triangles)
     return follows, _turn(found.alignment)
 

@@ -26,8 +26,14 @@ from posespace.register.template import Template, mixture
 _POSED = Stage(1.0, 0.25, 12, 0.0)
 """By landmarks alone, on the coarse template."""
 
-_ROUGH = (Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1), Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04))
-"""Onto closest points, on the coarse template."""
+_ROUGH = (Stage(0.45, 0.12, 4, 0.15), Stage(0.25, 0.12, 4, 0.1), Stage(0.15, 0.12, 4, 0.06), Stage(0.08, 0.12, 4, 0.04))
+"""Onto closest points, on the coarse template; stiff, so that it slides along the skin as little as can be."""
+
+_STRETCHED = (
+    *(Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1)),
+    *(Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04)),
+)
+"""The same onto another build, whose parts are longer or wider than the template's."""
 
 _FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
 """The same on the whole template, from where the coarse one carries it."""
@@ -49,12 +55,14 @@ class Registration:
     smoothing : Laplacian passes over the retiled scan that the template is fitted to, 0 to 100
     levels : subdivisions of the template on which the scan's detail is kept, 0 to 6; none: no detail
     reach : the greatest height of detail, as a fraction of the template's diagonal, above 0 and at most 0.2
+    stretch : whether parts may grow or shrink with little resistance: for another build in about the same pose
     """
 
     coarse: int = 5_000
     smoothing: int = 3
     levels: int | None = None
     reach: float = 0.02
+    stretch: bool = False
 
     def __post_init__(self) -> None:
         for name, least, most in (("coarse", 500, 100_000), ("smoothing", 0, 100), ("levels", 0, MOST_LEVELS)):
@@ -119,7 +127,8 @@ class Registrar:
             notes.append("the scan's triangles face inwards: they were turned round")
         most = max(len(template.triangles), 4 * self.settings.coarse)
         smooth = Target.smooth(moved, faces, most, self.settings.smoothing)
-        places = bend_onto(template.low, places, smooth, pins, _ROUGH, size)
+        rough = _STRETCHED if self.settings.stretch else _ROUGH
+        places = bend_onto(template.low, places, smooth, pins, rough, size)
         fine = template.energy
         start = places if template.is_coarse else fine.whole(template.carry(places))
         full = Pins(mixture(template.surface, ours), goals)

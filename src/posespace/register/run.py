@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from posespace.errors import FileError, InputError
 from posespace.formats import load
 from posespace.formats.contents import Contents
 from posespace.formats.example_store import ExampleStore
-from posespace.formats.files import naming
+from posespace.formats.files import naming, size_of
 from posespace.formats.landmarks import LandmarkFile, Spots, read_landmarks
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -83,6 +83,7 @@ def register_files(
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     names = _names(scans)
     marks = read_landmarks(landmarks)
+    _require_files(scans, names, marks, out)
     rig = load.rig_or_mesh(_read(template))
     with naming(template), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
@@ -92,23 +93,17 @@ def register_files(
     store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings), settings.levels)
     log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
     unfinished = np.flatnonzero(~store.finished()).tolist()
-    with ExitStack() as stack:
-        pieces = {}
-        for index, scan, reason in _opened(unfinished, scans, marks):
-            if scan is None:
-                store.fail(index, reason)
-                log.add(Row(names[index], str(scans[index]), {}, [], reason))
-            else:
-                pieces[index] = scan
-        if pieces:
-            client = stack.enter_context(machines.cluster(warn))
-            advance = stack.enter_context(counter("registering scans"))
-            job = Job(rig.mesh, marks.template, settings)
-            done = len(store) - len(pieces)
-            for index, outcome in batch.finished(client, work, job, pieces, machines.retries, "a smaller template"):
+    if unfinished:
+        with machines.cluster(warn) as client, counter("registering scans") as advance:
+            done = itertools.count(len(store) - len(unfinished) + 1)
+
+            def keep(index: int, outcome: Registered | batch.Failed) -> None:
                 log.add(_kept(store, index, outcome, Row(names[index], str(scans[index]), {}, [])))
-                done += 1
-                advance(done, len(store))
+                advance(next(done), len(store))
+
+            job, pieces = Job(rig.mesh, marks.template, settings), _opened(unfinished, scans, marks, keep)
+            for index, outcome in batch.finished(client, work, job, pieces, machines.retries, "a smaller template"):
+                keep(index, outcome)
     if len(rig.skeleton) > 1 and store.finished().any():
         _pose(store)
     return [log.rows.get(name, Row(name, str(file), {}, [])) for name, file in zip(names, scans, strict=True)]
@@ -144,14 +139,28 @@ def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, r
 
 
 def _opened(
-    indices: Sequence[int], files: Sequence[Path], marks: LandmarkFile
-) -> Iterator[tuple[int, Scan | None, str]]:
-    """Yield each scan with its landmarks, or why it has none."""
+    indices: Sequence[int], scans: Sequence[Path], marks: LandmarkFile, keep: Callable[[int, batch.Failed], None]
+) -> Iterator[tuple[int, Scan]]:
+    """Yield each scan that can be read with its landmarks, and tell `keep` why the others cannot."""
     for index in indices:
         try:
-            yield index, Scan(load.load_mesh(files[index]), marks.of(files[index])), ""
+            scan = Scan(load.load_mesh(scans[index]), marks.of(scans[index]))
         except InputError as error:
-            yield index, None, str(error)
+            keep(index, batch.Failed(error.problem if isinstance(error, FileError) else str(error)))
+        else:
+            yield index, scan
+
+
+def _require_files(scans: Sequence[Path], names: Sequence[str], marks: LandmarkFile, out: Path) -> None:
+    """Raise where a scan that is not stored yet has no file or no landmarks."""
+    stored: set[str] = set()
+    if out.exists():
+        store = ExampleStore.open(out)
+        stored = {name for name, done in zip(store.motion.names, store.finished(), strict=True) if done}
+    for scan, name in zip(scans, names, strict=True):
+        if name not in stored:
+            size_of(scan)
+            marks.of(scan)
 
 
 def _read(path: Path) -> Contents:

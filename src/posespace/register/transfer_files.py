@@ -23,6 +23,9 @@ from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer
 from posespace.rig import Rig
 
+FOLLOWING = "triangles that follow the source"
+"""The figure that says how many of the target's triangles have a place on the source, as a share."""
+
 
 def transfer_files(
     source: Path,
@@ -56,7 +59,7 @@ def transfer_files(
         "file": str(out),
         "shapes": len(examples),
         "vertices": len(rig.mesh.points),
-        "triangles that follow the source": float((follows >= 0).mean()),
+        FOLLOWING: float((follows >= 0).mean()),
         "turned": turn is not None,
     }
 

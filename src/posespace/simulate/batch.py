@@ -62,7 +62,7 @@ def run(
     pieces = {index: poses[index] for index in np.flatnonzero(~finished).tolist()}
     done = int(finished.sum())
     figures: list[dict[str, Any]] = []
-    for index, outcome in batch.finished(cluster, solve_pose, job, pieces, retries, "fewer elements"):
+    for index, outcome in batch.finished(cluster, solve_pose, job, pieces.items(), retries, "fewer elements"):
         if isinstance(outcome, batch.Failed):
             found: dict[str, Any] = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
         else:

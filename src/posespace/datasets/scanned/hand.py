@@ -50,7 +50,8 @@ class ScannedHand:
     level : how the base surface is subdivided
     heights : (P, M) of the fine vertices above the subdivided base shape, along its normals
     pressed : (P, M) strain across the wrinkles, above 0 where the skin is pressed together
-    landmarks : vertices of the base by name, 120 of them; the first 15, 30 and 60 are spread over the hand too
+    landmarks : vertices of the base by name, 120 of them, the same on both hands; the first 15, 30 and 60 are spread
+        over the hand too
     """
 
     examples: Examples
@@ -114,7 +115,8 @@ def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000
         pressed.append(surface.to_fine @ strain)
         heights.append(_roundness(surface, base, shape) + relief.heights(pressed[-1]))
     examples = Examples.from_shapes(rig, coarse.motion, shapes)
-    landmarks = landmarks_of(rig, rig.mesh.box[0, 1] + _HELD)
+    first = rig if which == 1 else _base_rig(_simulated(1, SPANNING[:1]).rig, surface)
+    landmarks = landmarks_of(first, first.mesh.box[0, 1] + _HELD)
     return ScannedHand(examples, surface.level, np.stack(heights), np.stack(pressed), landmarks)
 
 
