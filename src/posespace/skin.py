@@ -233,15 +233,29 @@ class Skin:
             normals = skinning.cofactor_normals(blend, rig.normals)
         return (points, normals) if self.detail is None else self._add_detail(driven, own, points)
 
-    def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
-        """Detail by its driver, or by what each vertex has of it (N, D), added to the coarse points."""
+    def heights(self, pose: Pose) -> Floats:
+        """Return the heights (F,) that the detail has in a pose, over the subdivided surface."""
+        if self.detail is None:
+            raise InputError("heights: expected a skin with detail, got one without")
+        own = None
+        if self.bones is not None:
+            own = self.bones.spread(self._learned(pose)[1][:, self.bones.added :])
+        return self._raised(self._driven(pose), own)
+
+    def _raised(self, driven: dict[int, Floats], own: Floats | None) -> Floats:
+        """The heights (F,) of the detail by its driver, or by what each vertex has of it (N, D)."""
         assert self.detail is not None
         shares = own if self.detail.driver is None else driven[id(self.detail.driver)]
         assert shares is not None
+        for level in self._levels if shares.ndim > 1 else ():
+            shares = level.refine(shares)
+        return self.detail.raised(shares)
+
+    def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
+        """The coarse points subdivided and raised."""
         for level in self._levels:
             points = level.refine(points)
-            shares = shares if shares.ndim == 1 else level.refine(shares)
-        heights = self.detail.raised(shares)
+        heights = self._raised(driven, own)
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 

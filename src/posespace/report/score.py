@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Score:
     size, diagonal : the largest side and the diagonal of the rest shape's box
     stored, numbers : the bytes and the numbers that the skin stores, excluding the rig
     seen : how many of these poses the fit was given; None where the skin does not say
+    relief : root mean square error of the heights of the skin's detail, in the mesh's unit; None where there are none
     """
 
     names: tuple[str, ...]
@@ -54,6 +55,7 @@ class Score:
     stored: int
     numbers: int
     seen: int | None
+    relief: float | None = None
 
     def __repr__(self) -> str:
         figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
@@ -121,6 +123,7 @@ class Score:
             **{name: getattr(self, name) for name in single},
             "bytes_per_vertex": self.bytes_per_vertex,
             "numbers": self.numbers,
+            "relief": self.relief,
             "poses": len(self.names),
             "seen": self.seen,
             "per_joint": self.per_joint,
@@ -130,6 +133,8 @@ class Score:
 
 def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], None] | None = None) -> Score:
     """Compare what `skin` gives at each example's pose with the observed shape, one shape in memory at a time.
+
+    Where a skin has detail, the surface below it is compared; its heights are, too, where the examples have some.
 
     Parameters
     ----------
@@ -168,6 +173,11 @@ class _Run:
 
     def __init__(self, skin: Posable, examples: Examples) -> None:
         self.skin = skin
+        self._relief: list[float] | None = None
+        fine = len(skin.mesh.points) if isinstance(skin, Skin) else 0
+        if isinstance(skin, Skin) and skin.detail is not None and fine != len(examples.rig.mesh.points):
+            self._relief = [] if examples.heights is not None and examples.levels == skin.detail.levels else None
+            skin = replace(skin, detail=None)
         self.failed: InputError | None = None
         try:
             _check_kinds(skin, examples)
@@ -175,6 +185,7 @@ class _Run:
         except InputError as error:
             self.failed = error
             return
+        self._heights = examples.heights
         self._motion = motion_of(skin, examples)
         self._posed = posed(skin, self._motion)
         self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
@@ -190,6 +201,11 @@ class _Run:
             return
         self._errors[index] = np.linalg.norm(points - shape, axis=1)
         self._degrees[index] = angles_between(normals, truth)
+        if self._relief is not None:
+            assert isinstance(self.skin, Skin)
+            assert self._heights is not None
+            gap = self.skin.heights(self._motion[index]) - np.asarray(self._heights[index])
+            self._relief.append(float(np.square(gap).mean()))
 
     def score(self, examples: Examples, base: Floats32, moves: tuple[str, ...]) -> Score:
         """The score, once all poses are compared."""
@@ -205,6 +221,7 @@ class _Run:
             stored_bytes(skin),
             stored_numbers(skin),
             _seen(skin, self._motion),
+            float(np.sqrt(np.mean(self._relief))) if self._relief else None,
         )
 
 

@@ -131,6 +131,15 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
             raised = ((replace(fitted, detail=relief).pose(pose)[0] - flat.points) * flat.normals()).sum(axis=1)
             errors[name] += float(np.square(raised - wanted).mean())
     assert errors["moving"] < 0.05 * errors["static"]
+    scores = [
+        ps.evaluate(replace(fitted, detail=relief), replace(arm[0], heights=heights, levels=1))
+        for relief in (fitted.detail, static)
+    ]
+    assert scores[0].relief is not None
+    assert scores[1].relief is not None
+    assert scores[0].relief < 0.3 * scores[1].relief
+    assert scores[0].rms == scores[1].rms == ps.evaluate(replace(fitted, detail=None), arm[0]).rms
+    assert ps.evaluate(fitted, arm[0]).relief is None
     packed = fitted.packed(16)
     assert packed.detail is not None
     pose = motion[3]
