@@ -19,7 +19,7 @@ RIDGE = 0.1
 """Of the kernels' mean variance: what is left beside rotations is noisier than they are."""
 
 
-_TRIED = 4000
+_TRIED = 20_000
 """Vertices that are looked at, spread evenly over all."""
 
 _NONE = 1e-4
@@ -39,7 +39,7 @@ def principal(values: Floats, count: int) -> tuple[Floats, Floats]:
 def with_amounts(bones: LearnedBones, squares: Floats, coordinates: Floats, components: Floats) -> LearnedBones:
     """Return bones whose models also give the coordinates (S, K) of the examples.
 
-    All are shrunk by one factor, so that they predict best what each example has when it is left out.
+    Each bone's are shrunk by one factor, so that they predict best what each example has when it is left out.
 
     Parameters
     ----------
@@ -48,8 +48,9 @@ def with_amounts(bones: LearnedBones, squares: Floats, coordinates: Floats, comp
     coordinates : of the examples
     components : (K, N, X) what one unit of each does to each vertex
     """
-    kept = coordinates * _kept(squares, bones, coordinates, components)
-    offsets, weights = (_one_model if bones.widths.shape[1] == 1 else _by_example)(squares, bones, kept)
+    kept = _kept(squares, bones, coordinates, components)
+    offsets, weights = (_one_model if bones.widths.shape[1] == 1 else _by_example)(squares, bones, coordinates)
+    offsets, weights = kept[:, None, None] * offsets, kept[:, None, None, None] * weights
     return replace(
         bones,
         offsets=np.concatenate([bones.offsets, offsets.astype(np.float32)], axis=2),
@@ -84,12 +85,18 @@ def _ridge(squares: Floats, widths: Floats, values: Floats) -> tuple[Floats, Flo
     return mean[:, 0] - np.einsum("bs,bsk->bk", row, weights), weights
 
 
-def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats, components: Floats) -> float:
-    """By what factor from 0 to 1 predictions suit best what each example has at some vertices when it is left out."""
+def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats, components: Floats) -> Floats:
+    """By what factor (B,), from 0 to 1, each bone's predictions suit best what its skin has where each is left out."""
     every = np.broadcast_to(coordinates, (len(bones), *coordinates.shape))
     amounts = every - left_out(squares, every, bones.widths[:, 0].astype(np.float64), RIDGE)
     some = np.unique(np.linspace(0, len(bones.weights) - 1, min(len(bones.weights), _TRIED)).astype(int))
-    own = np.einsum("nj,njsk->nsk", bones.weights[some], amounts[bones.influences[some]])
-    found = np.einsum("nsk,knx->snx", own, components[:, some], optimize=True)
-    true = np.einsum("sk,knx->snx", coordinates, components[:, some], optimize=True)
-    return float(np.clip((found * true).sum() / max(float(np.square(found).sum()), 1e-300), 0.0, 1.0))
+    influences, weights = bones.influences[some], bones.weights[some]
+    own = np.einsum("nj,njsk->nsk", weights, amounts[influences])
+    found = np.einsum("nsk,knx->nsx", own, components[:, some], optimize=True)
+    true = np.einsum("sk,knx->nsx", coordinates, components[:, some], optimize=True)
+
+    def of_bones(products: Floats) -> Floats:
+        each = weights * products.sum(axis=(1, 2))[:, None]
+        return np.bincount(influences.ravel(), each.ravel(), minlength=len(bones)).astype(np.float64)
+
+    return np.asarray(np.clip(of_bones(found * true) / np.maximum(of_bones(found**2), 1e-300), 0.0, 1.0))
