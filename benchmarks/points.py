@@ -30,7 +30,7 @@ from posespace.rivals.arap import NearestRigid
 from posespace.rivals.meshik import MeshIK
 
 BETAS = (3.0, 30.0)
-WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2, 5e-2)
+WIDTHS, RIDGES = (2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
 PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}

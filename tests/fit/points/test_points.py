@@ -265,3 +265,18 @@ def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], t
     scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json", "--report", page).stdout)
     assert "arm" in page.read_text()
     assert scores[-1]["rms"] < 0.03
+
+
+def test_the_command_line_evaluates_detail_and_rivals_on_shapes_without_points(
+    arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    fine = fine_vertex_count(arm[0].rig.mesh.triangles, len(arm[0].rig.mesh.points), 1)
+    heights = 0.001 * np.random.default_rng(3).normal(size=(len(arm[0]), fine))
+    examples = replace(arm[0], heights=heights, levels=1)
+    examples.save(tmp_path / "arm.examples")
+    ps.ControlPoints(**SMALL).fit(examples).save(tmp_path / "arm.skin")
+    done = run("evaluate", "arm.skin", "arm.examples", "--rivals", "arm.examples", folder=tmp_path)
+    for name in ("FKY08", "MESHIK", "ARAP"):
+        line = next(line for line in done.stdout.splitlines() if line.startswith(name))
+        assert "fails" not in line
+    assert "heights of its detail are off by" in done.stdout
