@@ -119,12 +119,15 @@ def _rivals() -> Any:
 
 def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
     """The rivals that control points move, at the points of the first skin that has any."""
+    from posespace.fit.points.points import ControlPoints
     from posespace.followed import followed
     from posespace.rivals import fit_all, point_rivals
 
     for skin in skins.values():
         if skin.bones is not None:
-            return fit_all(point_rivals(), followed(fitted, skin.rig, skin.bones.points))
+            picked = tuple(skin.bones.points.tolist())
+            every = {"FKY08": ControlPoints(picked=picked, bones=len(skin.bones), local="none"), **point_rivals()}
+            return fit_all(every, followed(fitted, skin.rig, skin.bones.points))
     return {}
 
 

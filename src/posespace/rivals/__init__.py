@@ -9,7 +9,6 @@ from posespace.examples import Examples
 from posespace.rivals.arap import NearestRigid
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
 from posespace.rivals.cardinal import LinearRadial
-from posespace.rivals.global_points import GlobalPoints
 from posespace.rivals.linear import LinearPoseShapes
 from posespace.rivals.meshik import MeshIK
 from posespace.rivals.plain_psd import PlainPSD
@@ -45,7 +44,7 @@ def rivals(smoothing: float = 0.0) -> dict[str, Method]:
 
 def point_rivals() -> dict[str, Method]:
     """Return the rivals that control points move, by name; they are fitted on examples whose joints are such points."""
-    return {"FKY08": GlobalPoints(), "MESHIK": MeshIK(), "ARAP": NearestRigid()}
+    return {"MESHIK": MeshIK(), "ARAP": NearestRigid()}
 
 
 def fit_all(methods: dict[str, Method], examples: Examples) -> dict[str, Posable | InputError]:
