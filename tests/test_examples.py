@@ -76,3 +76,11 @@ def test_every_example_is_short_tested_and_named_in_the_docs() -> None:
         assert f"test_{path.stem}" in globals()
         for page in ("README.md", "docs/index.md"):
             assert path.name in (EXAMPLES.parent / page).read_text(), f"{page} does not mention {path.name}"
+
+
+def test_drag_points(tmp_path: Path) -> None:
+    text = printed("drag_points", tmp_path)
+    error, heights = (float(found) for found in re.findall(r"RMS (\S+) of .* off by (\S+) mm", text)[0])
+    assert error < 0.01
+    assert heights < 0.2
+    assert "vertices follow" in text
