@@ -70,7 +70,7 @@ def test_export_for_engines(tmp_path: Path) -> None:
 
 def test_every_example_is_short_tested_and_named_in_the_docs() -> None:
     paths = sorted(EXAMPLES.glob("*.py"))
-    assert len(paths) == 5
+    assert len(paths) == 6
     for path in paths:
         assert len(path.read_text().splitlines()) < 60
         assert f"test_{path.stem}" in globals()
