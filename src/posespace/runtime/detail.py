@@ -66,6 +66,7 @@ class PosedDetail:
     def _use(self, threads: int) -> None:
         self._threads = threads
         self._refine, self._raise = (_refine_all, _raise_all) if threads > 1 else (_refine_alone, _raise_alone)
+        self._share = _spread_all if threads > 1 else _spread_alone
 
     def clone(self) -> PosedDetail:
         """Return the same with room of its own to work in, for another thread."""
@@ -96,7 +97,7 @@ class PosedDetail:
         fine[:count] = coarse
         if self._spread is not None:
             assert amounts is not None
-            _spread(*self._spread, amounts, shares)
+            self._share(self._threads, *self._spread, amounts, shares)
         for ends in self._ends:
             self._refine(self._threads, ends, fine, count)
             if self._spread is not None:
@@ -123,17 +124,27 @@ def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pr
 
 
 @relaxed
-def _spread(
-    influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
+def _spread_some(
+    begin: int, end: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write what vertices have (N, D) of the amounts of their bones, from the column `first` on."""
-    for vertex in range(len(weights)):
+    """Write what some vertices have (N, D) of the amounts of their bones, from the column `first` on."""
+    for vertex in range(begin, end):
         for k in range(out.shape[1]):
             out[vertex, k] = np.float32(0.0)
         for slot in range(weights.shape[1]):
             weight, bone = weights[vertex, slot], influences[vertex, slot]
             for k in range(out.shape[1]):
                 out[vertex, k] += weight * amounts[bone, first + k]
+
+
+def _spread(
+    parts: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write what all vertices have of the amounts of their bones."""
+    count = len(weights)
+    for part in prange(parts):
+        begin, end = part * count // parts, (part + 1) * count // parts
+        _spread_some(begin, end, influences, weights, first, amounts, out)
 
 
 @relaxed
@@ -186,3 +197,4 @@ def _raise(
 
 _refine_all, _refine_alone = on_all_cores(_refine), compiled(_refine)
 _raise_all, _raise_alone = on_all_cores(_raise), compiled(_raise)
+_spread_all, _spread_alone = on_all_cores(_spread), compiled(_spread)

@@ -6,13 +6,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 
 from posespace.check import LARGEST, Floats, Floats32
 from posespace.errors import InputError
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.geometry.own_frames import UPRIGHT
 from posespace.learned_bones import LearnedBones
-from posespace.runtime.compiled import Ints32, relaxed
+from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
 from posespace.runtime.drive_tables import SHIFT, TRANSFORM, TURN
 from posespace.runtime.entries import owned
 from posespace.skin import Skin
@@ -61,13 +62,15 @@ class PosedBones:
     Parameters
     ----------
     skin : a skin that has some
+    threads : how many cores work on a frame
 
     Attributes
     ----------
     nbytes : bytes that a frame reads
     """
 
-    def __init__(self, skin: Skin) -> None:
+    def __init__(self, skin: Skin, threads: int = 1) -> None:
+        self._threads = threads
         bones, places = skin.bones, skin.bone_places
         assert bones is not None
         self._bones = bones
@@ -91,6 +94,10 @@ class PosedBones:
         self._inverse: Floats32 = places.inverse.astype(np.float32)
         self.nbytes = self._inverse.nbytes + sum(table.nbytes for table in self._tables)
 
+    def on_one_core(self) -> None:
+        """Use one core from now on."""
+        self._threads = 1
+
     def align(self, poses: Floats) -> tuple[Floats, Floats]:
         """Take the rigid motion of the whole out of the numbers of poses (P, ...), in place, and return it."""
         joints = len(self._bones.points) + 1
@@ -112,9 +119,10 @@ class PosedBones:
         turns = np.empty((len(poses), count, 9))
         amounts = np.empty((len(poses), count, self._tables.offsets.shape[2] - 4), np.float32)
         asked = np.empty((count, 3 * len(poses)), np.float32)
+        turn = _turn_all if self._threads > 1 else _turn_alone
         for row, pose in enumerate(poses):
             shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
-            _turn(self._tables, shifts, turns[row], amounts[row])
+            turn(self._threads, self._tables, shifts, turns[row], amounts[row])
             _ask(self._tables, shifts, turns[row], row, asked)
         places = self._inverse @ asked
         palettes = np.empty((len(poses), TRANSFORM * count), np.float32)
@@ -136,19 +144,21 @@ def _frames(bones: LearnedBones) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 @relaxed
-def _turn(tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32) -> None:  # pragma: no cover - compiled
-    """Write the rotations (B, 9) of all bones and their amounts (B, K + D) from the shifts (M, 3) of the points."""
+def _turn_some(
+    begin: int, end: int, tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the rotations (B, 9) of some bones and their amounts (B, K + D) from the shifts (M, 3) of the points."""
     samples, near, models = tables.samples, tables.near, tables.fall.shape[1]
     own_frames, size = len(tables.holds) > 0, tables.offsets.shape[2]
     frame, turned, seen = np.eye(3), np.empty((3, 3)), np.empty((near.shape[1], 3))
     count = len(samples)
     every, squares = np.empty((count, len(shifts))), np.empty(count)
-    for s in range(count):
+    for s in range(0 if own_frames else count):
         for m in range(len(shifts)):
             x, y, z = shifts[m, 0] - samples[s, m, 0], shifts[m, 1] - samples[s, m, 1], shifts[m, 2] - samples[s, m, 2]
             every[s, m] = x * x + y * y + z * z
     found, own = np.empty(size), np.empty(size)
-    for bone in range(len(near)):
+    for bone in range(begin, end):
         if own_frames:
             _see(tables, bone, shifts, seen, frame, squares)
         else:
@@ -169,6 +179,15 @@ def _turn(tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32) 
                 turns[bone, 3 * i + j] = (
                     frame[i, 0] * turned[0, j] + frame[i, 1] * turned[1, j] + frame[i, 2] * turned[2, j]
                 )
+
+
+def _turn(
+    parts: int, tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the rotations and amounts of all bones."""
+    count = len(tables.near)
+    for part in prange(parts):
+        _turn_some(part * count // parts, (part + 1) * count // parts, tables, shifts, turns, amounts)
 
 
 @relaxed
@@ -306,3 +325,6 @@ def _compose(
                 out[12 * bone + 4 * i + j] = own
                 last -= own * centres[bone, j]
             out[12 * bone + 4 * i + 3] = last
+
+
+_turn_all, _turn_alone = on_all_cores(_turn), compiled(_turn)

@@ -90,7 +90,8 @@ def _surface_normals(
                 x, y, z = x + areas[t, 0], y + areas[t, 1], z + areas[t, 2]
             length = math.sqrt(x * x + y * y + z * z)
             if 0.0 < length < math.inf:
-                out[v, 0], out[v, 1], out[v, 2] = x / length, y / length, z / length
+                scale = 1.0 / length
+                out[v, 0], out[v, 1], out[v, 2] = x * scale, y * scale, z * scale
             else:
                 out[v, 0], out[v, 1], out[v, 2] = 0.0, 0.0, 1.0
 

@@ -71,9 +71,9 @@ class CPUPlayer(Player):
             self._still = np.eye(3, 4, dtype=np.float32).ravel()
             self._weights = skin.rig.weights.astype(np.float64)
             self._influences = owned("rig influences", skin.rig.influences, len(skin.rig.skeleton))
-        self._bones = None if skin.bones is None else PosedBones(skin)
+        self._bones = None if skin.bones is None else PosedBones(skin, self.threads)
         added = None if skin.bones is None else skin.bones.corrections
-        self._corrected = None if added is None else CorrectedRest(self.blocks, np.asarray(added))
+        self._corrected = None if added is None else CorrectedRest(self.blocks, np.asarray(added), self.threads)
         detail = skin.detail
         self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, self.threads)
         on_surface = self.normals and not self._carried and detail is None
@@ -117,7 +117,7 @@ class CPUPlayer(Player):
             self.threads, self._loops = 1, frames.ALONE
             self.__dict__.pop("_batch", None)
             self._alone = True
-            for part in (self._surface_normals, self._detail):
+            for part in (self._surface_normals, self._detail, self._bones, self._corrected):
                 if part is not None:
                     part.on_one_core()
 
