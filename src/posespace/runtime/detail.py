@@ -10,8 +10,9 @@ from numba import prange
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.geometry.subdivision import levels_of
+from posespace.geometry.local_order import local_order
 from posespace.layer import Detail
+from posespace.mesh import Mesh
 from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
 from posespace.runtime.entries import owned
 from posespace.runtime.surface_normals import SurfaceNormals, flat_fans_of
@@ -37,42 +38,51 @@ class PosedDetail:
     """
 
     def __init__(self, skin: Skin, detail: Detail, first: int, threads: int) -> None:
-        levels = levels_of(skin.rig.mesh.triangles, len(skin.rig.mesh.points), detail.levels)
-        counts = len(skin.rig.mesh.points) + np.cumsum([0, *(len(level.edges) for level in levels)])
-        self._ends = [owned("edges", level.edges, int(count)) for level, count in zip(levels, counts[:-1], strict=True)]
-        self._normals = SurfaceNormals(skin.mesh, threads)
+        rest = skin.rig.mesh
+        # All work is in an order in which neighbours are near each other; what is written last is in the skin's own.
+        local = local_order(rest.triangles, len(rest.points), detail.levels)
+        self._order = owned("order", local.order, len(skin.mesh.points))
+        counts = len(rest.points) + np.cumsum([0, *(len(level.edges) for level in local.levels)])
+        self._ends = [
+            owned("edges", level.edges, int(count)) for level, count in zip(local.levels, counts[:-1], strict=True)
+        ]
+        coarse = owned("mesh triangles", local.triangles, len(rest.points))
+        mesh = Mesh(skin.mesh.points[local.order], local.levels[-1].triangles if local.levels else coarse)
+        self._normals = SurfaceNormals(mesh, threads)
         # Before it is raised, the subdivided surface is as flat as the coarse one.
-        coarse = owned("mesh triangles", skin.rig.mesh.triangles, len(skin.rig.mesh.points))
-        self._flat = SurfaceNormals(skin.mesh, threads, flat_fans_of(skin.mesh, coarse, detail.levels))
+        self._flat = SurfaceNormals(mesh, threads, flat_fans_of(mesh, coarse, detail.levels))
         packed = detail.heights.dtype.kind == "i"
-        self._heights = np.ascontiguousarray(detail.heights if packed else detail.heights.astype(np.float32))
+        heights = detail.heights if packed else detail.heights.astype(np.float32)
+        self._heights = np.ascontiguousarray(heights[:, local.order])
         self._scales = np.ones(len(self._heights)) if detail.scales is None else detail.scales.astype(np.float64)
         self._first = first
-        self._fine = np.empty((len(skin.mesh.points), 3), np.float32)
         # Where learned bones drive it: which move each vertex, how much, and their first amount of detail.
         self._spread: tuple[Ints32, Floats32, int] | None = None
         if detail.driver is None:
             assert skin.bones is not None
-            bones = skin.bones
-            influences = owned("bones' influences", bones.influences, len(bones))
-            self._spread = influences, bones.weights.astype(np.float32), bones.added
-        self._shares = np.ones((len(self._fine) if self._spread else 0, len(self._heights)), np.float32)
+            bones, own = skin.bones, local.order[: len(rest.points)]
+            influences = owned("bones' influences", bones.influences[own], len(bones))
+            self._spread = influences, bones.weights[own].astype(np.float32), bones.added
+        self._make_room(len(mesh.points))
         self._use(threads)
         ends = sum(each.nbytes for each in self._ends)
-        self.nbytes = (
-            3 * self._fine.nbytes + 2 * self._shares.nbytes + self._heights.nbytes + 2 * self._normals.nbytes + ends
-        )
+        surface = 6 * self._fine.nbytes + self._normals.nbytes + self._flat.nbytes + ends
+        self.nbytes = surface + 2 * self._shares.nbytes + self._heights.nbytes + 2 * self._order.nbytes
+
+    def _make_room(self, vertices: int) -> None:
+        self._fine, self._raised, self._along = (np.empty((vertices, 3), np.float32) for _ in range(3))
+        self._shares = np.empty((vertices if self._spread else 0, len(self._heights)), np.float32)
 
     def _use(self, threads: int) -> None:
         self._threads = threads
         self._refine, self._raise = (_refine_all, _raise_all) if threads > 1 else (_refine_alone, _raise_alone)
-        self._share = _spread_all if threads > 1 else _spread_alone
+        self._share, self._put = (_spread_all, _put_all) if threads > 1 else (_spread_alone, _put_alone)
 
     def clone(self) -> PosedDetail:
         """Return the same with room of its own to work in, for another thread."""
         other = copy(self)
         other._normals, other._flat = self._normals.clone(), self._flat.clone()
-        other._fine, other._shares = np.empty_like(self._fine), np.empty_like(self._shares)
+        other._make_room(len(self._fine))
         return other
 
     def on_one_core(self) -> None:
@@ -94,7 +104,7 @@ class PosedDetail:
         Learned bones have their own `amounts` (B, K + D) instead.
         """
         fine, shares, count = self._fine, self._shares, len(coarse)
-        fine[:count] = coarse
+        np.take(coarse, self._order[:count], axis=0, out=fine[:count])
         if self._spread is not None:
             assert amounts is not None
             self._share(self._threads, *self._spread, amounts, shares)
@@ -103,14 +113,15 @@ class PosedDetail:
             if self._spread is not None:
                 self._refine(self._threads, ends, shares, count)
             count += len(ends)
-        along = np.empty_like(points) if normals is None else normals
-        self._flat.write(coarse, along)
+        self._flat.write(fine, self._along)
         factors = self._scales.astype(np.float32)
         if self._spread is None:
             factors = (coordinates[self._first : self._first + len(factors)] * self._scales).astype(np.float32)
-        self._raise(self._threads, fine, along, self._heights, factors, shares, points)
+        self._raise(self._threads, fine, self._along, self._heights, factors, shares, self._raised)
+        self._put(self._threads, self._order, self._raised, points)
         if normals is not None:
-            self._normals.write(points, normals)
+            self._normals.write(self._raised, self._along)
+            self._put(self._threads, self._order, self._along, normals)
 
 
 def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pragma: no cover - compiled
@@ -121,6 +132,15 @@ def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pr
             a, b = ends[edge, 0], ends[edge, 1]
             for k in range(fine.shape[1]):
                 fine[count + edge, k] = half * (fine[a, k] + fine[b, k])
+
+
+def _put(parts: int, order: Ints32, values: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
+    """Write values (F, 3) where the order (F,) says."""
+    count = len(order)
+    for part in prange(parts):
+        for row in range(part * count // parts, (part + 1) * count // parts):
+            for axis in range(3):
+                out[order[row], axis] = values[row, axis]
 
 
 @relaxed
@@ -198,3 +218,4 @@ def _raise(
 _refine_all, _refine_alone = on_all_cores(_refine), compiled(_refine)
 _raise_all, _raise_alone = on_all_cores(_raise), compiled(_raise)
 _spread_all, _spread_alone = on_all_cores(_spread), compiled(_spread)
+_put_all, _put_alone = on_all_cores(_put), compiled(_put)

@@ -1,0 +1,54 @@
+"""An order of a mesh's vertices in which neighbours lie close together in memory, subdivided or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from posespace.check import Ints
+from posespace.geometry.edges import edges_of
+from posespace.geometry.subdivision import Subdivision, levels_of
+
+
+@dataclass(frozen=True, eq=False)
+class LocalOrder:
+    """A subdivided mesh in an order of its own.
+
+    Parameters
+    ----------
+    triangles : (T, 3) of the coarse vertices in the new order
+    levels : its subdivisions
+    order : (F,) which of the mesh's fine vertices each of the new ones is; the first are the coarse ones
+    """
+
+    triangles: Ints
+    levels: tuple[Subdivision, ...]
+    order: Ints
+
+
+def local_order(triangles: Ints, vertices: int, count: int) -> LocalOrder:
+    """Return the order of a mesh of `vertices` vertices that is subdivided `count` times."""
+    ends = edges_of(triangles).ends
+    ones = np.ones(2 * len(ends), np.int8)
+    both = np.concatenate([ends, ends[:, ::-1]])
+    graph = csr_array((ones, (both[:, 0], both[:, 1])), shape=(vertices, vertices))
+    order = reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
+    rank = np.empty(vertices, np.int64)
+    rank[order] = np.arange(vertices)
+    renamed = rank[triangles]
+    moved: Ints = renamed[np.argsort(renamed.min(axis=1), kind="stable")].astype(np.int32)
+    levels = levels_of(moved, vertices, count)
+    for given, level in zip(levels_of(triangles, vertices, count), levels, strict=True):
+        order = np.concatenate([order, len(order) + _found(given.edges, np.sort(order[level.edges], axis=1))])
+    return LocalOrder(moved, levels, order.astype(np.int32))
+
+
+def _found(edges: Ints, wanted: NDArray[np.int64]) -> Ints:
+    """Which of the edges (E, 2), in order and each with its lower vertex first, the wanted ones are."""
+    base = int(edges.max(initial=0)) + 1
+    keys = edges[:, 0].astype(np.int64) * base + edges[:, 1]
+    return np.searchsorted(keys, wanted[:, 0] * base + wanted[:, 1]).astype(np.int32)
