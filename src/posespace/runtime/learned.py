@@ -118,13 +118,13 @@ class PosedBones:
         first = TURN * joints + SHIFT
         turns = np.empty((len(poses), count, 9))
         amounts = np.empty((len(poses), count, self._tables.offsets.shape[2] - 4), np.float32)
-        asked = np.empty((count, 3 * len(poses)), np.float32)
-        turn = _turn_all if self._threads > 1 else _turn_alone
+        asked, places = (np.empty((3 * len(poses), count), np.float32) for _ in range(2))
+        turn, solve = (_turn_all, _solve_all) if self._threads > 1 else (_turn_alone, _solve_alone)
         for row, pose in enumerate(poses):
             shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
             turn(self._threads, self._tables, shifts, turns[row], amounts[row])
             _ask(self._tables, shifts, turns[row], row, asked)
-        places = self._inverse @ asked
+        solve(self._threads, self._inverse, asked, places)
         palettes = np.empty((len(poses), TRANSFORM * count), np.float32)
         for row in range(len(poses)):
             _compose(self._tables.centres, turns[row], places, row, whole[0][row], whole[1][row], palettes[row])
@@ -295,7 +295,7 @@ def _unit(quaternion: Floats) -> None:  # pragma: no cover - compiled
 def _ask(
     tables: BoneTables, shifts: Floats, turns: Floats, row: int, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write what rotations and shifts ask of the places, as columns 3 row to 3 row + 2 of (B, ...)."""
+    """Write what rotations and shifts ask of the places, as rows 3 row to 3 row + 2 of (..., B)."""
     for bone in range(len(tables.starts) - 1):
         x = y = z = 0.0
         for entry in range(tables.starts[bone], tables.starts[bone + 1]):
@@ -307,7 +307,27 @@ def _ask(
         for m in range(len(shifts)):
             share = tables.drawn[bone, m]
             x, y, z = x + share * shifts[m, 0], y + share * shifts[m, 1], z + share * shifts[m, 2]
-        out[bone, 3 * row], out[bone, 3 * row + 1], out[bone, 3 * row + 2] = x, y, z
+        out[3 * row, bone], out[3 * row + 1, bone], out[3 * row + 2, bone] = x, y, z
+
+
+@relaxed
+def _solve_some(
+    begin: int, end: int, inverse: Floats32, asked: Floats32, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write some columns of the places (R, B): the rows of the inverse (B, B) times what is asked (R, B)."""
+    for bone in range(begin, end):
+        for row in range(len(asked)):
+            total = np.float32(0.0)
+            for other in range(inverse.shape[1]):
+                total += inverse[bone, other] * asked[row, other]
+            out[row, bone] = total
+
+
+def _solve(parts: int, inverse: Floats32, asked: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
+    """Write the places of all bones. A library's product would leave threads behind that the other loops wait for."""
+    count = len(inverse)
+    for part in prange(parts):
+        _solve_some(part * count // parts, (part + 1) * count // parts, inverse, asked, out)
 
 
 @relaxed
@@ -319,7 +339,7 @@ def _compose(
         for i in range(3):
             last = shift[i]
             for j in range(3):
-                last += whole[i, j] * (centres[bone, j] + moved[bone, 3 * row + j])
+                last += whole[i, j] * (centres[bone, j] + moved[3 * row + j, bone])
             for j in range(3):
                 own = whole[i, 0] * turns[bone, j] + whole[i, 1] * turns[bone, 3 + j] + whole[i, 2] * turns[bone, 6 + j]
                 out[12 * bone + 4 * i + j] = own
@@ -328,3 +348,4 @@ def _compose(
 
 
 _turn_all, _turn_alone = on_all_cores(_turn), compiled(_turn)
+_solve_all, _solve_alone = on_all_cores(_solve), compiled(_solve)
