@@ -51,6 +51,15 @@ def test_bytes_are_those_of_what_is_not_zero() -> None:
 
 
 @pytest.mark.parametrize("bits", [32, 16, 8])
+def test_a_full_basis_does_not_store_which_vertices_it_moves(bits: int) -> None:
+    dense = sparse_basis(1, 2, 50)
+    packed = PackedBasis.pack(dense, bits, full=True)
+    np.testing.assert_array_equal(np.asarray(packed), np.asarray(PackedBasis.pack(dense, bits)))
+    assert packed.nbytes == 2 * 50 * 3 * bits // 8 + 3 * 4 + 2 * 4
+    np.testing.assert_array_equal(np.asarray(packed[1:]), np.asarray(packed)[1:])
+
+
+@pytest.mark.parametrize("bits", [32, 16, 8])
 def test_a_packed_skin_plays_the_same_and_survives_a_file(bits: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     skin = replace(random_skin(rng), detail=None)
@@ -70,6 +79,7 @@ def test_a_packed_skin_plays_the_same_and_survives_a_file(bits: int, tmp_path: P
         ("rows", np.array([0, 9]), "below 3"),
         ("rows", np.array([1, 1]), "ascending"),
         ("rows", np.array([0.0, 1.0]), "whole numbers"),
+        ("rows", np.zeros(0, np.int64), "2 whole numbers"),
         ("starts", np.array([0, 1]), "to the 2 entries"),
         ("starts", np.array([1, 2]), "from 0"),
         ("values", np.zeros((2, 3)), "float32, int16 or int8"),

@@ -23,7 +23,8 @@ class PackedBasis:
     ----------
     vertices : S
     starts : (C + 1,) where each component's entries begin, and where the last one's end
-    rows : (E,) for each entry the vertex, by its place in the support, ascending within a component
+    rows : (E,) for each entry the vertex, by its place in the support, ascending within a component; (0,) where every
+        component has all vertices
     values : (E, 3) float32, int16 or int8
     scales : (C,) float32, the length of one unit of each component's values
     """
@@ -40,9 +41,10 @@ class PackedBasis:
         if len(starts) < 1 or starts[0] != 0 or starts[-1] != entries or (np.diff(starts) < 0).any():
             raise InputError(f"basis starts: expected ascending from 0 to the {entries} entries")
         rows = np.asarray(self.rows)
-        if rows.dtype.kind not in "iu" or rows.shape != (entries,):
+        full = len(rows) == 0 and bool((np.diff(starts) == self.vertices).all())
+        if rows.dtype.kind not in "iu" or (rows.shape != (entries,) and not full):
             raise InputError(f"basis rows: expected {entries} whole numbers, got {rows.dtype} of shape {rows.shape}")
-        if entries and not (rows.min() >= 0 and rows.max() < self.vertices):
+        if rows.size and not (rows.min() >= 0 and rows.max() < self.vertices):
             raise InputError(f"basis rows: expected vertices below {self.vertices}")
         falls = np.flatnonzero(np.diff(rows.astype(np.int64)) <= 0) + 1
         if not np.isin(falls, starts).all():
@@ -61,8 +63,11 @@ class PackedBasis:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def pack(cls, dense: Floats, bits: int = 32) -> PackedBasis:
-        """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have one scale per component."""
+    def pack(cls, dense: Floats, bits: int = 32, full: bool = False) -> PackedBasis:
+        """Pack displacements (C, S, 3), leaving out zero ones; 16 and 8 bits have one scale per component.
+
+        With `full` none is left out, and `rows` are not needed.
+        """
         check.bits(bits)
         found = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
         largest = np.abs(found).max(axis=(1, 2), initial=0.0)
@@ -73,9 +78,11 @@ class PackedBasis:
             scales = np.where(largest > 0, largest / steps, 1).astype(np.float32)
             found = np.rint(found / scales[:, None, None]).astype(_TYPES[bits])
             kept = (found != 0).any(axis=2)
+        kept |= full
         starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
         small: DTypeLike = np.uint16 if found.shape[1] <= 2**16 else np.uint32
-        return cls(found.shape[1], starts, np.nonzero(kept)[1].astype(small), found[kept], scales)
+        rows = np.zeros(0, small) if full else np.nonzero(kept)[1].astype(small)
+        return cls(found.shape[1], starts, rows, found[kept], scales)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -97,17 +104,22 @@ class PackedBasis:
         """Bits per number: 32, 16 or 8."""
         return 8 * int(self.values.dtype.itemsize)
 
+    @property
+    def entry_rows(self) -> NDArray[np.integer]:
+        """`rows`, in full."""
+        return self.rows if len(self.rows) else np.tile(np.arange(self.vertices), len(self.scales))[: len(self.values)]
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the displacements (C, S, 3) in full."""
         dense = np.zeros(self.shape, dtype=np.float32)
         component = np.repeat(np.arange(len(self.scales)), np.diff(self.starts))
-        dense[component, self.rows] = self.values * self.scales[component, None]
+        dense[component, self.entry_rows] = self.values * self.scales[component, None]
         return dense if dtype is None else dense.astype(dtype)
 
     def combine(self, coordinates: Floats) -> Floats:
         """Return the displacements (S, 3) of coordinates (C,)."""
         weights = np.repeat(coordinates * self.scales, np.diff(self.starts))
-        sums = [np.bincount(self.rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
+        sums = [np.bincount(self.entry_rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
         return np.stack(sums, axis=1)
 
     def __getitem__(self, columns: slice) -> PackedBasis:

@@ -217,7 +217,7 @@ class LearnedBones:
         """Return the bones with their corrections packed in 32, 16 or 8 bits per number."""
         if self.corrections is None:
             return self
-        return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits))
+        return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits, full=True))
 
 
 def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:

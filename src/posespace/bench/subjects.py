@@ -57,7 +57,7 @@ def _repeated(basis: PackedBasis, copies: int) -> PackedBasis:
     """A basis on `copies` supports, one after another."""
     rows, values = [], []
     for first, last in zip(basis.starts[:-1], basis.starts[1:], strict=True):
-        own = basis.rows[first:last].astype(np.int64)
+        own = basis.entry_rows[first:last].astype(np.int64)
         rows.append((own[None] + np.arange(copies)[:, None] * basis.vertices).ravel())
         values.append(np.tile(basis.values[first:last], (copies, 1)))
     return PackedBasis(

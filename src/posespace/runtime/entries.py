@@ -68,7 +68,7 @@ def _entries(
     found = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
     for support, basis, first in packed:
         own = np.repeat(np.arange(len(basis.scales)), np.diff(basis.starts))
-        moved = owned("layer support", support[owned("basis rows", basis.rows, len(support))], vertices)
+        moved = owned("layer support", support[owned("basis rows", basis.entry_rows, len(support))], vertices)
         found.append(Entries(moved, first + own, basis.values.astype(kind)))
         scales[first : first + len(basis.scales)] = basis.scales
     return Entries(*(np.concatenate(each) for each in zip(*found, strict=True))), scales

@@ -13,7 +13,7 @@ from posespace.errors import InputError
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.geometry.own_frames import UPRIGHT
 from posespace.learned_bones import LearnedBones
-from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
+from posespace.runtime.compiled import Ints32, on_all_cores, relaxed
 from posespace.runtime.drive_tables import SHIFT, TRANSFORM, TURN
 from posespace.runtime.entries import owned
 from posespace.skin import Skin
@@ -119,18 +119,29 @@ class PosedBones:
         turns = np.empty((len(poses), count, 9))
         amounts = np.empty((len(poses), count, self._tables.offsets.shape[2] - 4), np.float32)
         asked, places = (np.empty((3 * len(poses), count), np.float32) for _ in range(2))
-        turn, solve = (_turn_all, _solve_all) if self._threads > 1 else (_turn_alone, _solve_alone)
         for row, pose in enumerate(poses):
             shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
-            turn(self._threads, self._tables, shifts, turns[row], amounts[row])
+            self._turn(shifts, turns[row], amounts[row])
             _ask(self._tables, shifts, turns[row], row, asked)
-        solve(self._threads, self._inverse, asked, places)
+        self._solve(asked, places)
         palettes = np.empty((len(poses), TRANSFORM * count), np.float32)
         for row in range(len(poses)):
             _compose(self._tables.centres, turns[row], places, row, whole[0][row], whole[1][row], palettes[row])
         if not np.abs(palettes).max(initial=0.0) <= LARGEST:
             raise InputError(f"pose: expected bone transforms from {-LARGEST:g} to {LARGEST:g}, got others")
         return palettes, amounts
+
+    def _turn(self, shifts: Floats, turns: Floats, amounts: Floats32) -> None:
+        if self._threads > 1:
+            _turn(self._threads, self._tables, shifts, turns, amounts)
+        else:
+            _turn_some(0, len(turns), self._tables, shifts, turns, amounts)
+
+    def _solve(self, asked: Floats32, places: Floats32) -> None:
+        if self._threads > 1:
+            _solve(self._threads, self._inverse, asked, places)
+        else:
+            _solve_some(0, len(self._inverse), self._inverse, asked, places)
 
 
 def _frames(bones: LearnedBones) -> tuple[Floats, Floats, Floats, Floats]:
@@ -181,6 +192,7 @@ def _turn_some(
                 )
 
 
+@on_all_cores
 def _turn(
     parts: int, tables: BoneTables, shifts: Floats, turns: Floats, amounts: Floats32
 ) -> None:  # pragma: no cover - compiled
@@ -323,6 +335,7 @@ def _solve_some(
             out[row, bone] = total
 
 
+@on_all_cores
 def _solve(parts: int, inverse: Floats32, asked: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
     """Write the places of all bones. A library's product would leave threads behind that the other loops wait for."""
     count = len(inverse)
@@ -345,7 +358,3 @@ def _compose(
                 out[12 * bone + 4 * i + j] = own
                 last -= own * centres[bone, j]
             out[12 * bone + 4 * i + 3] = last
-
-
-_turn_all, _turn_alone = on_all_cores(_turn), compiled(_turn)
-_solve_all, _solve_alone = on_all_cores(_solve), compiled(_solve)

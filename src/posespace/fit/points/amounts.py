@@ -18,7 +18,6 @@ from posespace.learned_bones import LearnedBones
 RIDGE = 0.1
 """Of the kernels' mean variance: what is left beside rotations is noisier than they are."""
 
-
 _TRIED = 20_000
 """Vertices that are looked at, spread evenly over all."""
 

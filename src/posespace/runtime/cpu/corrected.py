@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import prange
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
+from posespace.runtime.compiled import Ints32, on_all_cores, relaxed
 from posespace.runtime.cpu.blocks import Blocks
 from posespace.runtime.cpu.lanes import LANES
 from posespace.runtime.drive_tables import TRANSFORM
+
+
+class CorrectionTables(NamedTuple):
+    """What the loops read: the blocks' rest (B, 3, 8), their bones as in `Blocks`, and corrections (B, K, 3, 8)."""
+
+    rest: Floats32
+    starts: Ints32
+    columns: Ints32
+    values: Floats32
+    corrections: Floats32
 
 
 class CorrectedRest:
@@ -28,10 +40,11 @@ class CorrectedRest:
 
     def __init__(self, blocks: Blocks, corrections: Floats, threads: int) -> None:
         self._threads = threads
-        self._rest, self._bones = blocks.rest, blocks.bones
+        bones = blocks.bones
         lanes = corrections[:, blocks.order].reshape(len(corrections), -1, LANES, 3)
-        self._lanes: Floats32 = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
-        self.nbytes = self._lanes.nbytes + 2 * self._rest.nbytes
+        own = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
+        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, own)
+        self.nbytes = own.nbytes + 2 * blocks.rest.nbytes
 
     def on_one_core(self) -> None:
         """Use one core from now on."""
@@ -39,31 +52,26 @@ class CorrectedRest:
 
     def write(self, amounts: Floats32, out: Floats32) -> None:
         """Write the displaced rest (B, 3, 8) of the bones' amounts (bones, K)."""
-        bones, displace = self._bones, _displace_all if self._threads > 1 else _displace_alone
-        displace(self._threads, self._rest, bones.starts, bones.columns, bones.values, self._lanes, amounts, out)
+        if self._threads > 1:
+            _displace(self._threads, self._tables, amounts, out)
+        else:
+            _displace_some(0, len(out), self._tables, amounts, out)
 
 
 @relaxed
 def _displace_some(
-    first: int,
-    last: int,
-    rest: Floats32,
-    starts: Ints32,
-    columns: Ints32,
-    values: Floats32,
-    lanes: Floats32,
-    amounts: Floats32,
-    out: Floats32,
+    first: int, last: int, tables: CorrectionTables, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Add to some blocks each correction times what the bones of their vertices have of it."""
+    rest, lanes = tables.rest, tables.corrections
     share = np.empty((lanes.shape[1], LANES), np.float32)
     for block in range(first, last):
         share[:] = 0.0
-        for entry in range(starts[block], starts[block + 1]):
-            own = amounts[columns[entry] // TRANSFORM]
+        for entry in range(tables.starts[block], tables.starts[block + 1]):
+            own = amounts[tables.columns[entry] // TRANSFORM]
             for k in range(len(share)):
                 for lane in range(LANES):
-                    share[k, lane] += own[k] * values[entry, lane]
+                    share[k, lane] += own[k] * tables.values[entry, lane]
         for axis in range(3):
             for lane in range(LANES):
                 out[block, axis, lane] = rest[block, axis, lane]
@@ -72,21 +80,11 @@ def _displace_some(
                     out[block, axis, lane] += share[k, lane] * lanes[block, k, axis, lane]
 
 
+@on_all_cores
 def _displace(
-    parts: int,
-    rest: Floats32,
-    starts: Ints32,
-    columns: Ints32,
-    values: Floats32,
-    lanes: Floats32,
-    amounts: Floats32,
-    out: Floats32,
+    parts: int, tables: CorrectionTables, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Add corrections to all blocks."""
-    count = len(rest)
+    count = len(out)
     for part in prange(parts):
-        first, last = part * count // parts, (part + 1) * count // parts
-        _displace_some(first, last, rest, starts, columns, values, lanes, amounts, out)
-
-
-_displace_all, _displace_alone = on_all_cores(_displace), compiled(_displace)
+        _displace_some(part * count // parts, (part + 1) * count // parts, tables, amounts, out)
