@@ -5,6 +5,7 @@ error is the root mean square over the vertices, the largest side of the box bei
 and k_c of our defaults and of FKY08 are chosen on hand one (--tune) and judged on hand two.
 
 Run: uv run python benchmarks/points.py [--full] [--tune] [--rivals] [--hand 1 2] [--poses spanning random grasps]
+         [--only shapes heights coupling stored] [--methods NAME...]
 Small by default (3,000 vertices, 100 bones); --full: 49,000 and 196,000 vertices, 1,300 bones.
 """
 
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,14 +25,12 @@ import posespace as ps
 from posespace import rotations
 from posespace.check import Floats
 from posespace.followed import followed
-from posespace.geometry.subdivision import levels_of
-from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
 from posespace.report.stored import stored_bytes
-from posespace.rivals.arap import NearestRigid
-from posespace.rivals.meshik import MeshIK
+from posespace.rivals import point_rivals, relief_rivals
 
+PARTS = ("shapes", "heights", "coupling", "stored")
 BETAS = (3.0, 30.0)
-WIDTHS, RIDGES = (2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2)
+WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
 PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}
@@ -124,60 +124,18 @@ def tune(every: list[Fold]) -> list[dict[str, Any]]:
 
 def detail(every: list[Fold]) -> list[dict[str, Any]]:
     """Errors of the heights of examples that were left out, in micrometres: a static map, the cascade, ours."""
-    kinds: dict[str, Callable[[ps.Skin, Fold], Floats]] = {
-        "static map: one example's": lambda _, fold: np.asarray(fold.train.heights[0]),  # type: ignore[index]
-        "static map: the mean": lambda _, fold: np.mean([fold.train.heights[k] for k in range(13)], axis=0),  # type: ignore[index]
-        "all points → heights, as in the paper": _by_all_points,
-        "cascade: points → bones → heights": _cascade,
-        "defaults: near points → heights": _direct,
-    }
-    found: dict[str, list[float]] = {name: [] for name in kinds}
+    found: dict[str, list[float]] = {}
     for fold in every:
-        skin = ps.ControlPoints().fit(fold.train, fold.bones)
-        for name, predict in kinds.items():
-            found[name].append(float(np.sqrt(((predict(skin, fold) - fold.heights) ** 2).mean())))
+        surface = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
+        skins: dict[str, Any] = {name: method.fit(fold.train) for name, method in relief_rivals(surface).items()}
+        skins["defaults: near points"] = ps.ControlPoints().fit(fold.train, fold.bones)
+        pose = held_out(surface, fold)
+        guessed = {name: skin.heights(pose) for name, skin in skins.items()}
+        guessed["the mean of the examples"] = np.mean(fold.train.heights, axis=0)  # type: ignore[arg-type]
+        for name, heights in guessed.items():
+            found.setdefault(name, []).append(float(np.sqrt(((heights - fold.heights) ** 2).mean())))
     rows = [{"heights": name, "RMS, µm": round(1000 * float(np.mean(values)), 1)} for name, values in found.items()]
     return [{**row, "of the static map": round(row["RMS, µm"] / rows[0]["RMS, µm"], 3)} for row in rows]  # type: ignore[operator]
-
-
-def _direct(skin: ps.Skin, fold: Fold) -> Floats:
-    assert skin.detail is not None
-    assert skin.bones is not None
-    seen = skin.aligned(held_out(skin, fold))[0]
-    amounts = skin.bones.predicted(seen.translations[1:])[1]
-    (level,) = levels_of(skin.rig.mesh.triangles, len(skin.rig.mesh.points), 1)
-    return skin.detail.raised(level.refine(skin.bones.spread(amounts[:, skin.bones.added :])))
-
-
-def _by_all_points(skin: ps.Skin, fold: Fold) -> Floats:
-    """Heights from where all points are."""
-    assert skin.bones is not None
-    seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0].translations
-    asked = skin.aligned(held_out(skin, fold))[0].translations
-    return _regressed(seen.reshape(len(seen), -1), asked.ravel(), fold)
-
-
-def _cascade(skin: ps.Skin, fold: Fold) -> Floats:
-    """Heights from the bones' rotations: learned from those the model gives at the examples."""
-    assert skin.bones is not None
-    seen = skin.aligned(followed(fold.train, skin.rig, skin.bones.points).motion)[0]
-    turns = [skin.bones.predicted(pose.translations[1:])[0] for pose in seen]
-    turns.append(skin.bones.predicted(skin.aligned(held_out(skin, fold))[0].translations[1:])[0])
-    turns = [np.where((turn * turns[0]).sum(axis=1, keepdims=True) < 0, -turn, turn).ravel() for turn in turns]
-    return _regressed(np.stack(turns[:-1]), turns[-1], fold)
-
-
-def _regressed(samples: Floats, asked: Floats, fold: Fold) -> Floats:
-    """Heights by kernel ridge regression on samples (S, X), at one more of them, its ridge the best of three."""
-    assert fold.train.heights is not None
-    heights = np.asarray([fold.train.heights[k] for k in range(len(samples))])
-    squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
-    width = 4.0 * float(np.sqrt(np.median(squares[np.triu_indices(len(samples), 1)])))
-    kernels, row = centred_kernels(squares, np.asarray(width))
-    own = np.exp(-0.5 * ((samples - asked) ** 2).sum(axis=1) / width**2)
-    mean = heights.mean(axis=0)
-    found = [mean + (own - row) @ ridge_weights(kernels, heights - mean, ridge) for ridge in (1e-3, 1e-2, 1e-1)]
-    return min(found, key=lambda each: float(((each - fold.heights) ** 2).mean()))
 
 
 def coupling(hand: Any, bones: int) -> list[dict[str, Any]]:
@@ -233,19 +191,23 @@ def stored(hand: Any, bones: int) -> list[dict[str, Any]]:
     return rows
 
 
-def table(every: list[Fold], with_rivals: bool) -> list[dict[str, Any]]:
-    """All methods on one set, against FKY08 with the same beta."""
-    found = {name: errors(every, settings) for name, settings in METHODS.items()}
+def table(every: list[Fold], methods: list[str], with_rivals: bool) -> list[dict[str, Any]]:
+    """Some methods on one set, against FKY08 with the same beta."""
+    found = {}
+    for name in methods:
+        found[name] = errors(every, METHODS[name])
+        print(f"{name}: {found[name]}", file=sys.stderr)
     rows = []
     for name, values in found.items():
         row: dict[str, Any] = {"method": name}
         for beta in BETAS:
             row[f"RMS, beta {beta:g}"] = f"{values[beta]:.4f}"
-            row[f"/ FKY08, beta {beta:g}"] = f"{values[beta] / found['FKY08, width 1'][beta]:.3f}"
-            row[f"/ tuned, beta {beta:g}"] = f"{values[beta] / found['FKY08, tuned'][beta]:.3f}"
+            for short, other in (("FKY08", "FKY08, width 1"), ("tuned", "FKY08, tuned")):
+                if other in found:
+                    row[f"/ {short}, beta {beta:g}"] = f"{values[beta] / found[other][beta]:.3f}"
         rows.append(row)
     if with_rivals:
-        for name, method in (("MESHIK", MeshIK()), ("ARAP from the nearest example", NearestRigid())):
+        for name, method in point_rivals().items():
             value = rival_error(every, method)
             rows.append({"method": name, **{f"RMS, beta {beta:g}": f"{value:.4f}" for beta in BETAS}})
     return rows
@@ -257,6 +219,8 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="49,000 and 196,000 vertices, 1,300 bones")
     parser.add_argument("--tune", action="store_true", help="the grid of width and ridge too, on hand one")
     parser.add_argument("--rivals", action="store_true", help="MESHIK and ARAP too")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="of the table of errors")
     parser.add_argument("--hand", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--poses", nargs="+", default=["spanning", "random", "grasps"])
     parser.add_argument("--json", action="store_true")
@@ -266,14 +230,17 @@ def main() -> None:
     vertices, bones = (49_000, 1300) if given.full else (given.vertices, given.bones)
     for which, poses in itertools.product(given.hand, given.poses):
         hand = ps.datasets.scanned_hand(which, poses, vertices)
-        every = list(folds(hand, bones))
+        every = list(folds(hand, bones)) if {"shapes", "heights"} & set(given.only) else []
         title = f"hand {which}, {poses}, {len(hand.mesh.points)} vertices, {bones} bones"
         if given.tune and which == 1:
             show(f"{title}: the grid", tune(every), given.json)
-        show(f"{title}: left out in turn", table(every, given.rivals), given.json)
-        show(f"{title}: heights left out in turn", detail(every), given.json)
-        if poses == "spanning":
+        if "shapes" in given.only:
+            show(f"{title}: left out in turn", table(every, given.methods, given.rivals), given.json)
+        if "heights" in given.only:
+            show(f"{title}: heights left out in turn", detail(every), given.json)
+        if "coupling" in given.only and poses == "spanning":
             show(f"{title}: false coupling", coupling(hand, bones), given.json)
+        if "stored" in given.only and poses == "spanning":
             show(f"{title}: stored", stored(hand, bones), given.json)
 
 

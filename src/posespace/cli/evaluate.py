@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,16 +119,19 @@ def _rivals() -> Any:
 
 
 def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
-    """The rivals that control points move, at the points of the first skin that has any."""
+    """The rivals that control points move, at the points of the first skin that has any, and other ways to detail."""
     from posespace.fit.points.points import ControlPoints
     from posespace.followed import followed
-    from posespace.rivals import fit_all, point_rivals
+    from posespace.rivals import fit_all, point_rivals, relief_rivals
 
     for skin in skins.values():
-        if skin.bones is not None:
-            picked = tuple(skin.bones.points.tolist())
-            every = {"FKY08": ControlPoints(picked=picked, bones=len(skin.bones), local="none"), **point_rivals()}
-            return fit_all(every, followed(fitted, skin.rig, skin.bones.points))
+        if skin.bones is None:
+            continue
+        settings: Any = {"picked": tuple(skin.bones.points.tolist()), "bones": len(skin.bones)}
+        every = {"FKY08": ControlPoints(**settings, local="none"), **point_rivals()}
+        if fitted.heights is not None:
+            every |= relief_rivals(ControlPoints(**settings).fit(replace(fitted, heights=None)))
+        return fit_all(every, followed(fitted, skin.rig, skin.bones.points))
     return {}
 
 

@@ -174,10 +174,13 @@ class _Run:
     def __init__(self, skin: Posable, examples: Examples) -> None:
         self.skin = skin
         self._relief: list[float] | None = None
-        fine = len(skin.mesh.points) if isinstance(skin, Skin) else 0
-        if isinstance(skin, Skin) and skin.detail is not None and fine != len(examples.rig.mesh.points):
-            self._relief = [] if examples.heights is not None and examples.levels == skin.detail.levels else None
-            skin = replace(skin, detail=None)
+        levels = getattr(skin, "levels", None)
+        if isinstance(skin, Skin) and skin.detail is not None:
+            levels = skin.detail.levels
+            fine = len(skin.mesh.points) == len(examples.rig.mesh.points)
+            skin = skin if fine else replace(skin, detail=None)
+        if levels is not None and examples.heights is not None and examples.levels == levels:
+            self._relief = []
         self.failed: InputError | None = None
         try:
             _check_kinds(skin, examples)
@@ -202,9 +205,9 @@ class _Run:
         self._errors[index] = np.linalg.norm(points - shape, axis=1)
         self._degrees[index] = angles_between(normals, truth)
         if self._relief is not None:
-            assert isinstance(self.skin, Skin)
             assert self._heights is not None
-            gap = self.skin.heights(self._motion[index]) - np.asarray(self._heights[index])
+            raised: Any = self.skin
+            gap = raised.heights(self._motion[index]) - np.asarray(self._heights[index])
             self._relief.append(float(np.square(gap).mean()))
 
     def score(self, examples: Examples, base: Floats32, moves: tuple[str, ...]) -> Score:

@@ -12,12 +12,13 @@ from posespace.rivals.cardinal import LinearRadial
 from posespace.rivals.linear import LinearPoseShapes
 from posespace.rivals.meshik import MeshIK
 from posespace.rivals.plain_psd import PlainPSD
+from posespace.rivals.relief import RegressedRelief, StaticMap
 from posespace.rivals.shapes import ShapeInterpolation
 from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
-from posespace.skin import Posable
+from posespace.skin import Posable, Skin
 
-__all__ = ["Method", "fit_all", "point_rivals", "rivals"]
+__all__ = ["Method", "fit_all", "point_rivals", "relief_rivals", "rivals"]
 
 
 class Method(Protocol):
@@ -45,6 +46,15 @@ def rivals(smoothing: float = 0.0) -> dict[str, Method]:
 def point_rivals() -> dict[str, Method]:
     """Return the rivals that control points move, by name; they are fitted on examples whose joints are such points."""
     return {"MESHIK": MeshIK(), "ARAP": NearestRigid()}
+
+
+def relief_rivals(surface: Skin) -> dict[str, Method]:
+    """Return other ways to detail by name, over a skin of control points that has none."""
+    return {
+        "static map": StaticMap(surface),
+        "cascade": RegressedRelief(surface, "bones"),
+        "all points": RegressedRelief(surface, "points"),
+    }
 
 
 def fit_all(methods: dict[str, Method], examples: Examples) -> dict[str, Posable | InputError]:

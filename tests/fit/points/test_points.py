@@ -279,4 +279,5 @@ def test_the_command_line_evaluates_detail_and_rivals_on_shapes_without_points(
     for name in ("FKY08", "MESHIK", "ARAP"):
         line = next(line for line in done.stdout.splitlines() if line.startswith(name))
         assert "fails" not in line
-    assert "heights of its detail are off by" in done.stdout
+    for name in ("arm", "static map", "cascade", "all points"):
+        assert f"{name}: the heights of its detail are off by" in done.stdout

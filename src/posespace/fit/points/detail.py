@@ -30,12 +30,12 @@ def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tup
     coordinates, components = principal(heights - mean, COMPONENTS)
     # The first of the fine vertices are those of the rig.
     coarse = components[:, : len(bones.weights), None]
-    found = with_amounts(_with_all(bones), squares, coordinates, coarse)
+    found = with_amounts(with_one(bones), squares, coordinates, coarse)
     return found, Detail(examples.levels, None, np.concatenate([mean[None], components]))
 
 
-def _with_all(bones: LearnedBones) -> LearnedBones:
-    """Bones that always have one of the next component: the mean."""
+def with_one(bones: LearnedBones) -> LearnedBones:
+    """Return bones that always have one of the next component, e.g. of the mean heights."""
     one, none = np.ones((*bones.offsets.shape[:2], 1)), np.zeros((*bones.coefficients.shape[:3], 1))
     return replace(
         bones,
