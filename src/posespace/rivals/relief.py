@@ -82,7 +82,9 @@ class RegressedRelief:
         kernels, row = centred_kernels(squares, width)
         weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(lost))])
         learned = (samples, float(width), mean - row @ weights, weights)
-        return RegressedSurface(skin, examples.levels, self.seen, *learned, pose_digests(motion, skin.rig.skeleton))
+        return RegressedSurface(
+            skin, examples.levels, self.seen, *learned, tuple(pose_digests(motion, skin.rig.skeleton))
+        )
 
 
 @dataclass(frozen=True, eq=False)
