@@ -1,8 +1,8 @@
 """Control points: leave-one-out errors on scanned hands, against FKY08, MESHIK and ARAP; detail; what is stored.
 
 Each of 14 examples is left out in turn, and everything, virtual bones and control points too, is found without it. The
-error is the root mean square over the vertices, the largest side of the box being 1, averaged over the 14. Width, ridge
-and k_c of our defaults and of FKY08 are chosen on hand one (--tune) and judged on hand two.
+error is the root mean square over the vertices, the largest side of the box being 1, averaged over the 14. Width and
+ridge of our defaults and of FKY08 are each chosen on hand one over the same grid (--tune) and judged on hand two.
 
 Run: uv run python benchmarks/points.py [--full] [--tune] [--rivals] [--hand 1 2] [--poses spanning random grasps]
          [--only shapes heights coupling stored] [--methods NAME...]
@@ -30,21 +30,23 @@ from posespace.rivals import point_rivals, relief_rivals
 
 PARTS = ("shapes", "heights", "coupling", "stored")
 BETAS = (3.0, 30.0)
-WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0), (1e-4, 1e-3, 1e-2)
+WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0), (1e-4, 1e-3, 1e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
 PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}
-TUNED: dict[str, Any] = {"width": 4.0, "ridge": 1e-3}
+WIDE: dict[str, Any] = {"width": 4.0, "ridge": 1e-3}
+TUNED: dict[str, Any] = {"width": 8.0, "ridge": 1e-4}
 METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
     "local in geometry, width 1": {**PAPER, **PLAIN},
     "both, as in the paper, frame of the whole": {**PAPER, "local": "both", "frame": "whole"},
     "both, as in the paper": {**PAPER, "local": "both"},
+    "FKY08, width 4": {**WIDE, "local": "none"},
     "FKY08, tuned": {**TUNED, "local": "none"},
-    "local in pose, tuned as FKY08": {**TUNED, "local": "pose"},
-    "both, tuned as FKY08": {**TUNED, "local": "both"},
-    "local in geometry, tuned as FKY08": {**TUNED, **PLAIN},
+    "local in pose, width 4": {**WIDE, "local": "pose"},
+    "both, width 4": {**WIDE, "local": "both"},
+    "local in geometry, width 4": {**WIDE, **PLAIN},
     "defaults without corrections": {"corrections": 0},
     "defaults": {},
 }
