@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import compiled, on_all_cores
@@ -31,7 +32,7 @@ def _frame_points(
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points, skinned with `palette`: the frame's own, or another one; each core takes some blocks."""
     drive(tables, pose, frame.scratch, frame.palette, frame.coordinates)
-    unit, exact = factor(basis, 0, frame)
+    unit, exact = factor(basis.scales, basis.bounds, 0, frame)
     # Only plain arrays can enter a parallel loop.
     rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), _, _ = basis
@@ -62,8 +63,8 @@ def _frame_both(
 ) -> None:  # pragma: no cover - compiled
     """Write a pose's points and carried normals, skinned with `palette`: the frame's own, or another one."""
     drive(tables, pose, frame.scratch, frame.palette, frame.coordinates)
-    unit, exact = factor(basis, 0, frame)
-    normal_unit, normal_exact = factor(normal_basis, 1, frame)
+    unit, exact = factor(basis.scales, basis.bounds, 0, frame)
+    normal_unit, normal_exact = factor(normal_basis.scales, normal_basis.bounds, 1, frame)
     shrink = shrinking(palette)
     rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
     (starts, columns, values), _, _ = basis
@@ -85,64 +86,79 @@ def _frame_both(
         )
 
 
-def _many_points(
-    tables: DriveTables, poses: Floats, blocks: RestBlocks, basis: BlockBasis, frames: Frame, out: Floats32
+def _drive_many(
+    tables: DriveTables,
+    poses: Floats,
+    scales: Floats,
+    bounds: Floats,
+    normal_scales: Floats,
+    normal_bounds: Floats,
+    frames: Frame,
+    units: Floats,
+    exact: NDArray[np.bool_],
 ) -> None:  # pragma: no cover - compiled
-    """Write the points (P, N, 3) of poses (P, ...); `frames` has a row per pose.
+    """Drive poses (P, ...); `frames` has a row per pose, and so have `units` (P, 3) and `exact` (P, 2) of the factors.
 
-    A few blocks are posed in all poses before the next few: so their tables are read from memory once.
+    It is apart from the loops over blocks, so that each is compiled once.
     """
     links, joints, heads, slots, numbers = tables
-    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
-    (starts, columns, values), scales, bounds = basis
     scratch, palette, coordinates, factors, halves = frames
-    units, exact = np.zeros(len(poses)), np.zeros(len(poses), np.bool_)
     for k in prange(len(poses)):
         drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
         frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
-        units[k], exact[k] = factor(BlockBasis(BlockEntries(starts, columns, values), scales, bounds), 0, frame)
+        units[k, 0], exact[k, 0] = factor(scales, bounds, 0, frame)
+        units[k, 1], exact[k, 1] = factor(normal_scales, normal_bounds, 1, frame)
+        units[k, 2] = shrinking(palette[k])
+
+
+def _many_points(
+    blocks: RestBlocks,
+    entries: BlockEntries,
+    frames: Frame,
+    units: Floats,
+    exact: NDArray[np.bool_],
+    out: Floats32,
+) -> None:  # pragma: no cover - compiled
+    """Write the points (P, N, 3) of poses that were driven.
+
+    A few blocks are posed in all poses before the next few: so their tables are read from memory once.
+    """
+    rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
+    starts, columns, values = entries
+    scratch, palette, coordinates, factors, halves = frames
     count = len(rest)
     for tile in prange((count + _TILE - 1) // _TILE):
-        for k in range(len(poses)):
+        for k in range(len(out)):
             skin_points(
                 tile * _TILE,
                 min(count, (tile + 1) * _TILE),
                 RestBlocks(rest, normals, order, full, cuts, BlockEntries(bone_starts, bones, weights)),
                 BlockEntries(starts, columns, values),
                 Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k]),
-                units[k],
-                exact[k],
+                units[k, 0],
+                exact[k, 0],
                 out[k],
             )
 
 
 def _many_both(
-    tables: DriveTables,
-    poses: Floats,
     blocks: RestBlocks,
-    basis: BlockBasis,
-    normal_basis: BlockBasis,
+    entries: BlockEntries,
+    normal_entries: BlockEntries,
     frames: Frame,
+    units: Floats,
+    exact: NDArray[np.bool_],
     out: Floats32,
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write the points and carried normals (P, N, 3) of poses (P, ...), as `_many_points` does."""
-    links, joints, heads, slots, numbers = tables
+    """Write the points and carried normals (P, N, 3) of poses that were driven, as `_many_points` does."""
     rest, normals, order, full, cuts, (bone_starts, bones, weights) = blocks
-    (starts, columns, values), scales, bounds = basis
-    (normal_starts, normal_columns, normal_values), normal_scales, normal_bounds = normal_basis
+    starts, columns, values = entries
+    normal_starts, normal_columns, normal_values = normal_entries
     scratch, palette, coordinates, factors, halves = frames
-    units, exact = np.zeros((len(poses), 3)), np.zeros((len(poses), 2), np.bool_)
-    for k in prange(len(poses)):
-        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
-        frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
-        units[k, 0], exact[k, 0] = factor(BlockBasis(BlockEntries(starts, columns, values), scales, bounds), 0, frame)
-        own = BlockBasis(BlockEntries(normal_starts, normal_columns, normal_values), normal_scales, normal_bounds)
-        units[k, 1], exact[k, 1] = factor(own, 1, frame)
-        units[k, 2] = shrinking(palette[k])
     count = len(rest)
     for tile in prange((count + _TILE - 1) // _TILE):
-        for k in range(len(poses)):
+        for k in range(len(out)):
             skin_both(
                 tile * _TILE,
                 min(count, (tile + 1) * _TILE),
@@ -164,19 +180,21 @@ class Loops(NamedTuple):
     Parameters
     ----------
     frame_points, frame_both : one pose; points alone, or points and carried normals
-    many_points, many_both : the same of many poses
+    drive_many : many poses driven
+    many_points, many_both : the same of many poses that were driven
     carry : points and normals moved by dual quaternions
     """
 
     frame_points: Callable[..., None]
     frame_both: Callable[..., None]
+    drive_many: Callable[..., None]
     many_points: Callable[..., None]
     many_both: Callable[..., None]
     carry: Callable[..., None]
 
 
 def _loops(how: Callable[[Any], Any]) -> Loops:
-    return Loops(*map(how, (_frame_points, _frame_both, _many_points, _many_both, carry)))
+    return Loops(*map(how, (_frame_points, _frame_both, _drive_many, _many_points, _many_both, carry)))
 
 
 ON_ALL_CORES, ALONE = _loops(on_all_cores), _loops(compiled)

@@ -78,21 +78,24 @@ class RestBlocks(NamedTuple):
 
 
 @compiled
-def factor(basis: BlockBasis, which: int, frame: Frame) -> tuple[float, bool]:  # pragma: no cover - compiled
+def factor(
+    scales: Floats, bounds: Floats, which: int, frame: Frame
+) -> tuple[float, bool]:  # pragma: no cover - compiled
     """Turn coordinates into factors of stored displacements; return the unit of whole factors, and if floats are used.
 
-    Sums of whole numbers must neither overflow nor exceed the tolerance; otherwise the factors are used as they are.
+    `scales` and `bounds` are those of a `BlockBasis`. Sums of whole numbers must neither overflow nor exceed the
+    tolerance; otherwise the factors are used as they are.
     """
     largest = 0.0
-    for k in range(len(basis.scales)):
-        value = frame.coordinates[k] * basis.scales[k]
+    for k in range(len(scales)):
+        value = frame.coordinates[k] * scales[k]
         frame.factors[which, k] = value
         largest = max(largest, abs(value))
-    most, tolerance = basis.bounds
+    most, tolerance = bounds
     unit = largest * max(most / _WHOLE, 1 / 32767)
     if not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance):
         return 0.0, True
-    for k in range(len(basis.scales)):
+    for k in range(len(scales)):
         whole = np.int32(math.floor(frame.factors[which, k] / unit + 0.5))
         frame.halves[which, 0, k] = whole & 0xFFFF
         frame.halves[which, 1, k] = whole << 16

@@ -9,6 +9,7 @@ from typing import Self
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Floats32
@@ -251,13 +252,22 @@ class CPUPlayer(Player):
 
     def _write_many_points(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         del normals
-        self._batch_loops.many_points(self._drive.tables, poses, self._rest, self._basis, works, out)
-        require_ordinary(works.scratch[: len(poses), -1].max())
+        made = self._drive_many(poses, works)
+        self._batch_loops.many_points(self._rest, self._basis.entries, works, *made, out)
 
     def _write_many_both(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
-        bases = self._basis, self._normal_basis
-        self._batch_loops.many_both(self._drive.tables, poses, self._rest, *bases, works, out, normals)
+        made = self._drive_many(poses, works)
+        entries = self._basis.entries, self._normal_basis.entries
+        self._batch_loops.many_both(self._rest, *entries, works, *made, out, normals)
+
+    def _drive_many(self, poses: Floats, works: Frame) -> tuple[Floats, NDArray[np.bool_]]:
+        """Drive poses; return the units of their factors, and whether they are exact."""
+        units, exact = np.zeros((len(poses), 3)), np.zeros((len(poses), 2), np.bool_)
+        own, normal = self._basis, self._normal_basis
+        factors = (own.scales, own.bounds, normal.scales, normal.bounds)
+        self._batch_loops.drive_many(self._drive.tables, poses, *factors, works, units, exact)
         require_ordinary(works.scratch[: len(poses), -1].max())
+        return units, exact
 
     def _write_many_surfaces(self, poses: Floats, works: Frame, out: Floats32, normals: Floats32 | None) -> None:
         assert normals is not None
