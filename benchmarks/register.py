@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,6 +67,7 @@ def row_of(registrar: Registrar, hand: ScannedHand, scans: Sequence[tuple[int, S
         seconds.append(time.perf_counter() - begun)
         errors.append(error(found, hand, index, scan.motion))
         distances.append(found.figures["mean distance"])
+        print(f"{count} landmarks, {hand.names[index]}: {errors[-1]:.2%} in {seconds[-1]:.0f} s", file=sys.stderr)
     return {
         "landmarks": count,
         "scans": len(scans),
