@@ -71,6 +71,24 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     assert_one_line(run(*line, "--resume", "--smoothing", "9"), "was made with smoothing 3, now smoothing is 9")
 
 
+def test_a_scan_may_start_from_the_nearest_shape_that_was_registered(folder: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.examples", tmp_path / "second.examples"
+    assert run(*words(folder, first, "straight.ply", "half.ply")).returncode == 0
+    line = words(folder, second, "bent.ply", "half.ply")
+    done = run(*line, "--start", first, "--json")
+    rows = {row["name"]: row for row in json.loads(done.stdout)["scans"]}
+    assert rows["bent"]["notes"] == ["it was started from 'half'"]
+    # The scan's own registration is no start for it.
+    assert all("'half'" not in note for note in rows["half"]["notes"])
+    assert all(row["figures"]["mean distance"] < 0.002 for row in rows.values())
+    assert_one_line(run(*line, "--resume", "--start", second), "was made with starts")
+    ps.save_mesh(tmp_path / "other.obj", template(2))
+    other = ["register", str(tmp_path / "other.obj"), str(folder / "bent.ply"), *line[4:6]]
+    refused = run(*other, "--start", first, "-o", tmp_path / "third.examples")
+    assert_one_line(refused, "its shapes are not of this template")
+    assert not (tmp_path / "third.examples").exists()
+
+
 def test_a_killed_run_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.examples"
     line = words(folder, out, *(f"{name}.ply" for name in BENDS))

@@ -35,6 +35,7 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 @click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
 @click.option("--stretch", is_flag=True, help="Let parts grow or shrink: for another build in about the same pose.")
+@click.option("--start", type=FILE, help="A store of the same template: begin with the nearest of its shapes.")
 @click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
 @machine_options
 @resume_option
@@ -49,6 +50,7 @@ def register(
     smoothing: int,
     coarse: int,
     stretch: bool,
+    start: Path | None,
     report: Path | None,
     machines: dict[str, Any],
     resume: bool,
@@ -68,7 +70,7 @@ def register(
     if report is not None:
         require_page(report)
     settings = Registration(coarse, smoothing, levels, reach, stretch)
-    rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn)
+    rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn, start)
     if report is not None:
         from posespace.report.registered import write_registered
 

@@ -101,22 +101,41 @@ class Registrar:
     mesh : the template
     landmarks : its landmarks: vertices or positions, by name
     settings : of all its registrations
+    size : what distances are fractions of; None: the template's diagonal
     """
 
-    def __init__(self, mesh: Mesh, landmarks: Spots, settings: Registration | None = None) -> None:
+    def __init__(
+        self, mesh: Mesh, landmarks: Spots, settings: Registration | None = None, size: float | None = None
+    ) -> None:
         self.settings = settings or Registration()
+        self.size = mesh.diagonal if size is None else size
         self.template = Template(mesh, self.settings.coarse)
         self.landmarks = placed(landmarks, mesh.points, self.template.surface, "the template")
         require_spread(np.array(list(self.landmarks.values())).reshape(-1, 3), "on the template")
         levels = self.settings.levels
         self._fine = None if levels is None else FineTemplate(mesh, levels)
 
+    def started(self, points: Floats) -> Registrar:
+        """Return the same template in another shape (N, 3), one that was registered: a nearer start for some scans."""
+        spots = {name: tuple(place) for name, place in self.placed_on(points).items()}
+        return Registrar(self.template.mesh.with_points(points), spots, self.settings, self.size)
+
+    def placed_on(self, points: Floats) -> dict[str, Floats]:
+        """Return where the template's landmarks are where its vertices are at points (N, 3)."""
+        template = self.template
+        ours = mixture(template.surface, np.array(list(self.landmarks.values())))
+        places = ours @ np.asarray(points, dtype=np.float64)[template.weld.first]
+        return dict(zip(self.landmarks, places, strict=True))
+
+    def on_scan(self, scan: Mesh, landmarks: Spots) -> dict[str, Floats]:
+        """Return where the landmarks of a scan are."""
+        return placed(landmarks, scan.points, Surface(*_usable(scan)), "the scan")
+
     def register(self, scan: Mesh, landmarks: Spots) -> Registered:
         """Bring the template onto a scan with landmarks of the same names, or some of them."""
-        template, size = self.template, self.template.mesh.diagonal
+        template, size = self.template, self.size
         raw, faces = _usable(scan)
-        marks = placed(landmarks, scan.points, Surface(raw, faces), "the scan")
-        ours, theirs = shared(self.landmarks, marks)
+        ours, theirs = shared(self.landmarks, placed(landmarks, scan.points, Surface(raw, faces), "the scan"))
         alignment = align(theirs, ours)
         moved, goals = alignment.moved(raw), alignment.moved(theirs)
         pins = Pins(mixture(template.low_surface, ours), goals)
@@ -136,7 +155,7 @@ class Registrar:
         return self._measured(points, Target.of(moved, faces), alignment, full, notes)
 
     def _measured(self, points: Floats, scan: Target, alignment: Alignment, pins: Pins, notes: list[str]) -> Registered:
-        template, size = self.template, self.template.mesh.diagonal
+        template, size = self.template, self.size
         normals = vertex_normals(points, template.triangles)
         found, valid = scan.closest(points, normals, 0.1 * size)
         gaps = np.linalg.norm(found.points - points, axis=1)[valid] / size

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from posespace.motion import Motion
 from posespace.progress import counter, status
 from posespace.register.registration import FIGURES, Registered, Registrar, Registration
 from posespace.register.rig_poses import rig_poses
+from posespace.register.starts import Starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,14 @@ class Job:
     template: Mesh
     landmarks: Spots
     settings: Registration
+    starts: Starts | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """A scan and its landmarks."""
+    """A scan, its name and its landmarks."""
 
+    name: str
     mesh: Mesh
     landmarks: Spots
 
@@ -73,9 +76,11 @@ def register_files(
     machines: Machines,
     resume: bool = False,
     warn: Callable[[str], None] | None = None,
+    start: Path | None = None,
 ) -> list[Row]:
     """Register scans, write the store, and return a row for each scan.
 
+    With `start`, a store of the same template, each scan starts from the shape there whose landmarks are nearest.
     Bad input that concerns all scans is refused before the long work begins. A scan that fails is left out of the
     store, with its reason there; with `resume`, those that are not finished are done again.
     """
@@ -87,10 +92,11 @@ def register_files(
     rig = load.rig_or_mesh(_read(template))
     with naming(template), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
+    starts = None if start is None else Starts.open(start, rig.mesh)
     poses = ExampleStore.open(out).motion if out.exists() else None
     if poses is None or poses.names != names:
         poses = Motion.from_poses([rig.rest] * len(names), list(names))
-    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings), settings.levels)
+    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings, starts), settings.levels)
     log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
     unfinished = np.flatnonzero(~store.finished()).tolist()
     if unfinished:
@@ -101,7 +107,7 @@ def register_files(
                 log.add(_kept(store, index, outcome, Row(names[index], str(scans[index]), {}, [])))
                 advance(next(done), len(store))
 
-            job, pieces = Job(rig.mesh, marks.template, settings), _opened(unfinished, scans, marks, keep)
+            job, pieces = Job(rig.mesh, marks.template, settings, starts), _opened(unfinished, scans, marks, keep)
             for index, outcome in batch.finished(client, work, job, pieces, machines.retries, "a smaller template"):
                 keep(index, outcome)
     if len(rig.skeleton) > 1 and store.finished().any():
@@ -111,8 +117,13 @@ def register_files(
 
 def work(job: Job, _: int, scan: Scan) -> Registered | batch.Failed:
     """Register one scan on a worker."""
+    registrar, starts = _registrar(job), job.starts
     try:
-        return _registrar(job).register(scan.mesh, scan.landmarks)
+        which = None if starts is None else starts.nearest(registrar, scan.mesh, scan.landmarks, scan.name)
+        if starts is None or which is None:
+            return registrar.register(scan.mesh, scan.landmarks)
+        found = registrar.started(starts.shapes[which]).register(scan.mesh, scan.landmarks)
+        return replace(found, notes=[*found.notes, f"it was started from {starts.names[which]!r}"])
     except InputError as error:
         return batch.Failed(str(error))
 
@@ -144,7 +155,7 @@ def _opened(
     """Yield each scan that can be read with its landmarks, and tell `keep` why the others cannot."""
     for index in indices:
         try:
-            scan = Scan(load.load_mesh(scans[index]), marks.of(scans[index]))
+            scan = Scan(scans[index].stem, load.load_mesh(scans[index]), marks.of(scans[index]))
         except InputError as error:
             keep(index, batch.Failed(error.problem if isinstance(error, FileError) else str(error)))
         else:
@@ -183,10 +194,12 @@ def _pose(store: ExampleStore) -> None:
     store.reposed(rig_poses(rig, shapes, store.motion.names))
 
 
-def _made(marks: LandmarkFile, settings: Registration) -> dict[str, str | float | bool]:
+def _made(marks: LandmarkFile, settings: Registration, starts: Starts | None) -> dict[str, str | float | bool]:
     """What decides the shapes besides the template and the scans. Landmarks of scans may be mended between runs."""
     digest = hashlib.sha256(json.dumps(sorted(marks.template.items())).encode()).hexdigest()[:16]
     settled: dict[str, str | float | bool] = {"landmarks of the template": digest}
+    if starts is not None:
+        settled["starts"] = starts.digest
     return settled | {name: "none" if value is None else value for name, value in asdict(settings).items()}
 
 
