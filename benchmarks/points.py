@@ -5,7 +5,7 @@ error is the root mean square over the vertices, the largest side of the box bei
 ridge of our defaults and of FKY08 are each chosen on hand one over the same grid (--tune) and judged on hand two.
 
 Run: uv run python benchmarks/points.py [--full] [--tune] [--rivals] [--hand 1 2] [--poses spanning random grasps]
-         [--only shapes heights coupling stored] [--methods NAME...]
+         [--only shapes heights coupling stored] [--methods NAME...] [--beta 3 30]
 Small by default (3,000 vertices, 100 bones); --full: 49,000 and 196,000 vertices, 1,300 bones.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,10 +91,10 @@ def error(points: Floats, fold: Fold) -> float:
     return float(np.sqrt(((points - fold.truth) ** 2).sum(axis=1).mean())) / side
 
 
-def errors(every: list[Fold], settings: dict[str, Any]) -> dict[float, float]:
+def errors(every: list[Fold], settings: dict[str, Any], betas: Sequence[float] = BETAS) -> dict[float, float]:
     """The mean error over the folds, by beta."""
-    found: dict[float, list[float]] = {beta: [] for beta in BETAS}
-    for fold, beta in itertools.product(every, BETAS):
+    found: dict[float, list[float]] = {beta: [] for beta in betas}
+    for fold, beta in itertools.product(every, betas):
         skin = ps.ControlPoints(**settings, beta=beta).fit(replace(fold.train, heights=None), fold.bones)
         found[beta].append(error(skin.pose(held_out(skin, fold))[0], fold))
     return {beta: float(np.mean(values)) for beta, values in found.items()}
@@ -193,16 +193,16 @@ def stored(hand: Any, bones: int) -> list[dict[str, Any]]:
     return rows
 
 
-def table(every: list[Fold], methods: list[str], with_rivals: bool) -> list[dict[str, Any]]:
+def table(every: list[Fold], methods: list[str], betas: Sequence[float], with_rivals: bool) -> list[dict[str, Any]]:
     """Some methods on one set, against FKY08 with the same beta."""
     found = {}
     for name in methods:
-        found[name] = errors(every, METHODS[name])
+        found[name] = errors(every, METHODS[name], betas)
         print(f"{name}: {found[name]}", file=sys.stderr)
     rows = []
     for name, values in found.items():
         row: dict[str, Any] = {"method": name}
-        for beta in BETAS:
+        for beta in betas:
             row[f"RMS, beta {beta:g}"] = f"{values[beta]:.4f}"
             for short, other in (("FKY08", "FKY08, width 1"), ("tuned", "FKY08, tuned")):
                 if other in found:
@@ -211,7 +211,7 @@ def table(every: list[Fold], methods: list[str], with_rivals: bool) -> list[dict
     if with_rivals:
         for name, method in point_rivals().items():
             value = rival_error(every, method)
-            rows.append({"method": name, **{f"RMS, beta {beta:g}": f"{value:.4f}" for beta in BETAS}})
+            rows.append({"method": name, **{f"RMS, beta {beta:g}": f"{value:.4f}" for beta in betas}})
     return rows
 
 
@@ -223,6 +223,7 @@ def main() -> None:
     parser.add_argument("--rivals", action="store_true", help="MESHIK and ARAP too")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="of the table of errors")
+    parser.add_argument("--beta", type=float, nargs="+", default=BETAS)
     parser.add_argument("--hand", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--poses", nargs="+", default=["spanning", "random", "grasps"])
     parser.add_argument("--json", action="store_true")
@@ -237,7 +238,7 @@ def main() -> None:
         if given.tune and which == 1:
             show(f"{title}: the grid", tune(every), given.json)
         if "shapes" in given.only:
-            show(f"{title}: left out in turn", table(every, given.methods, given.rivals), given.json)
+            show(f"{title}: left out in turn", table(every, given.methods, given.beta, given.rivals), given.json)
         if "heights" in given.only:
             show(f"{title}: heights left out in turn", detail(every), given.json)
         if "coupling" in given.only and poses == "spanning":
