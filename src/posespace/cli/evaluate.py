@@ -139,7 +139,7 @@ def _print_table(entries: list[Entry]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from posespace.report.compare import COLUMNS, seen_note
+    from posespace.report.compare import COLUMNS, relief_notes, seen_note
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
@@ -154,10 +154,8 @@ def _print_table(entries: list[Entry]) -> None:
     )
     console.print(table)
     console.print(seen_note(entries), soft_wrap=True)
-    for entry in entries:
-        if entry.score and entry.score.relief is not None:
-            off = f"{entry.name}: the heights of its detail are off by {entry.score.relief:.4g}"
-            console.print(f"{off} (root mean square, in the mesh's unit)", soft_wrap=True)
+    for line in relief_notes(entries):
+        console.print(line, soft_wrap=True)
     for entry in entries:
         if entry.reason:
             complain(f"{entry.name}: {entry.reason}")

@@ -11,12 +11,12 @@ import numpy as np
 from posespace.edit import edit_words
 from posespace.examples import Examples
 from posespace.report.colours import heat
-from posespace.report.compare import COLUMNS, Entry, followed_notes, seen_note
+from posespace.report.compare import COLUMNS, Entry, followed_notes, relief_notes, seen_note
 from posespace.report.layers import layers
 from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import SEVERAL, Score, motion_of, posed
+from posespace.report.score import SEVERAL, Score, compared, motion_of, posed
 from posespace.report.signals import signals
 from posespace.report.stored import stored_bytes
 from posespace.report.views import finer, looking_at, picture, worst_poses
@@ -38,6 +38,7 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         "<h1>How close the skins come to the truth</h1>",
         *(f'<p class="soft">{escape(each)}</p>' for each in (note, *followed_notes(list(entries), examples))),
         _error_table(entries),
+        *(f"<p>{escape(line)}</p>" for line in relief_notes(list(entries))),
         *(_edits(entry) for entry in entries),
         _per_pose(scored),
         _per_joint(scored),
@@ -131,7 +132,7 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     finer_by = min((finer(top, score.per_vertex[chosen]) for _, score in scored[1:]), default=1)
     tops = [top] + [top / finer_by] * (len(scored) - 1)
     posed_by = [
-        posed(entry.skin, motion_of(entry.skin, examples.subset(chosen)))
+        posed(compared(entry.skin, examples), motion_of(entry.skin, examples.subset(chosen)))
         for entry, _ in scored
         if entry.skin is not None
     ]

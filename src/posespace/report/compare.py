@@ -93,6 +93,16 @@ def compare(
     return entries
 
 
+def relief_notes(entries: list[Entry]) -> list[str]:
+    """Return a line on each entry that has detail whose heights the examples know: how far they are off."""
+    return [
+        f"{entry.name}: the heights of its detail are off by {entry.score.relief:.4g} (root mean square, in the mesh's "
+        "unit)"
+        for entry in entries
+        if entry.score and entry.score.relief is not None
+    ]
+
+
 def followed_notes(entries: list[Entry], examples: Examples) -> list[str]:
     """Return a line on each skin whose control points the examples do not have: what it is given, and compared with."""
     rig = examples.rig

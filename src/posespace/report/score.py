@@ -174,11 +174,11 @@ class _Run:
     def __init__(self, skin: Posable, examples: Examples) -> None:
         self.skin = skin
         self._relief: list[float] | None = None
+        below = compared(skin, examples)
         levels = getattr(skin, "levels", None)
-        if isinstance(skin, Skin) and skin.detail is not None:
+        if isinstance(skin, Skin) and skin.detail is not None and below is not skin:
             levels = skin.detail.levels
-            fine = len(skin.mesh.points) == len(examples.rig.mesh.points)
-            skin = skin if fine else replace(skin, detail=None)
+        skin = below
         if levels is not None and examples.heights is not None and examples.levels == levels:
             self._relief = []
         self.failed: InputError | None = None
@@ -226,6 +226,13 @@ class _Run:
             _seen(skin, self._motion),
             float(np.sqrt(np.mean(self._relief))) if self._relief else None,
         )
+
+
+def compared(skin: Posable, examples: Examples) -> Posable:
+    """Return what of a skin is compared with examples: the surface below its detail, unless they have the fine one."""
+    if not isinstance(skin, Skin) or skin.detail is None or len(skin.mesh.points) == len(examples.rig.mesh.points):
+        return skin
+    return replace(skin, detail=None)
 
 
 def motion_of(skin: Posable, examples: Examples) -> Motion:

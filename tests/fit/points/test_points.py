@@ -275,9 +275,11 @@ def test_the_command_line_evaluates_detail_and_rivals_on_shapes_without_points(
     examples = replace(arm[0], heights=heights, levels=1)
     examples.save(tmp_path / "arm.examples")
     ps.ControlPoints(**SMALL).fit(examples).save(tmp_path / "arm.skin")
-    done = run("evaluate", "arm.skin", "arm.examples", "--rivals", "arm.examples", folder=tmp_path)
+    words = ("--rivals", "arm.examples", "--report", "page.html")
+    done = run("evaluate", "arm.skin", "arm.examples", *words, folder=tmp_path)
     for name in ("FKY08", "MESHIK", "ARAP"):
         line = next(line for line in done.stdout.splitlines() if line.startswith(name))
         assert "fails" not in line
     for name in ("arm", "static map", "cascade", "all points"):
         assert f"{name}: the heights of its detail are off by" in done.stdout
+        assert f"{name}: the heights of its detail are off by" in (tmp_path / "page.html").read_text()
