@@ -213,6 +213,15 @@ class LearnedBones:
         """Return how much (N, A) each vertex has of what its bones have (B, A)."""
         return np.asarray(np.einsum("nk,nkc->nc", self.weights, amounts[self.influences]))
 
+    def with_one(self) -> LearnedBones:
+        """Return bones that always have one of the next component, e.g. of the mean heights."""
+        one, none = np.ones((*self.offsets.shape[:2], 1)), np.zeros((*self.coefficients.shape[:3], 1))
+        return replace(
+            self,
+            offsets=np.concatenate([self.offsets, one], axis=2).astype(np.float32),
+            coefficients=np.concatenate([self.coefficients, none], axis=3).astype(np.float32),
+        )
+
     def packed(self, bits: int) -> LearnedBones:
         """Return the bones with their corrections packed in 32, 16 or 8 bits per number."""
         if self.corrections is None:

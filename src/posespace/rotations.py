@@ -49,6 +49,11 @@ def inverse(quaternions: Floats) -> Floats:
     return conjugate
 
 
+def same_side(quaternions: Floats) -> Floats:
+    """Return of the two quaternions of each rotation (..., 4) the one on the side of no rotation."""
+    return np.where(quaternions[..., 3:] < 0, -quaternions, quaternions)
+
+
 def angles_between(a: Floats, b: Floats) -> Floats:
     """Return the angles (...) in radians, 0 to π, between the rotations of unit quaternions."""
     # The chord keeps its digits where the arc cosine of the product would lose them.

@@ -54,3 +54,22 @@ def kernel_cca(squares: Floats, values: Floats, width: Floats, ridge: float) -> 
     back = np.linalg.solve(gram + (BACK * size + 1e-30) * np.eye(gram.shape[-1]), turned @ (values - mean))
     coefficients: Floats = weights @ back
     return mean[..., 0, :] - np.einsum("...s,...so->...o", row, coefficients), coefficients
+
+
+def left_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
+    """Return how far values (B, S, O) are from what is predicted of each when it is left out, in closed form."""
+    kernels, _ = centred_kernels(squares, widths)
+    count = kernels.shape[-1]
+    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
+    hat = kernels @ np.linalg.inv(kernels + (ridge * scale + 1e-12) * np.eye(count)) + 1 / count
+    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
+    return np.asarray((values - hat @ values) / spared[..., None])
+
+
+def units_of(squares: Floats) -> Floats:
+    """The median distance (...) between different samples; where all are in one place, a small number."""
+    pairs = np.triu_indices(squares.shape[-1], 1)
+    if not len(pairs[0]):
+        return np.ones(squares.shape[:-2])
+    found = np.sqrt(np.median(squares[..., pairs[0], pairs[1]], axis=-1))
+    return np.where(found > 1e-12, found, max(1e-6, 1e-6 * float(found.max(initial=0.0))))

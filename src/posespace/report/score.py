@@ -173,24 +173,22 @@ class _Run:
 
     def __init__(self, skin: Posable, examples: Examples) -> None:
         self.skin = skin
-        self._relief: list[float] | None = None
-        below = compared(skin, examples)
-        levels = getattr(skin, "levels", None)
-        if isinstance(skin, Skin) and skin.detail is not None and below is not skin:
-            levels = skin.detail.levels
-        skin = below
-        if levels is not None and examples.heights is not None and examples.levels == levels:
-            self._relief = []
         self.failed: InputError | None = None
         try:
             _check_kinds(skin, examples)
-            _check_match(skin, examples)
+            below = compared(skin, examples)
+            _check_match(below, examples)
         except InputError as error:
             self.failed = error
             return
+        levels = getattr(skin, "levels", None)
+        if isinstance(skin, Skin) and skin.detail is not None and below is not skin:
+            levels = skin.detail.levels
+        known = levels is not None and examples.heights is not None and examples.levels == levels
+        self._relief: list[float] | None = [] if known else None
         self._heights = examples.heights
-        self._motion = motion_of(skin, examples)
-        self._posed = posed(skin, self._motion)
+        self._motion = motion_of(below, examples)
+        self._posed = posed(below, self._motion)
         self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
 
     def compare(self, index: int, shape: Floats, truth: Floats) -> None:

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from posespace import check
+from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.fit.points.detail import with_one
-from posespace.fit.points.models import left_out, same_side, units_of
 from posespace.followed import followed_motion
-from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
+from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights, units_of
 from posespace.layer import Detail
 from posespace.motion import pose_digests
 from posespace.pose import Pose
@@ -48,7 +46,7 @@ class StaticMap:
         rest = self.surface.rig.mesh.points
         nearest = min(range(len(examples)), key=lambda k: float(((np.asarray(examples.shapes[k]) - rest) ** 2).sum()))
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
-        return replace(self.surface, bones=with_one(bones), detail=detail)
+        return replace(self.surface, bones=bones.with_one(), detail=detail)
 
 
 @dataclass(frozen=True)
@@ -150,4 +148,4 @@ def _features(skin: Skin, seen: str, pose: Pose) -> Floats:
     shifts = skin.aligned(pose)[0].translations[1:]
     if seen == "points":
         return np.asarray(shifts, dtype=np.float64).ravel()
-    return np.asarray(same_side(skin.bones.predicted(shifts)[0])).ravel()
+    return np.asarray(rotations.same_side(skin.bones.predicted(shifts)[0])).ravel()

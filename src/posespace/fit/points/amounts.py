@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.check import Floats
-from posespace.fit.points.models import left_out
-from posespace.interpolate.kernel_cca import centred_kernels, ridge_weights
+from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights
 from posespace.learned_bones import LearnedBones
 
 RIDGE = 0.1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from posespace.check import Floats
@@ -30,15 +28,5 @@ def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tup
     coordinates, components = principal(heights - mean, COMPONENTS)
     # The first of the fine vertices are those of the rig.
     coarse = components[:, : len(bones.weights), None]
-    found = with_amounts(with_one(bones), squares, coordinates, coarse)
+    found = with_amounts(bones.with_one(), squares, coordinates, coarse)
     return found, Detail(examples.levels, None, np.concatenate([mean[None], components]))
-
-
-def with_one(bones: LearnedBones) -> LearnedBones:
-    """Return bones that always have one of the next component, e.g. of the mean heights."""
-    one, none = np.ones((*bones.offsets.shape[:2], 1)), np.zeros((*bones.coefficients.shape[:3], 1))
-    return replace(
-        bones,
-        offsets=np.concatenate([bones.offsets, one], axis=2).astype(np.float32),
-        coefficients=np.concatenate([bones.coefficients, none], axis=3).astype(np.float32),
-    )

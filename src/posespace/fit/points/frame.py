@@ -13,9 +13,10 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats, Ints
-from posespace.fit.points.models import left_out, middle_of, same_side, squares_of, units_of
+from posespace.fit.points.models import middle_of, squares_of
 from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.rigid import rigid
+from posespace.interpolate.kernel_cca import left_out, units_of
 
 _FACTORS = (0.0, 0.25, 4.0)
 _ROUNDS = 4
@@ -57,7 +58,7 @@ def left_out_errors(samples: Floats, near: Ints, turns: Floats, width: float, ri
     """Return (B,) the mean squared error of rotations, as quaternions, when each example is left out in turn."""
     squares = squares_of(samples, near)
     each = np.swapaxes(turns, 0, 1)
-    values = same_side(rotations.multiply(rotations.inverse(middle_of(each))[:, None], each))
+    values = rotations.same_side(rotations.multiply(rotations.inverse(middle_of(each))[:, None], each))
     left = left_out(squares, values, width * units_of(squares), ridge)
     return np.asarray((left**2).sum(axis=(1, 2)) / left.shape[1])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats, Ints
-from posespace.interpolate.kernel_cca import centred_kernels, kernel_cca
+from posespace.interpolate.kernel_cca import kernel_cca, left_out, units_of
 
 
 class Models(NamedTuple):
@@ -37,7 +37,7 @@ def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neigh
     if not neighbours:
         middle = middle_of(each)
         widths = width * units[:, None]
-        relative = same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
+        relative = rotations.same_side(rotations.multiply(rotations.inverse(middle)[:, None], each))
         offsets, coefficients = kernel_cca(squares, relative, widths[:, 0], ridge)
         mean = relative.mean(axis=1)
         kept = _kept(squares, relative - mean[:, None], widths[:, 0], ridge)
@@ -62,16 +62,6 @@ def _kept(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floa
     return np.asarray(np.clip(right, 0.0, 1.0))
 
 
-def left_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
-    """Return how far values (B, S, O) are from what is predicted of each when it is left out, in closed form."""
-    kernels, _ = centred_kernels(squares, widths)
-    count = kernels.shape[-1]
-    scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
-    hat = kernels @ np.linalg.inv(kernels + (ridge * scale + 1e-12) * np.eye(count)) + 1 / count
-    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
-    return np.asarray((values - hat @ values) / spared[..., None])
-
-
 def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridge: float, neighbours: int) -> Models:
     """One model per bone and example, of rotations (B, S, 4) relative to those of the example."""
     bones, count = squares.shape[:2]
@@ -83,7 +73,7 @@ def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridg
         own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
         widths[:, example] = width * units_of(own)
         here = each[:, example]
-        relative = same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
+        relative = rotations.same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
         start, weights = kernel_cca(own, relative, widths[:, example], ridge)
         offsets[:, example] = rotations.multiply(start, here)
         coefficients[rows, example, hood] = rotations.multiply(weights, here[:, None])
@@ -103,20 +93,6 @@ def squares_of_seen(seen: Floats) -> Floats:
     return np.asarray(np.maximum(sizes[:, :, None] + sizes[:, None] - 2 * flat @ np.swapaxes(flat, 1, 2), 0.0))
 
 
-def units_of(squares: Floats) -> Floats:
-    """The median distance (...) between different samples; where all are in one place, a small number."""
-    pairs = np.triu_indices(squares.shape[-1], 1)
-    if not len(pairs[0]):
-        return np.ones(squares.shape[:-2])
-    found = np.sqrt(np.median(squares[..., pairs[0], pairs[1]], axis=-1))
-    return np.where(found > 1e-12, found, max(1e-6, 1e-6 * float(found.max(initial=0.0))))
-
-
 def middle_of(turns: Floats) -> Floats:
     """The mean rotation (B, 4) of rotations (B, S, 4)."""
     return rotations.polar(rotations.matrices(turns).mean(axis=1))[0]
-
-
-def same_side(turns: Floats) -> Floats:
-    """Of the two quaternions of each rotation the one on the side of no rotation."""
-    return np.where(turns[..., 3:] < 0, -turns, turns)
