@@ -123,15 +123,19 @@ def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
     from posespace.fit.points.points import ControlPoints
     from posespace.followed import followed
     from posespace.rivals import fit_all, point_rivals, relief_rivals
+    from posespace.skin import Skin
 
     for skin in skins.values():
         if skin.bones is None:
             continue
         settings: Any = {"picked": tuple(skin.bones.points.tolist()), "bones": len(skin.bones)}
-        every = {"FKY08": ControlPoints(**settings, local="none"), **point_rivals()}
+        examples = followed(fitted, skin.rig, skin.bones.points)
+        found = fit_all({"FKY08": ControlPoints(**settings, local="none"), **point_rivals()}, examples)
         if fitted.heights is not None:
-            every |= relief_rivals(ControlPoints(**settings).fit(replace(fitted, heights=None)))
-        return fit_all(every, followed(fitted, skin.rig, skin.bones.points))
+            near = min(ControlPoints.near_points, len(skin.bones.points))
+            below = fit_all({"": ControlPoints(**settings, near_points=near)}, replace(examples, heights=None))[""]
+            found |= fit_all(relief_rivals(below), examples) if isinstance(below, Skin) else {"detail": below}
+        return found
     return {}
 
 

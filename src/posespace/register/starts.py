@@ -38,6 +38,8 @@ class Starts:
         mesh = examples.rig.mesh
         if len(mesh.points) != len(template.points) or not np.array_equal(mesh.triangles, template.triangles):
             raise FileError(path, "its shapes are not of this template; give a store that was registered from it")
+        if not len(examples):
+            raise FileError(path, "has no finished shape to start from")
         shapes = np.stack([np.asarray(shape, dtype=np.float64) for _, shape in examples])
         return cls(tuple(examples.motion.names), shapes)
 

@@ -40,11 +40,11 @@ class StaticMap:
     surface: Skin
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the surface with the heights of the example whose shape is nearest to the rest."""
+        """Return the surface with the heights of the example whose points are nearest to the rest."""
         heights, bones = _heights(examples), self.surface.bones
         assert bones is not None
-        rest = self.surface.rig.mesh.points
-        nearest = min(range(len(examples)), key=lambda k: float(((np.asarray(examples.shapes[k]) - rest) ** 2).sum()))
+        shifts = self.surface.aligned(followed_motion(examples, self.surface.rig, bones.points))[0].translations
+        nearest = int((shifts**2).sum(axis=(1, 2)).argmin())
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
         return replace(self.surface, bones=bones.with_one(), detail=detail)
 
