@@ -119,7 +119,8 @@ class PackedBasis:
     def combine(self, coordinates: Floats) -> Floats:
         """Return the displacements (S, 3) of coordinates (C,)."""
         weights = np.repeat(coordinates * self.scales, np.diff(self.starts))
-        sums = [np.bincount(self.entry_rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
+        rows = self.entry_rows
+        sums = [np.bincount(rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
         return np.stack(sums, axis=1)
 
     def __getitem__(self, columns: slice) -> PackedBasis:
