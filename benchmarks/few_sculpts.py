@@ -1,0 +1,161 @@
+"""A few scripted sculpts on any rig: what each method makes of them at its own sculpts, and at poses far from them.
+
+Errors are relative to plain skinning, where the truth is known: at the fit's own sculpts, between them, and up to twice
+as far. The largest correction of a vertex is over the largest sculpted one of its neighbourhood: along the sculpts'
+axis, off it, at random rotations, on the rig's clips, and in all cases of a fit with noise of 1e-8 in every input.
+RMS is that of the corrections at poses without a truth, over that of the largest sculpt. Exits with 1 where a row is
+worse than plain skinning at its own sculpts, or has a correction beyond the bound; such rows end in "fails".
+
+Run: uv run python benchmarks/few_sculpts.py [--rig 'rocketbox*' ...] [--method PSD ...] [--sculpts 1 2 ...] [--kernels]
+     [--summary] [--json] [--picture FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from any_rig import METHODS
+from rivals import DATA
+from sculpting.judge import BOUND, WORSE, failed, judged
+from sculpting.scripted import Script
+from sculpting.subjects import Subject, offers
+
+import posespace as ps
+from posespace.errors import InputError
+from posespace.interpolate.kernels import KERNELS
+from posespace.rivals import Method
+
+Row = dict[str, object]
+
+COUNTS = (1, 2, 3, 5)
+SCRIPTS = {"1": (1, False), "2": (2, False), "1, rough": (1, True)}
+"""How many joints are sculpted, and whether roughly."""
+
+ALONG = ("own", "between", "far")
+AWAY = ("off axis", "random", "clip")
+ERRORS = (*ALONG, "noise")
+COLUMNS = {
+    **{f"error {case}": (f"error {case}",) for case in ERRORS},
+    "largest along": tuple(f"largest {case}" for case in ALONG),
+    **{f"largest {case}": (f"largest {case}",) for case in (*AWAY, "noise")},
+    "RMS away": tuple(f"rms {case}" for case in AWAY),
+}
+"""The columns, and the figures of which each has the worst."""
+
+WITH_KERNELS: dict[str, Method] = {
+    **{f"PSD, {kernel}": ps.PSD(kernel=kernel) for kernel in KERNELS},
+    **{f"PSD per vertex, {kernel}": ps.PSD(kernel=kernel, per_vertex=True) for kernel in ("gaussian", "exponential")},
+    **{f"EigenSkin, {kernel}": ps.EigenSkin(kernel=kernel) for kernel in KERNELS},
+}
+
+
+def rows_of(subject: Subject, methods: dict[str, Method], counts: Iterable[int]) -> Iterator[Row]:
+    """Fit and judge every method on every script of a rig."""
+    for title, method in methods.items():
+        for count in counts:
+            for joints, (number, rough) in SCRIPTS.items():
+                row = {"rig": subject.name, "method": title, "sculpts": count, "joints": joints}
+                yield {**row, **figures(method, Script(subject, count, number, rough))}
+
+
+def figures(method: Method, script: Script) -> Row:
+    """Return the figures of one fit, or why there are none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            measured = judged(method, script)
+    except InputError as error:
+        return {"refused": " ".join(str(error).split())}
+    except Exception as error:  # a fit that breaks is a finding too, and the other rows are still wanted
+        return {"broke": " ".join(f"{type(error).__name__}: {error}".split()), "fails": True}
+    return {**measured, "fails": failed(measured)}
+
+
+def summed_up(rows: Iterable[Row]) -> Iterator[Row]:
+    """Return a row for each rig and method: the worst of each figure, and how many rows fail."""
+    groups: dict[tuple[object, object], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["rig"], row["method"]), []).append(row)
+    for (rig, method), members in groups.items():
+        keys = dict.fromkeys(key for row in members for key, value in row.items() if isinstance(value, float))
+        worst = {key: max((_number(row[key]) for row in members if key in row)) for key in keys}
+        failures = sum(bool(row.get("fails")) for row in members)
+        yield {"rig": rig, "method": method, "fits": len(members), **worst, "failures": failures}
+
+
+def shown(rows: Iterable[Row], first: tuple[str, ...], last: str, as_json: bool) -> list[Row]:
+    """Print each row as soon as it is there, and return them all."""
+    if not as_json:
+        titles = (*first, *COLUMNS, last)
+        print(f"| {' | '.join(titles)} |\n" + "|---" * len(titles) + "|", flush=True)
+    every = []
+    for row in rows:
+        every.append(row)
+        print(json.dumps(row) if as_json else f"| {' | '.join(cells(row, first, last))} |", flush=True)
+    return every
+
+
+def cells(row: Row, first: tuple[str, ...], last: str) -> list[str]:
+    """Return the texts of a row."""
+    texts = [str(row[column]) for column in first]
+    for keys in COLUMNS.values():
+        values = [_number(row[key]) for key in keys if key in row]
+        texts.append(f"{max(values):.3g}" if values else "")
+    reason = row.get("broke", row.get("refused"))
+    mark = row.get(last, "")
+    return [*texts, str(reason if reason else last if mark is True else "" if mark is False else mark)]
+
+
+def _number(value: object) -> float:
+    """A figure; one that is not a number is as bad as can be."""
+    number = float(value)  # type: ignore[arg-type]
+    return math.inf if math.isnan(number) else number
+
+
+def chosen(names: Iterable[str], patterns: Iterable[str], what: str) -> list[str]:
+    """Return the names that match a pattern; raises where one matches none."""
+    every = list(names)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in every):
+            sys.exit(f"--{what} {pattern}: expected one of {', '.join(every)}")
+    return [name for name in every if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rig", nargs="+", metavar="NAME", default=["*"], help="names of rigs, * for any ending")
+    parser.add_argument("--method", nargs="+", metavar="NAME", default=["*"], help="names of methods, likewise")
+    parser.add_argument("--sculpts", nargs="+", type=int, default=COUNTS, help="how many; default: 1 2 3 5")
+    parser.add_argument("--kernels", action="store_true", help="the methods with each kernel, not with their defaults")
+    parser.add_argument("--summary", action="store_true", help="one row per rig and method, with the worst figures")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line per row")
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
+    given = parser.parse_args()
+    methods = WITH_KERNELS if given.kernels else METHODS
+    methods = {name: methods[name] for name in chosen(methods, given.method, "method")}
+    rigs = dict(offers(given.data))
+    names = chosen(rigs, given.rig, "rig")
+    rows = (row for name in names for row in rows_of(rigs[name](), methods, given.sculpts))
+    if given.summary:
+        every = shown(summed_up(rows), ("rig", "method", "fits"), "failures", given.json)
+        failures = sum(int(str(row["failures"])) for row in every)
+    else:
+        every = shown(rows, ("rig", "method", "sculpts", "joints"), "fails", given.json)
+        failures = sum(bool(row.get("fails")) for row in every)
+    if failures:
+        bounds = (
+            f"above {WORSE} of plain skinning at their own sculpts, or a correction above {BOUND} times the sculpted"
+        )
+        sys.exit(f"{failures} fits fail: {bounds}")
+
+
+if __name__ == "__main__":
+    main()
