@@ -86,7 +86,7 @@ def summed_up(rows: Iterable[Row]) -> Iterator[Row]:
         groups.setdefault((row["rig"], row["method"]), []).append(row)
     for (rig, method), members in groups.items():
         keys = dict.fromkeys(key for row in members for key, value in row.items() if isinstance(value, float))
-        worst = {key: max((_number(row[key]) for row in members if key in row)) for key in keys}
+        worst = {key: max(_number(row[key]) for row in members if key in row) for key in keys}
         failures = sum(bool(row.get("fails")) for row in members)
         yield {"rig": rig, "method": method, "fits": len(members), **worst, "failures": failures}
 
