@@ -7,14 +7,13 @@ RMS is that of the corrections at poses without a truth, over that of the larges
 worse than plain skinning at its own sculpts, or has a correction beyond the bound; such rows end in "fails".
 
 Run: uv run python benchmarks/few_sculpts.py [--rig 'rocketbox*' ...] [--method PSD ...] [--sculpts 1 2 ...] [--kernels]
-     [--summary] [--json] [--picture FOLDER]
+     [--points] [--summary] [--json] [--picture FOLDER]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import sys
 import warnings
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from any_rig import METHODS
 from rivals import DATA
+from sculpting import pictures
 from sculpting.judge import BOUND, WORSE, failed, judged
 from sculpting.scripted import Script
 from sculpting.subjects import Subject, offers
@@ -56,6 +56,9 @@ WITH_KERNELS: dict[str, Method] = {
     **{f"EigenSkin, {kernel}": ps.EigenSkin(kernel=kernel) for kernel in KERNELS},
 }
 
+POINTS: dict[str, Method] = {"ControlPoints": ps.ControlPoints()}
+"""Fitted on the shapes alone; slow, and more than a few sculpts of one joint are what they are for."""
+
 
 def rows_of(subject: Subject, methods: dict[str, Method], counts: Iterable[int]) -> Iterator[Row]:
     """Fit and judge every method on every script of a rig."""
@@ -86,7 +89,7 @@ def summed_up(rows: Iterable[Row]) -> Iterator[Row]:
         groups.setdefault((row["rig"], row["method"]), []).append(row)
     for (rig, method), members in groups.items():
         keys = dict.fromkeys(key for row in members for key, value in row.items() if isinstance(value, float))
-        worst = {key: max(_number(row[key]) for row in members if key in row) for key in keys}
+        worst = {key: max(float(str(row[key])) for row in members if key in row) for key in keys}
         failures = sum(bool(row.get("fails")) for row in members)
         yield {"rig": rig, "method": method, "fits": len(members), **worst, "failures": failures}
 
@@ -107,17 +110,11 @@ def cells(row: Row, first: tuple[str, ...], last: str) -> list[str]:
     """Return the texts of a row."""
     texts = [str(row[column]) for column in first]
     for keys in COLUMNS.values():
-        values = [_number(row[key]) for key in keys if key in row]
+        values = [float(str(row[key])) for key in keys if key in row]
         texts.append(f"{max(values):.3g}" if values else "")
     reason = row.get("broke", row.get("refused"))
     mark = row.get(last, "")
     return [*texts, str(reason if reason else last if mark is True else "" if mark is False else mark)]
-
-
-def _number(value: object) -> float:
-    """A figure; one that is not a number is as bad as can be."""
-    number = float(value)  # type: ignore[arg-type]
-    return math.inf if math.isnan(number) else number
 
 
 def chosen(names: Iterable[str], patterns: Iterable[str], what: str) -> list[str]:
@@ -134,15 +131,22 @@ def main() -> None:
     parser.add_argument("--rig", nargs="+", metavar="NAME", default=["*"], help="names of rigs, * for any ending")
     parser.add_argument("--method", nargs="+", metavar="NAME", default=["*"], help="names of methods, likewise")
     parser.add_argument("--sculpts", nargs="+", type=int, default=COUNTS, help="how many; default: 1 2 3 5")
-    parser.add_argument("--kernels", action="store_true", help="the methods with each kernel, not with their defaults")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--kernels", action="store_true", help="PSD and EigenSkin with each kernel, not the defaults")
+    kinds.add_argument("--points", action="store_true", help="control points, not the methods that follow joints")
     parser.add_argument("--summary", action="store_true", help="one row per rig and method, with the worst figures")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line per row")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
+    parser.add_argument("--picture", type=Path, metavar="FOLDER", help="save pages of pictures, and print no figures")
     given = parser.parse_args()
-    methods = WITH_KERNELS if given.kernels else METHODS
+    methods = WITH_KERNELS if given.kernels else POINTS if given.points else METHODS
     methods = {name: methods[name] for name in chosen(methods, given.method, "method")}
     rigs = dict(offers(given.data))
     names = chosen(rigs, given.rig, "rig")
+    if given.picture:
+        for name in names:
+            print(*pictures.draw(given.picture, rigs[name](), methods), sep="\n", flush=True)
+        return
     rows = (row for name in names for row in rows_of(rigs[name](), methods, given.sculpts))
     if given.summary:
         every = shown(summed_up(rows), ("rig", "method", "fits"), "failures", given.json)

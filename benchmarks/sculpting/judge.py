@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 import posespace as ps
 from posespace.check import Floats
+from posespace.followed import followed_motion
 from posespace.geometry.edges import edges_of
 from posespace.rivals import Method
 from sculpting.cases import known, unknown
-from sculpting.scripted import Script, noisy
+from sculpting.scripted import Script, noisy, noisy_motion
 
 RINGS = 2
 """Rings of vertices that make a vertex's neighbourhood."""
@@ -34,46 +36,79 @@ def judged(method: Method, script: Script) -> Figures:
 
     The keys are "error CASE", relative to plain skinning; "largest CASE", of any vertex's correction over the largest
     sculpted one of its neighbourhood; "rms CASE", of all corrections over the largest of a sculpt. "noise" is the
-    worst case of the fit with noise.
+    worst case where every input has noise. What is not finite is the largest number there is.
     """
-    examples = script.examples(script.own)
-    truths, motions = known(script), unknown(script)
+    examples, truths = script.examples(script.own), known(script)
+    motions = {**{name: truth.motion for name, truth in truths.items()}, **unknown(script)}
     skin = method.fit(examples)
-    errors = {f"error {name}": ps.evaluate(skin, truth).rel_err for name, truth in truths.items()}
-    motions = {**{name: truth.motion for name, truth in truths.items()}, **motions}
-    with_noise = noisy(examples)
-    shaken = method.fit(with_noise)
-    errors["error noise"] = ps.evaluate(shaken, examples).rel_err
-    largest, rms = _corrections(shaken, with_noise, motions)
-    sizes = _corrections(skin, examples, motions)
-    for kind, figures, noise in zip(("largest", "rms"), sizes, (largest, rms), strict=True):
-        errors |= {f"{kind} {name}": value for name, value in figures.items()}
-        errors[f"{kind} noise"] = max(noise.values())
-    return errors
+    figures = {f"error {name}": ps.evaluate(skin, truth).rel_err for name, truth in truths.items()}
+    figures |= corrections(skin, examples, motions)
+    shaken = noisy(examples)
+    skin = method.fit(shaken)
+    figures["error noise"] = ps.evaluate(skin, examples).rel_err
+    worst = corrections(skin, shaken, {name: noisy_motion(motion, examples.rig) for name, motion in motions.items()})
+    for kind in ("largest", "rms"):
+        figures[f"{kind} noise"] = float(np.max([worst[f"{kind} {name}"] for name in motions]))
+    return {key: float(np.nan_to_num(value, nan=np.inf)) for key, value in figures.items()}
 
 
 def failed(figures: Figures) -> bool:
     """Whether a row is worse than plain skinning at its own sculpts, or has a correction beyond the bound."""
     own = max(figures["error own"], figures["error noise"])
-    largest = max(value for key, value in figures.items() if key.startswith("largest"))
-    return not (own <= WORSE and largest <= BOUND)
+    return own > WORSE or max(value for key, value in figures.items() if key.startswith("largest")) > BOUND
 
 
-def _corrections(skin: ps.Skin, examples: ps.Examples, motions: dict[str, ps.Motion]) -> tuple[Figures, Figures]:
-    """The largest correction and the root mean square of all in each case, both over what was sculpted."""
-    # A fit may have weights of its own: what was sculpted is relative to them.
-    sculpted = replace(examples, rig=skin.rig)
-    residuals = np.stack([sculpted.residual(k)[0] for k in range(len(examples))])
-    lengths = np.linalg.norm(residuals, axis=2)
-    allowed = _around(skin.rig.mesh, lengths.max(axis=0))
+def corrections(skin: ps.Skin, examples: ps.Examples, motions: dict[str, ps.Motion]) -> Figures:
+    """Return the largest correction in each case and the root mean square of all, both over what was sculpted."""
+    sculpted = _sculpted(skin, examples)
+    allowed = _around(examples.rig.mesh, sculpted.max(axis=0))
     allowed = np.maximum(allowed, FLOOR * allowed.max())
-    usual = float(np.sqrt(np.square(lengths).mean(axis=1).max()))
-    largest, rms = {}, {}
+    figures = {}
     for name, motion in motions.items():
-        added = np.stack([np.linalg.norm(skin.displacements(pose), axis=1) for pose in motion])
-        largest[name] = float((added / allowed).max())
-        rms[name] = float(np.sqrt(np.square(added).mean(axis=1).max())) / usual
-    return largest, rms
+        added = _added(skin, examples.rig, motion)
+        figures[f"largest {name}"] = float(_ratio(added, allowed).max())
+        figures[f"rms {name}"] = float(_ratio(_rms(added), _rms(sculpted).max()).max())
+    return figures
+
+
+def _sculpted(skin: ps.Skin, examples: ps.Examples) -> Floats:
+    """The lengths (P, N) of the corrections that were sculpted, or of control points' own at the sculpts."""
+    if skin.bones is not None:
+        return _added_by_points(skin, examples)
+    # A fit may have weights of its own: what was sculpted is relative to them.
+    relative = replace(examples, rig=skin.rig)
+    return _lengths(relative.residual(k)[0] for k in range(len(examples)))
+
+
+def _added(skin: ps.Skin, rig: ps.Rig, motion: ps.Motion) -> Floats:
+    """The lengths (P, N) of the corrections at some poses; control points are where plain skinning has them."""
+    if skin.bones is None:
+        return _lengths(map(skin.displacements, motion))
+    return _added_by_points(skin, ps.Examples.from_shapes(rig, motion, [rig.skin(pose) for pose in motion]))
+
+
+def _added_by_points(skin: ps.Skin, examples: ps.Examples) -> Floats:
+    """The lengths (P, N) of the corrections where control points follow shapes."""
+    bones = skin.bones
+    assert bones is not None
+    motion = skin.aligned(followed_motion(examples, skin.rig, bones.points))[0]
+    return _lengths(bones.displacements(bones.predicted(pose.translations[1:])[1]) for pose in motion)
+
+
+def _lengths(displacements: Iterable[Floats]) -> Floats:
+    return np.stack([np.linalg.norm(displacement, axis=1) for displacement in displacements])
+
+
+def _rms(lengths: Floats) -> Floats:
+    """The root mean square (P,) of lengths (P, N)."""
+    return np.asarray(np.sqrt(np.square(lengths).mean(axis=1)))
+
+
+def _ratio(values: Floats, over: Floats) -> Floats:
+    """Values over others; where these are zero, 0 for no value and infinite for any."""
+    return np.divide(
+        values, over, out=np.where(values == 0, 0.0, np.inf), where=np.broadcast_to(over > 0, values.shape)
+    )
 
 
 def _around(mesh: ps.Mesh, values: Floats) -> Floats:

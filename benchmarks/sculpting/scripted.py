@@ -104,14 +104,19 @@ class Script:
         return ps.Examples.from_shapes(self.subject.rig, motion, [self.shape(angle) for angle in degrees])
 
 
-def noisy(examples: ps.Examples, seed: int = 0) -> ps.Examples:
+def noisy(examples: ps.Examples) -> ps.Examples:
     """Return the examples with noise in every rotation, translation and vertex."""
-    random, size = np.random.default_rng(seed), NOISE * examples.rig.mesh.diagonal
-    motion = examples.motion
+    random, size = np.random.default_rng(0), NOISE * examples.rig.mesh.diagonal
+    shapes = np.stack([shape + size * random.normal(size=shape.shape) for _, shape in examples])
+    return ps.Examples.from_shapes(examples.rig, noisy_motion(examples.motion, examples.rig), shapes)
+
+
+def noisy_motion(motion: ps.Motion, rig: ps.Rig) -> ps.Motion:
+    """Return the poses with noise in every rotation and translation."""
+    random, size = np.random.default_rng(len(motion)), NOISE * rig.mesh.diagonal
     turn = motion.rotations + NOISE * random.normal(size=motion.rotations.shape)
     shift = motion.translations + size * random.normal(size=motion.translations.shape)
-    shapes = np.stack([shape + size * random.normal(size=shape.shape) for _, shape in examples])
-    return ps.Examples.from_shapes(examples.rig, ps.Motion(turn, shift, motion.times, motion.names), shapes)
+    return ps.Motion(turn, shift, motion.times, motion.names)
 
 
 def _around(rig: ps.Rig, joint: int) -> Floats:

@@ -86,8 +86,8 @@ def _makehuman_hand(name: str, data: Path) -> Subject:
 
 
 def _wolf(name: str, data: Path) -> Subject:
-    examples = wolf(data / "meshposes-wolf").train
-    return Subject(name, examples.rig, ("2 to 3", "3 to 4"), _thinned(examples.motion))
+    _, train, unseen, _ = wolf(data / "meshposes-wolf")
+    return Subject(name, train.rig, ("2 to 3", "3 to 4"), _thinned(train.joined(unseen).motion))
 
 
 def _spot(name: str, data: Path) -> Subject:
