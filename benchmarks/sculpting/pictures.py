@@ -13,7 +13,7 @@ from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import Image, render
 from posespace.rivals import Method
-from sculpting.scripted import BEND, FULL, OTHERS, Script
+from sculpting.scripted import BEND, FULL, OTHERS, Script, noisy
 from sculpting.subjects import Subject
 
 SIZE = (260, 240)
@@ -41,7 +41,8 @@ def _rows(script: Script, methods: Mapping[str, Method]) -> list[list[Image]]:
     rig = script.subject.rig
     examples = script.examples(script.own)
     sculpted = examples.residual(len(examples) - 1)[0]
-    skins = [method.fit(examples) for method in methods.values()]
+    # With noise, as of a file whose numbers are rounded.
+    skins = [method.fit(noisy(examples)) for method in methods.values()]
     rows = []
     for steps in STEPS.values():
         pose = script.posed(*steps)

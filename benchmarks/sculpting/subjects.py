@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,9 @@ from posespace.formats.load import read
 
 MOST = 24
 """Poses of all clips of a rig together: more are thinned out evenly."""
+
+BODY = 13380
+"""The first vertices of MakeHuman's mesh are those of the body."""
 
 JOINTS = {
     "CesiumMan": ("Skeleton_arm_joint_L__3_", "Skeleton_arm_joint_L__2_"),
@@ -58,6 +62,7 @@ def offers(data: Path) -> Iterator[Offer]:
             yield name, partial(_of_file, name, data / FILES[name])
     for name, folder, make in (
         ("godot hand", "hand-godot-xr", _godot_hand),
+        ("MakeHuman", "makehuman-cc0", _makehuman),
         ("MakeHuman hand", "makehuman-cc0", _makehuman_hand),
         ("wolf", "meshposes-wolf", _wolf),
         ("spot", "meshseq-spot", _spot),
@@ -80,9 +85,32 @@ def _godot_hand(name: str, data: Path) -> Subject:
     return Subject(name, rig, ("Index_Intermediate_L", "Index_Proximal_L"), _thinned(motion))
 
 
+def _makehuman(name: str, data: Path) -> Subject:
+    """The whole human of MakeHuman, without the helpers that its clothes are fitted with."""
+    folder = data / "makehuman-cc0"
+    mesh = ps.load_mesh(folder / "base.obj")
+    described = json.loads((folder / "default.mhskel").read_text())
+    bones, corners = described["bones"], described["joints"]
+    names = list(bones)
+    rest_world = np.tile(np.eye(4), (len(names), 1, 1))
+    rest_world[:, :3, 3] = [mesh.points[corners[bones[bone]["head"]]].mean(axis=0) for bone in names]
+    parents = [names.index(bones[bone]["parent"]) if bones[bone]["parent"] else -1 for bone in names]
+    weights = np.zeros((BODY, len(names)))
+    for bone, entries in json.loads((folder / "default_weights.mhw").read_text())["weights"].items():
+        vertices, shares = np.array(entries).T
+        of_body = vertices < BODY
+        weights[vertices[of_body].astype(np.int64), names.index(bone)] = shares[of_body]
+    body = mesh.triangles[(mesh.triangles < BODY).all(axis=1)]
+    rig = ps.Rig.from_arrays(mesh.points[:BODY], body, weights, parents, rest_world, names)
+    poses = [pose for path in sorted((folder / "poses").glob("*.bvh")) for pose in ps.load_motion(path, rig.skeleton)]
+    return Subject(name, rig, ("lowerarm01.L", "upperarm01.L"), _thinned(ps.Motion.from_poses(poses)))
+
+
 def _makehuman_hand(name: str, data: Path) -> Subject:
     hands = Hands(data)
-    return Subject(name, hands.rig(np.zeros(3)), ("finger2-2.L", "finger2-1.L"), _thinned(hands.motion()))
+    return Subject(
+        name, hands.rig(np.zeros_like(hands.points)), ("finger2-2.L", "finger2-1.L"), _thinned(hands.motion())
+    )
 
 
 def _wolf(name: str, data: Path) -> Subject:
