@@ -40,7 +40,7 @@ def unknown(script: Script) -> dict[str, ps.Motion]:
 
 
 def _off_axis(script: Script) -> list[ps.Pose]:
-    """Rotations about other axes, alone and on top of each sculpt, before and after its bend."""
+    """Rotations about other axes, alone and before or after each sculpt's bend; of two joints, one bent alone."""
     poses = []
     for axis in OTHERS:
         for degrees in (*OFF, *(-angle for angle in OFF)):
@@ -48,12 +48,15 @@ def _off_axis(script: Script) -> list[ps.Pose]:
             for bend in script.own:
                 poses.append(script.posed(bend * BEND, degrees * axis))
                 poses.append(script.posed(degrees * axis, bend * BEND))
+    if script.joints > 1:
+        for bend in script.own:
+            poses += [script.posed(np.outer(alone, bend * BEND)) for alone in np.eye(script.joints)]
     return poses
 
 
 def _random(script: Script) -> list[ps.Pose]:
-    """Rotations about any axis by up to 180 degrees."""
+    """Rotations of each joint about any axis by up to 180 degrees."""
     random = np.random.default_rng(0)
-    axes: Floats = random.normal(size=(RANDOM, 3))
-    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
-    return [script.posed(step) for step in axes * random.uniform(0, 2 * FULL, (RANDOM, 1))]
+    axes: Floats = random.normal(size=(RANDOM, script.joints, 3))
+    axes /= np.linalg.norm(axes, axis=2, keepdims=True)
+    return [script.posed(steps) for steps in axes * random.uniform(0, 2 * FULL, (RANDOM, script.joints, 1))]

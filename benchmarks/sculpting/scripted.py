@@ -75,17 +75,20 @@ class Script:
         return heights[:, None] * rig.normals
 
     def posed(self, *steps: Floats) -> ps.Pose:
-        """Return the rest pose with each joint moved by steps (3,), one after the other: axis times degrees."""
-        rest = self.subject.rig.rest
+        """Return the rest pose with the joints moved by steps, one after the other: axis times degrees.
+
+        A step is (3,) for all joints or (joints, 3) for each its own.
+        """
+        rest, size = self.subject.rig.rest, self.subject.rig.mesh.diagonal
         turn, shift = rest.rotations.astype(np.float64), rest.translations.astype(np.float64)
-        for joint in self.numbers:
-            for step in steps:
+        for step in steps:
+            for joint, vector in zip(self.numbers, np.broadcast_to(step, (self.joints, 3)), strict=True):
                 if self.subject.shifts:
-                    shift[joint] += step / FULL * SHIFT * self.subject.rig.mesh.diagonal
+                    shift[joint] += vector / FULL * SHIFT * size
                 else:
-                    angle = float(np.linalg.norm(step))
-                    axis = step / (angle or 1.0)
-                    turn[joint] = rotations.multiply(turn[joint], rotations.from_axis_angle(axis, np.radians(angle)))
+                    angle = float(np.linalg.norm(vector))
+                    change = rotations.from_axis_angle(vector / (angle or 1.0), np.radians(angle))
+                    turn[joint] = rotations.multiply(turn[joint], change)
         return ps.Pose(turn, shift)
 
     def shape(self, degrees: float) -> Floats:

@@ -120,7 +120,7 @@ def _wolf(name: str, data: Path) -> Subject:
 
 def _spot(name: str, data: Path) -> Subject:
     examples = spot(data).train
-    return Subject(name, examples.rig, ("handle0", "handle1"), _thinned(examples.motion), shifts=True)
+    return Subject(name, examples.rig, ("handle12", "handle13"), _thinned(examples.motion), shifts=True)
 
 
 def _thinned(motion: ps.Motion) -> ps.Motion:
