@@ -19,6 +19,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 
 from any_rig import METHODS
@@ -57,7 +58,7 @@ WITH_KERNELS: dict[str, Method] = {
 }
 
 POINTS: dict[str, Method] = {"ControlPoints": ps.ControlPoints()}
-"""Fitted on the shapes alone; slow, and more than a few sculpts of one joint are what they are for."""
+"""They learn from the shapes alone, whatever the joints are, and each fit takes seconds."""
 
 
 def rows_of(subject: Subject, methods: dict[str, Method], counts: Iterable[int]) -> Iterator[Row]:
@@ -84,14 +85,13 @@ def figures(method: Method, script: Script) -> Row:
 
 def summed_up(rows: Iterable[Row]) -> Iterator[Row]:
     """Return a row for each rig and method: the worst of each figure, and how many rows fail."""
-    groups: dict[tuple[object, object], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["rig"], row["method"]), []).append(row)
-    for (rig, method), members in groups.items():
+    for (rig, method), group in groupby(rows, lambda row: (row["rig"], row["method"])):
+        members = list(group)
         keys = dict.fromkeys(key for row in members for key, value in row.items() if isinstance(value, float))
         worst = {key: max(float(str(row[key])) for row in members if key in row) for key in keys}
         failures = sum(bool(row.get("fails")) for row in members)
-        yield {"rig": rig, "method": method, "fits": len(members), **worst, "failures": failures}
+        counts = {"fits": len(members), "refused": sum("refused" in row for row in members)}
+        yield {"rig": rig, "method": method, **counts, **worst, "failures": failures}
 
 
 def shown(rows: Iterable[Row], first: tuple[str, ...], last: str, as_json: bool) -> list[Row]:
@@ -112,9 +112,10 @@ def cells(row: Row, first: tuple[str, ...], last: str) -> list[str]:
     for keys in COLUMNS.values():
         values = [float(str(row[key])) for key in keys if key in row]
         texts.append(f"{max(values):.3g}" if values else "")
-    reason = row.get("broke", row.get("refused"))
-    mark = row.get(last, "")
-    return [*texts, str(reason if reason else last if mark is True else "" if mark is False else mark)]
+    mark = row.get("broke") or row.get(last, row.get("refused"))
+    if isinstance(mark, bool):
+        mark = last if mark else ""
+    return [*texts, str(mark)]
 
 
 def chosen(names: Iterable[str], patterns: Iterable[str], what: str) -> list[str]:
@@ -126,7 +127,7 @@ def chosen(names: Iterable[str], patterns: Iterable[str], what: str) -> list[str
     return [name for name in every if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rig", nargs="+", metavar="NAME", default=["*"], help="names of rigs, * for any ending")
     parser.add_argument("--method", nargs="+", metavar="NAME", default=["*"], help="names of methods, likewise")
@@ -138,7 +139,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON, one line per row")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("POSESPACE_DATA", DATA)))
     parser.add_argument("--picture", type=Path, metavar="FOLDER", help="save pages of pictures, and print no figures")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = parsed()
     methods = WITH_KERNELS if given.kernels else POINTS if given.points else METHODS
     methods = {name: methods[name] for name in chosen(methods, given.method, "method")}
     rigs = dict(offers(given.data))
@@ -147,18 +152,15 @@ def main() -> None:
         for name in names:
             print(*pictures.draw(given.picture, rigs[name](), methods), sep="\n", flush=True)
         return
-    rows = (row for name in names for row in rows_of(rigs[name](), methods, given.sculpts))
+    rows: Iterable[Row] = (row for name in names for row in rows_of(rigs[name](), methods, given.sculpts))
+    first, last = ("rig", "method", "sculpts", "joints"), "fails"
     if given.summary:
-        every = shown(summed_up(rows), ("rig", "method", "fits"), "failures", given.json)
-        failures = sum(int(str(row["failures"])) for row in every)
-    else:
-        every = shown(rows, ("rig", "method", "sculpts", "joints"), "fails", given.json)
-        failures = sum(bool(row.get("fails")) for row in every)
+        rows, first, last = summed_up(rows), ("rig", "method", "fits", "refused"), "failures"
+    # Whether a row fails, or of how many fits that do it is the sum.
+    failures = sum(int(row.get(last, 0)) for row in shown(rows, first, last, given.json))  # type: ignore[call-overload]
     if failures:
-        bounds = (
-            f"above {WORSE} of plain skinning at their own sculpts, or a correction above {BOUND} times the sculpted"
-        )
-        sys.exit(f"{failures} fits fail: {bounds}")
+        worse = f"above {WORSE} of plain skinning at their own sculpts"
+        sys.exit(f"{failures} fits fail: {worse}, or a correction above {BOUND} times the sculpted one")
 
 
 if __name__ == "__main__":

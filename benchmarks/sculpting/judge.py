@@ -40,16 +40,22 @@ def judged(method: Method, script: Script) -> Figures:
     """
     examples, truths = script.examples(script.own), known(script)
     motions = {**{name: truth.motion for name, truth in truths.items()}, **unknown(script)}
-    skin = method.fit(examples)
+    skin = _fitted(method, examples)
     figures = {f"error {name}": ps.evaluate(skin, truth).rel_err for name, truth in truths.items()}
     figures |= corrections(skin, examples, motions)
     shaken = noisy(examples)
-    skin = method.fit(shaken)
+    skin = _fitted(method, shaken)
     figures["error noise"] = ps.evaluate(skin, examples).rel_err
     worst = corrections(skin, shaken, {name: noisy_motion(motion, examples.rig) for name, motion in motions.items()})
     for kind in ("largest", "rms"):
         figures[f"{kind} noise"] = float(np.max([worst[f"{kind} {name}"] for name in motions]))
     return {key: float(np.nan_to_num(value, nan=np.inf)) for key, value in figures.items()}
+
+
+def _fitted(method: Method, examples: ps.Examples) -> ps.Skin:
+    skin = method.fit(examples)
+    assert isinstance(skin, ps.Skin), "only a skin has corrections to measure"
+    return skin
 
 
 def failed(figures: Figures) -> bool:
