@@ -36,10 +36,14 @@ from posespace.rivals import Method
 
 Row = dict[str, object]
 
+SMALL, LARGE = 1e-4, 1e3
+"""A figure below the one is shown as 0, above the other by its order."""
+
 COUNTS = (1, 2, 3, 5)
 SCRIPTS = {"1": (1, False), "2": (2, False), "1, rough": (1, True)}
 """How many joints are sculpted, and whether roughly."""
 
+NAMES = ("rig", "method", "sculpts", "joints")
 ALONG = ("own", "between", "far")
 AWAY = ("off axis", "random", "clip")
 ERRORS = (*ALONG, "noise")
@@ -50,6 +54,15 @@ COLUMNS = {
     "RMS away": tuple(f"rms {case}" for case in AWAY),
 }
 """The columns, and the figures of which each has the worst."""
+
+SUMMARY = {
+    "error own": ("error own", "error noise"),
+    "error between": ("error between",),
+    "error far": ("error far",),
+    "largest": tuple(f"largest {case}" for case in (*ALONG, *AWAY)),
+    "largest noise": ("largest noise",),
+}
+"""Likewise for a row per rig and method, narrow enough for a page."""
 
 WITH_KERNELS: dict[str, Method] = {
     **{f"PSD, {kernel}": ps.PSD(kernel=kernel) for kernel in KERNELS},
@@ -77,7 +90,7 @@ def figures(method: Method, script: Script) -> Row:
             warnings.simplefilter("ignore")
             measured = judged(method, script)
     except InputError as error:
-        return {"refused": " ".join(str(error).split())}
+        return {"refused": " ".join(str(error).split()), "fails": False}
     except Exception as error:  # a fit that breaks is a finding too, and the other rows are still wanted
         return {"broke": " ".join(f"{type(error).__name__}: {error}".split()), "fails": True}
     return {**measured, "fails": failed(measured)}
@@ -89,33 +102,36 @@ def summed_up(rows: Iterable[Row]) -> Iterator[Row]:
         members = list(group)
         keys = dict.fromkeys(key for row in members for key, value in row.items() if isinstance(value, float))
         worst = {key: max(float(str(row[key])) for row in members if key in row) for key in keys}
-        failures = sum(bool(row.get("fails")) for row in members)
-        counts = {"fits": len(members), "refused": sum("refused" in row for row in members)}
-        yield {"rig": rig, "method": method, **counts, **worst, "failures": failures}
+        refused, failing = (sum(bool(row.get(key)) for row in members) for key in ("refused", "fails"))
+        yield {"rig": rig, "method": method, "fits": len(members), "refused": refused, "failed": failing, **worst}
 
 
-def shown(rows: Iterable[Row], first: tuple[str, ...], last: str, as_json: bool) -> list[Row]:
-    """Print each row as soon as it is there, and return them all."""
+def shown(rows: Iterable[Row], as_json: bool, summary: bool) -> int:
+    """Print each row as soon as it is there, and return how many fits fail."""
     if not as_json:
-        titles = (*first, *COLUMNS, last)
+        titles = ("rig", "method", *SUMMARY, "failed") if summary else (*NAMES, *COLUMNS, "fails")
         print(f"| {' | '.join(titles)} |\n" + "|---" * len(titles) + "|", flush=True)
-    every = []
+    failing = 0
     for row in rows:
-        every.append(row)
-        print(json.dumps(row) if as_json else f"| {' | '.join(cells(row, first, last))} |", flush=True)
-    return every
+        print(json.dumps(row) if as_json else f"| {' | '.join(cells(row, summary))} |", flush=True)
+        failing += int(str(row["failed"])) if summary else bool(row["fails"])
+    return failing
 
 
-def cells(row: Row, first: tuple[str, ...], last: str) -> list[str]:
+def cells(row: Row, summary: bool) -> list[str]:
     """Return the texts of a row."""
-    texts = [str(row[column]) for column in first]
-    for keys in COLUMNS.values():
+    texts = [str(row[name]) for name in NAMES if name in row]
+    for keys in (SUMMARY if summary else COLUMNS).values():
         values = [float(str(row[key])) for key in keys if key in row]
-        texts.append(f"{max(values):.3g}" if values else "")
-    mark = row.get("broke") or row.get(last, row.get("refused"))
-    if isinstance(mark, bool):
-        mark = last if mark else ""
-    return [*texts, str(mark)]
+        texts.append(short(max(values)) if values else "")
+    if summary:
+        return [*texts, f"{row['failed']} of {row['fits']}"]
+    return [*texts, str(row.get("broke", row.get("refused", "fails" if row["fails"] else "")))]
+
+
+def short(value: float) -> str:
+    """Return a figure as text."""
+    return "0" if value < SMALL else f"{value:.3g}" if value < LARGE else f"{value:.0e}"
 
 
 def chosen(names: Iterable[str], patterns: Iterable[str], what: str) -> list[str]:
@@ -153,14 +169,10 @@ def main() -> None:
             print(*pictures.draw(given.picture, rigs[name](), methods), sep="\n", flush=True)
         return
     rows: Iterable[Row] = (row for name in names for row in rows_of(rigs[name](), methods, given.sculpts))
-    first, last = ("rig", "method", "sculpts", "joints"), "fails"
-    if given.summary:
-        rows, first, last = summed_up(rows), ("rig", "method", "fits", "refused"), "failures"
-    # Whether a row fails, or of how many fits that do it is the sum.
-    failures = sum(int(row.get(last, 0)) for row in shown(rows, first, last, given.json))  # type: ignore[call-overload]
-    if failures:
+    failing = shown(summed_up(rows) if given.summary else rows, given.json, given.summary)
+    if failing:
         worse = f"above {WORSE} of plain skinning at their own sculpts"
-        sys.exit(f"{failures} fits fail: {worse}, or a correction above {BOUND} times the sculpted one")
+        sys.exit(f"{failing} fits fail: {worse}, or a correction above {BOUND} times the sculpted one")
 
 
 if __name__ == "__main__":
