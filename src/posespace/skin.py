@@ -16,10 +16,11 @@ import numpy as np
 
 from posespace import check, rotations, skinning
 from posespace.bone_places import BonePlaces
+from posespace.bound import Bound, Neighbourhoods
 from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError, closest_name
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
-from posespace.layer import Detail, Driver, Layer, combined
+from posespace.layer import Basis, Detail, Driver, Layer, combined
 from posespace.learned_bones import LearnedBones, require_points
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -85,6 +86,17 @@ class Skin:
         found = [driver for layer in self.layers for driver in (layer.driver, layer.normal_driver)]
         found += [self.detail.driver] if self.detail is not None else []
         return tuple({id(driver): driver for driver in found if driver is not None}.values())
+
+    @cached_property
+    def bounds(self) -> dict[int, Bound]:
+        """How far the coordinates of each driver may go, by its identity."""
+        around = Neighbourhoods(self.rig.mesh)
+        bases: dict[int, list[tuple[Ints, Basis]]] = {id(driver): [] for driver in self.drivers}
+        for layer in self.layers:
+            bases[id(layer.driver)].append((layer.support, layer.basis))
+            if layer.normal_driver is not None and layer.normal_basis is not None:
+                bases[id(layer.normal_driver)].append((layer.support, layer.normal_basis))
+        return {id(driver): Bound.of(driver, bases[id(driver)], around) for driver in self.drivers}
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
@@ -177,14 +189,20 @@ class Skin:
         """Return the sum of all layers' corrections (N, 3) of the rest normals."""
         return self._displaced_normals(self._driven(pose))
 
+    def coordinates(self, driver: Driver, pose: Pose | Motion, parts: tuple[Floats, Floats] | None = None) -> Floats:
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion, that one of `drivers` gives, within its bound.
+
+        The `parts` of the pose may be known: see `Parts.of`.
+        """
+        return self.bounds[id(driver)].kept(driver.coordinates(pose, self.rig.skeleton, parts))
+
     def _driven(self, pose: Pose | Motion) -> dict[int, Floats]:
         """The coordinates (C,) or (P, C) of each driver, by its identity: layers may share one."""
-        skeleton = self.rig.skeleton
         if not self.drivers:
             return {}
         pose = self.aligned(pose)[0]
-        parts = skeleton.parts.of(pose)
-        return {id(driver): driver.coordinates(pose, skeleton, parts) for driver in self.drivers}
+        parts = self.rig.skeleton.parts.of(pose)
+        return {id(driver): self.coordinates(driver, pose, parts) for driver in self.drivers}
 
     def _displaced(self, driven: dict[int, Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)

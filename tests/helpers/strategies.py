@@ -93,14 +93,18 @@ def random_skin(rng: np.random.Generator) -> Skin:
         ("freedoms", "freedoms", (f"{a}.z", f"{b}.x", f"{b}.ty", "smile"), Shepard()),
         ("controls", "controls", ("smile",), Shepard()),
         ("near", "freedoms", (f"{c}.tx", f"{c}.tz", f"{a}.y"), RBF("multiquadric", 1.0)),
+        # Three samples lie in a plane of their pose space.
+        ("flat", "joint", (a, c), RBF("thin_plate")),
+        ("plane", "freedoms", (f"{a}.x", f"{b}.y", f"{c}.tz"), RBF("cubic", (1.0, 0.5, 2.0))),
     )
     for name, kind, names, settings in kinds:
-        space = PoseSpace(kind, names)
-        where = space.coordinates(motion, rig.skeleton)
-        made = settings.fit(where, rng.normal(size=(6, 2)), space.metric)
-        if name == "near":
-            assert isinstance(made, RBFInterpolant)
-            made = made.held(int(rng.integers(6)), 0.5)
+        space, flat = PoseSpace(kind, names), name in ("flat", "plane")
+        where = space.coordinates(motion, rig.skeleton)[: 3 if flat else 6]
+        origin = {"origin": int(rng.integers(len(where)))} if isinstance(settings, RBF) else {}
+        made = settings.fit(where, rng.normal(size=(len(where), 2)), space.metric, **origin)
+        if isinstance(made, RBFInterpolant):
+            assert (made.span is not None) == flat
+            made = made.held(0.5) if name == "near" else made
         driver = Driver(space, made)
         support = np.sort(rng.choice(len(rig.mesh.points), 7, replace=False))
         basis = rng.normal(size=(2, 7, 3)).astype(np.float32)

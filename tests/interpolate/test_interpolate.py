@@ -117,7 +117,7 @@ def test_a_fitted_interpolant_is_plain_arrays_and_strings_apart_from_the_input()
         fitted = method.fit(samples, values)
         assert isinstance(fitted, ShepardInterpolant | RBFInterpolant)
         parts = {field.name: getattr(fitted, field.name) for field in dataclasses.fields(fitted)}
-        assert all(isinstance(part, str | float | np.ndarray) for part in parts.values())
+        assert all(isinstance(part, str | float | np.ndarray | None) for part in parts.values())
         arrays = [part for part in parts.values() if isinstance(part, np.ndarray)]
         assert not any(np.shares_memory(array, given) for array in arrays for given in (samples, values))
         again = type(fitted)(**parts)
@@ -334,9 +334,9 @@ def test_settings_are_hashable_and_keep_no_array_of_the_caller():
 def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its_edge(kernel, seed):
     rng = np.random.default_rng(seed)
     samples, values = scattered(rng, 9, 2), rng.normal(size=(9, 2))
-    free = RBF(kernel).fit(samples, values)
     origin = int(rng.integers(9))
-    held = free.held(origin, 1.25)
+    free = RBF(kernel).fit(samples, values, origin=origin)
+    held = free.held(1.25)
     size = 1 + np.abs(free.weights).max()
     np.testing.assert_array_equal(held.centres[0], samples[origin])
     np.testing.assert_allclose(held(samples), free(samples), atol=1e-9 * size)
@@ -351,8 +351,8 @@ def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its
 def test_functions_of_rotations_are_held_along_the_way_from_a_sample(kernel):
     rng = np.random.default_rng(0)
     samples = rotations(rng, 9, 1, reach=0.6)
-    made = RBF(kernel).fit(samples, rng.normal(size=(9, 2)), "rotation")
-    held = made.held(2, 1.25)
+    made = RBF(kernel).fit(samples, rng.normal(size=(9, 2)), "rotation", origin=2)
+    held = made.held(1.25)
     np.testing.assert_allclose(held(samples), made(samples), atol=1e-6)
     start, angle = Rotation.from_quat(samples[2]), 1.25 * distances(samples, samples[[2]], "rotation").max()
     way = angle * np.array([0.6, 0.8, 0.0])

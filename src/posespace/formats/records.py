@@ -235,6 +235,8 @@ def _write_driver(driver: Driver, writer: Writer, where: str) -> Json:
     json: Json = {"space": driver.space.kind, "names": list(driver.space.names)}
     if isinstance(made, RBFInterpolant):
         writer.put(where, radius=made.radius, centres=made.centres, weights=made.weights)
+        if made.span is not None:
+            writer.put(where, span=made.span)
         reach = {} if made.reach == math.inf else {"reach": made.reach}
         return json | {"interpolator": "rbf", "kernel": made.kernel, "tail": made.tail} | reach
     writer.put(where, centres=made.centres, values=made.values)
@@ -252,7 +254,8 @@ def _read_driver(record: Record) -> Driver:
 def _read_rbf(record: Record, metric: str) -> Interpolant:
     radius, centres, weights = (record.array(name) for name in ("radius", "centres", "weights"))
     reach = record.number("reach") if "reach" in record else math.inf
-    return RBFInterpolant(record.text("kernel"), metric, record.text("tail"), radius, centres, weights, reach)
+    kernel, tail, span = record.text("kernel"), record.text("tail"), record.optional("span")
+    return RBFInterpolant(kernel, metric, tail, radius, centres, weights, reach, span)
 
 
 def _read_shepard(record: Record, metric: str) -> Interpolant:

@@ -6,7 +6,7 @@ They are made by `rbf.py` and `shepard.py`, which a program that only plays a sk
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ from posespace.interpolate.distances import (
     unit_quaternions,
 )
 from posespace.interpolate.kernels import KERNELS, TAILS
+from posespace.interpolate.span import onto_span
 
 # How far off samples may lie so that sums stay within double precision: distances over the smallest radius, cubed,
 # times weights, which cancel one another and may be far larger than what they give; and plain distances, squared.
@@ -95,6 +96,7 @@ class RBFInterpolant:
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
     reach : how far from centres[0], over the radius, it knows its way: a place farther off has the value of the one at
         that distance in the same direction, so that what is far from all samples stays bounded
+    span : (K, A) float64, the directions from centres[0] in which it varies, see `posespace.interpolate.span`; None: all
     """
 
     kernel: str
@@ -104,6 +106,7 @@ class RBFInterpolant:
     centres: Array
     weights: Array
     reach: float = math.inf
+    span: Array | None = None
 
     def __post_init__(self) -> None:
         samples = _checked(self, self.centres, self.metric, _FARTHEST)
@@ -116,6 +119,10 @@ class RBFInterpolant:
         rows = samples + {"none": 0, "constant": 1, "linear": 1 + dimensions}[self.tail]
         shape = (rows, "C")[: max(1, np.ndim(self.weights))]
         object.__setattr__(self, "weights", floats("interpolant weights", self.weights, shape, _MOST_WEIGHT))
+        if self.span is not None:
+            axes = 3 * len(self.radius) if self.metric == "rotation" else dimensions
+            # The rows are orthonormal: none has a larger number.
+            object.__setattr__(self, "span", floats("interpolant span", self.span, ("K", axes), 1.0 + 1e-6))
 
     @property
     def columns(self) -> int:
@@ -132,6 +139,8 @@ class RBFInterpolant:
         points = np.asarray(floats("x", x, ("Q", self.centres.shape[1])), dtype=np.float64)
         out = np.empty((len(points), *self.weights.shape[1:]))
         count = len(self.centres)
+        if self.span is not None:
+            points = onto_span(points, self.centres[0], self.span, self.metric, self.radius)
         points = self._within_reach(points)
         for rows in blocks(len(points), len(self.weights)):
             gaps = distances(points[rows], self.centres, self.metric, self.radius)
@@ -139,24 +148,13 @@ class RBFInterpolant:
             out[rows] += tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
         return out
 
-    def held(self, origin: int, factor: float) -> RBFInterpolant:
-        """Return the same function up to `factor` times as far from sample `origin` as any sample is.
+    def held(self, factor: float) -> RBFInterpolant:
+        """Return the same function up to `factor` times as far from the first sample as any sample is.
 
         Beyond, it has the values there: see `reach`.
         """
-        order = [origin, *(k for k in range(len(self.centres)) if k != origin)]
-        count, weights = len(order), np.asarray(self.weights, dtype=np.float64)
-        rows = np.concatenate([weights[order], weights[count:]])
-        centres = np.asarray(self.centres[order], dtype=np.float64)
-        if self.tail == "linear":
-            # The tail is centred on the first sample, and rotations are signed as there.
-            first = tail_columns(centres[:1], self.centres[0], "linear", self.metric)[0]
-            rows[count] = first @ weights[count:]
-            if self.metric == "rotation":
-                centres[0] = self.centres[0] + first[1:]
-        far = float(distances(centres, centres[:1], self.metric, self.radius).max())
-        reach = factor * far if far > 0.0 else math.inf
-        return RBFInterpolant(self.kernel, self.metric, self.tail, self.radius, centres, rows, reach)
+        far = float(distances(self.centres, self.centres[:1], self.metric, self.radius).max())
+        return replace(self, reach=factor * far if far > 0.0 else math.inf)
 
     def _within_reach(self, points: Array) -> Array:
         if self.reach == math.inf:

@@ -17,6 +17,7 @@ from posespace.interpolate.distances import Array, Radius, axis_count, closest, 
 from posespace.interpolate.fitted import RBFInterpolant, tail_columns
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.samples import COINCIDENT, Samples, SingularError
+from posespace.interpolate.span import onto_span, span_of
 
 # Beyond this condition number the weights of an interpolant are mostly rounding error.
 _CONDITION = 1e12
@@ -24,6 +25,9 @@ _CONDITION = 1e12
 _CHOSEN_CONDITION = 1e8
 # A linear tail squares the condition of its columns: below this ratio of singular values the samples are flat.
 _FLAT = 1e-6
+# A tail that is chosen has a slope only along directions in which the samples spread by this fraction of their largest
+# spread. The slope along others would be the noise of a few samples, and grow with the distance.
+_SPREAD = 0.05
 
 
 @dataclass(frozen=True)
@@ -63,24 +67,37 @@ class RBF:
             object.__setattr__(self, "radius", tuple(radii) if np.ndim(self.radius) else radii[0])
 
     def fit(
-        self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
+        self,
+        samples: ArrayLike,
+        values: ArrayLike,
+        metric: str = "euclidean",
+        names: Sequence[str] | None = None,
+        origin: int = 0,
     ) -> RBFInterpolant:
-        """Return the interpolant of values (M, C) or (M,) at samples (M, D); `names` (M) are for errors."""
-        data = Samples.check(samples, values, metric, names)
-        system, radius, tail = _system(self, data)
-        solved, count = system.solve(data.values), len(data.points)
-        weights = data.as_given(np.concatenate([solved[:count] / system.unit, tail.weigh @ solved[count:]]))
-        return RBFInterpolant(self.kernel, metric, tail.name, radius, data.points, weights)
+        """Return the interpolant of values (M, C) or (M,) at samples (M, D).
+
+        `names` (M) are for errors. Sample `origin` comes first: reach, span and tail are measured from it.
+        """
+        data = Samples.check(samples, values, metric, names, origin)
+        system = _system(self, data)
+        tail, solved, count = system.tail, system.matrix.solve(data.values), len(data.points)
+        weights = data.as_given(np.concatenate([solved[:count] / system.matrix.unit, tail.weigh @ solved[count:]]))
+        return RBFInterpolant(self.kernel, metric, tail.name, system.radius, system.points, weights, span=system.span)
 
     def leave_one_out(
-        self, samples: ArrayLike, values: ArrayLike, metric: str = "euclidean", names: Sequence[str] | None = None
+        self,
+        samples: ArrayLike,
+        values: ArrayLike,
+        metric: str = "euclidean",
+        names: Sequence[str] | None = None,
+        origin: int = 0,
     ) -> Array:
         """Return each value less what the interpolant of the other samples gives there, shaped like the values.
 
-        In closed form, from one system (Rippa 1999); radius and tail are those of the fit to all samples.
+        In closed form, from one system (Rippa 1999); radius, span and tail are those of the fit to all samples.
         """
-        data = Samples.check(samples, values, metric, names)
-        errors = _system(self, data)[0].leave_one_out(data.values)
+        data = Samples.check(samples, values, metric, names, origin)
+        errors = data.in_given_order(_system(self, data).matrix.leave_one_out(data.values))
         undefined = np.flatnonzero(np.isnan(errors).any(axis=1))
         if len(undefined):
             raise SingularError(
@@ -90,7 +107,7 @@ class RBF:
         return data.as_given(errors)
 
 
-class _System(NamedTuple):
+class _Matrix(NamedTuple):
     """The symmetric system of an RBF and its tail, (M + T, M + T), scaled to entries of about 1, and its inverse."""
 
     matrix: Array
@@ -100,7 +117,7 @@ class _System(NamedTuple):
     samples: int
 
     @classmethod
-    def build(cls, kernel: str, gaps: Array, tail: Array, smoothing: float) -> _System:
+    def build(cls, kernel: str, gaps: Array, tail: Array, smoothing: float) -> _Matrix:
         """From distances over radius (M, M) and the columns of the tail (M, T); `unit` divides the kernels' weights."""
         block = KERNELS[kernel].value(gaps)
         block.flat[:: len(gaps) + 1] += KERNELS[kernel].sign * smoothing
@@ -135,21 +152,37 @@ class _System(NamedTuple):
         return np.asarray(self.solve(values)[: self.samples] / diagonal[:, None])
 
 
-def _system(settings: RBF, data: Samples) -> tuple[_System, Array, _Tail]:
-    """The system of `settings` on the samples, its radius (A,) and its tail."""
+class _System(NamedTuple):
+    """What solves for the weights: the matrix, the radius (A,), the tail, the span, and the samples (M, D) in it."""
+
+    matrix: _Matrix
+    radius: Array
+    tail: _Tail
+    span: Array | None
+    points: Array
+
+
+def _system(settings: RBF, data: Samples) -> _System:
+    """The system of `settings` on the samples."""
     axes = axis_count(data.points.shape[1], data.metric)
     radius = radius_per_axis(1.0 if settings.radius is None else settings.radius, axes)
     gaps = distances(data.points, data.points, data.metric, radius)
     if settings.smoothing == 0.0:
         data.check_apart(gaps)
-    tail = _tail_of(settings, data)
+    # Only these kernels grow with distance without end.
+    grows = settings.tail == "auto" and KERNELS[settings.kernel].tail == "linear"
+    span, points = span_of(data.points, data.metric, radius) if grows else None, data.points
+    if span is not None:
+        points = onto_span(points, points[0], span, data.metric, radius)
+        gaps = distances(points, points, data.metric, radius)
+    tail = _tail_of(settings, points, data.metric, radius)
     if settings.radius is None:
         chosen = _choose_radius(settings, gaps, tail.columns, data.values)
         radius, gaps = radius * chosen, gaps / chosen
-    system = _System.build(settings.kernel, gaps, tail.columns, settings.smoothing)
-    if not system.condition <= _CONDITION:
-        raise SingularError(_singular_message(settings, data, gaps, radius, system.condition))
-    return system, radius, tail
+    matrix = _Matrix.build(settings.kernel, gaps, tail.columns, settings.smoothing)
+    if not matrix.condition <= _CONDITION:
+        raise SingularError(_singular_message(settings, data, gaps, radius, matrix.condition))
+    return _System(matrix, radius, tail, span, points)
 
 
 def _singular_message(settings: RBF, data: Samples, gaps: Array, radius: Array, condition: float) -> str:
@@ -176,26 +209,27 @@ class _Tail(NamedTuple):
     weigh: Array
 
 
-def _tail_of(settings: RBF, data: Samples) -> _Tail:
-    """The tail of the settings, scaled to entries of at most 1."""
+def _tail_of(settings: RBF, points: Array, metric: str, radius: Array) -> _Tail:
+    """The tail of the settings, scaled to entries of at most about 1; `radius` (A,) makes the axes comparable."""
     name = KERNELS[settings.kernel].tail if settings.tail == "auto" else settings.tail or "none"
-    columns = tail_columns(data.points, data.points[0], name, data.metric)
-    extents = np.abs(columns).max(axis=0)
-    extents[extents == 0.0] = 1.0
-    columns = columns / extents
-    if name != "linear" or np.linalg.matrix_rank(columns, rtol=_FLAT) == columns.shape[1]:
-        return _Tail(name, columns, np.diag(1.0 / extents))
-    if settings.tail != "auto":
+    columns = tail_columns(points, points[0], name, metric)
+    if name != "linear":
+        return _Tail(name, columns, np.eye(columns.shape[1]))
+    units = np.repeat(radius, (columns.shape[1] - 1) // len(radius))
+    # One unit for all axes: rounding noise along one of them, scaled up to 1, would pass for a direction.
+    units = units * (float(np.abs(columns[:, 1:] / units).max()) or 1.0)
+    scaled = columns[:, 1:] / units
+    _, sizes, rows = np.linalg.svd(scaled - scaled.mean(axis=0), full_matrices=False)
+    least = (_SPREAD if settings.tail == "auto" else _FLAT) * max(float(sizes.max(initial=0.0)), 1e-300)
+    spanned = rows[sizes > least].T
+    if settings.tail != "auto" and spanned.shape[1] < len(units):
         raise SingularError(
-            f"tail 'linear' needs samples that span all {columns.shape[1] - 1} coordinates of the pose space, and "
+            f"tail 'linear' needs samples that span all {len(units)} coordinates of the pose space, and "
             f"these {len(columns)} do not; use tail='constant' or add samples off their common line or plane"
         )
-    _, sizes, rows = np.linalg.svd(columns[:, 1:], full_matrices=False)
-    spanned = rows[sizes > _FLAT * max(float(sizes[0]), 1e-300)].T
-    flat = np.column_stack([columns[:, 0], columns[:, 1:] @ spanned])
-    weigh = np.zeros((columns.shape[1], flat.shape[1]))
-    weigh[0, 0], weigh[1:, 1:] = 1.0, spanned / extents[1:, None]
-    return _Tail(name, flat, weigh)
+    weigh = np.zeros((len(units) + 1, spanned.shape[1] + 1))
+    weigh[0, 0], weigh[1:, 1:] = 1.0, spanned / units[:, None]
+    return _Tail(name, np.column_stack([columns[:, 0], scaled @ spanned]), weigh)
 
 
 def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) -> float:
@@ -213,7 +247,7 @@ def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) ->
         values = np.asarray(np.linalg.qr(values.T, mode="r")).T
 
     def score(radius: float, limit: float) -> float:
-        system = _System.build(settings.kernel, gaps / radius, columns, settings.smoothing)
+        system = _Matrix.build(settings.kernel, gaps / radius, columns, settings.smoothing)
         return float(np.nansum(system.leave_one_out(values) ** 2)) if system.condition < limit else math.inf
 
     strict, lenient = partial(score, limit=_CHOSEN_CONDITION), partial(score, limit=_CONDITION)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from posespace.check import floats
 from posespace.errors import InputError
@@ -21,17 +21,20 @@ class SingularError(InputError):
 
 
 class Samples(NamedTuple):
-    """Checked samples: points (M, D), values (M, C), and how they were given."""
+    """Checked samples: points (M, D), values (M, C), and how they were given; `order` (M,) is their given number."""
 
     points: Array
     values: Array
     metric: str
     names: Sequence[str] | None
     flat: bool
+    order: NDArray[np.int64]
 
     @classmethod
-    def check(cls, samples: ArrayLike, values: ArrayLike, metric: str, names: Sequence[str] | None) -> Samples:
-        """Check samples (M, D) and values (M, C) or (M,) as they were given."""
+    def check(
+        cls, samples: ArrayLike, values: ArrayLike, metric: str, names: Sequence[str] | None, origin: int = 0
+    ) -> Samples:
+        """Check samples (M, D) and values (M, C) or (M,) as they were given, and bring sample `origin` to the front."""
         points = np.array(floats("samples", samples, ("M", "D")), dtype=np.float64)
         if not points.size:
             raise InputError(f"samples: expected at least 1 with at least 1 axis, got shape {points.shape}")
@@ -40,7 +43,15 @@ class Samples(NamedTuple):
         given = floats("values", values, (len(points),) if flat else (len(points), "C"))
         if names is not None and len(names) != len(points):
             raise InputError(f"names: expected {len(points)}, one per sample, got {len(names)}")
-        return cls(points, np.array(given, dtype=np.float64).reshape(len(points), -1), metric, names, flat)
+        order = np.concatenate([[origin], np.delete(np.arange(len(points)), origin)])
+        rows = np.array(given, dtype=np.float64).reshape(len(points), -1)
+        return cls(points[order], rows[order], metric, names, flat, order)
+
+    def in_given_order(self, rows: Array) -> Array:
+        """Return rows (M, C) as the samples were given."""
+        given = np.empty_like(rows)
+        given[self.order] = rows
+        return given
 
     def as_given(self, columns: Array) -> Array:
         """Return (N, C) as it is, or its one column (N,) where the values came as (M,)."""
@@ -48,7 +59,8 @@ class Samples(NamedTuple):
 
     def name(self, index: int) -> str:
         """Return what a sample is called in a message."""
-        return str(index) if self.names is None else repr(self.names[index])
+        given = int(self.order[index])
+        return str(given) if self.names is None else repr(self.names[given])
 
     def check_apart(self, gaps: Array) -> None:
         """Raise where two samples lie at the same place, by the distances `gaps` (M, M) between them."""

@@ -38,6 +38,6 @@ def _step(skin: Skin, first: int, last: int, examples: Examples) -> list[tuple[I
     for layer in skin.layers:
         some = slice(first, min(last, layer.driver.components))
         if some.start < some.stop:
-            coordinates = layer.driver.coordinates(examples.motion, skin.rig.skeleton)[:, some]
+            coordinates = skin.coordinates(layer.driver, examples.motion)[:, some]
             found.append((layer.support, layer.basis[some], coordinates))
     return found

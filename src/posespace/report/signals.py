@@ -45,7 +45,7 @@ def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str
     rig, driver = skin.rig, layer.driver
     times = _times(motion)
     gap = MISSING * float(np.median(np.diff(times)))
-    values = factors * driver.interpolant(driver.space.coordinates(motion, rig.skeleton))
+    values = factors * skin.coordinates(driver, motion)
     shown = np.argsort(-energies(layer), kind="stable")[:MOST_LINES]
     lines = [
         Line(f"signal {signal + 1}", times, values[:, signal].tolist(), motion.names, look, gap)

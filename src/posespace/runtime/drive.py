@@ -17,6 +17,8 @@ from posespace.runtime.drive_tables import (
     CENTRES,
     COLUMNS,
     DIMENSIONS,
+    DIRECTIONS,
+    ENTRIES,
     EXTRA,
     FEATURES,
     FIRST_COLUMN,
@@ -27,6 +29,7 @@ from posespace.runtime.drive_tables import (
     KERNEL_NUMBERS,
     LINK,
     LINKED_TO,
+    NORM,
     ORDER,
     ORIENTED,
     PARENT,
@@ -36,10 +39,12 @@ from posespace.runtime.drive_tables import (
     SAMPLES,
     SHIFT,
     SLOTS,
+    SPAN,
     STRETCH,
     TAIL,
     TRANSFORM,
     TURN,
+    VERTICES,
     WEIGHTS,
     DriveTables,
 )
@@ -96,6 +101,10 @@ def drive(
     for which in range(interpolants):
         _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
     world[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
+    entries, lengths = pointer(tables.entries), pointer(tables.lengths)
+    for which in range(interpolants):
+        head = after(heads, HEAD * which)
+        _bound(head, numbers, entries, lengths, after(found, head[FIRST_COLUMN]))
 
 
 @relaxed
@@ -174,17 +183,24 @@ def _interpolate(
 ) -> None:  # pragma: no cover - compiled
     """Write an interpolant's columns."""
     own, samples, extra = after(slots, head[SLOTS]), head[SAMPLES], after(numbers, head[EXTRA])
-    _squares(head, own, numbers, features, 1.0, terms)
+    place = after(terms, samples + head[TAIL])
+    for k in range(head[DIMENSIONS]):
+        place[k] = features[own[k]]
+    if head[DIRECTIONS] >= 0:
+        if head[ROTATIONS]:
+            _onto_axes(head, numbers, place, terms)
+        else:
+            _onto_span(head, numbers, place, terms)
+    _squares(head, numbers, place, terms)
     if head[KERNEL] == _SHEPARD:
         _shares(samples, extra[0], extra[1], terms)
     else:
-        within = 1.0
         if terms[0] > extra[0]:
             # Beyond its reach from the first sample: the place at that distance in the same direction.
-            within = math.sqrt(extra[0] / terms[0])
-            _squares(head, own, numbers, features, within, terms)
+            _toward(head, numbers, math.sqrt(extra[0] / terms[0]), place)
+            _squares(head, numbers, place, terms)
         _radial(head[KERNEL], samples, terms)
-        _tail(head, own, numbers, features, within, terms)
+        _tail(head, numbers, place, terms)
     _weigh(
         samples + head[TAIL],
         head[COLUMNS],
@@ -195,50 +211,98 @@ def _interpolate(
 
 
 @relaxed
-def _squares(
-    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, within: float, terms: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Write the squared distances from an interpolant's samples, of the features or of a place `within` their way.
+def _onto_span(head: Pointer, numbers: Pointer, place: Pointer, along: Pointer) -> None:  # pragma: no cover - compiled
+    """Move a place to the nearest one in the span of an interpolant's samples; `along` is overwritten."""
+    count, dimensions, directions = head[SAMPLES], head[DIMENSIONS], head[DIRECTIONS]
+    radii, centres, span = after(numbers, head[RADII]), after(numbers, head[CENTRES]), after(numbers, head[SPAN])
+    for row in range(directions):
+        along[row] = 0.0
+        for k in range(dimensions):
+            along[row] += span[row * dimensions + k] * radii[k] * (place[k] - centres[k * count])
+    for k in range(dimensions):
+        total = 0.0
+        for row in range(directions):
+            total += along[row] * span[row * dimensions + k]
+        place[k] = centres[k * count] + total / radii[k]
 
-    Ways start at the first sample.
-    """
+
+@relaxed
+def _onto_axes(head: Pointer, numbers: Pointer, place: Pointer, along: Pointer) -> None:  # pragma: no cover - compiled
+    """Move rotations to the nearest ones whose axes, as seen from the first sample, are in the span of the samples'."""
+    count, joints, directions = head[SAMPLES], head[DIMENSIONS] // TURN, head[DIRECTIONS]
+    centres, span = after(numbers, head[CENTRES]), after(numbers, head[SPAN])
+    for row in range(directions):
+        along[row] = 0.0
+    for joint in range(joints):
+        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
+        p, q, r, s = own[0], own[count], own[2 * count], own[3 * count]
+        x, y, z, w = turn[0], turn[1], turn[2], turn[3]
+        side = -1.0 if s * w + p * x + q * y + r * z < 0.0 else 1.0
+        i = side * (s * x - p * w - q * z + r * y)
+        j = side * (s * y + p * z - q * w - r * x)
+        k = side * (s * z - p * y + q * x - r * w)
+        for row in range(directions):
+            axis = after(span, 3 * (row * joints + joint))
+            along[row] += axis[0] * i + axis[1] * j + axis[2] * k
+    for joint in range(joints):
+        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
+        p, q, r, s = own[0], own[count], own[2 * count], own[3 * count]
+        x, y, z = 0.0, 0.0, 0.0
+        for row in range(directions):
+            axis = after(span, 3 * (row * joints + joint))
+            x, y, z = x + along[row] * axis[0], y + along[row] * axis[1], z + along[row] * axis[2]
+        # What several joints share may come out as more than a half turn of one of them.
+        size = max(math.sqrt(x * x + y * y + z * z), 1.0)
+        x, y, z = x / size, y / size, z / size
+        w = math.sqrt(max(1.0 - x * x - y * y - z * z, 0.0))
+        turn[0] = s * x + p * w + q * z - r * y
+        turn[1] = s * y - p * z + q * w + r * x
+        turn[2] = s * z + p * y - q * x + r * w
+        turn[3] = s * w - p * x - q * y - r * z
+
+
+@relaxed
+def _squares(head: Pointer, numbers: Pointer, place: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
+    """Write the squared distances of a place from an interpolant's samples."""
     count, dimensions = head[SAMPLES], head[DIMENSIONS]
     radii, centres = after(numbers, head[RADII]), after(numbers, head[CENTRES])
     for m in range(count):
         terms[m] = 0.0
     if not head[ROTATIONS]:
         for k in range(dimensions):
-            scale, own = radii[k], after(centres, k * count)
-            here = own[0] + within * (features[slots[k]] - own[0])
+            scale, own, here = radii[k], after(centres, k * count), place[k]
             for m in range(count):
                 gap = (here - own[m]) * scale
                 terms[m] += gap * gap
         return
     for joint in range(dimensions // TURN):
-        scale, own = radii[joint] ** 2, after(centres, TURN * joint * count)
-        x, y, z, w = _toward(after(slots, TURN * joint), features, own, count, within)
+        scale, own, turn = radii[joint] ** 2, after(centres, TURN * joint * count), after(place, TURN * joint)
+        x, y, z, w = turn[0], turn[1], turn[2], turn[3]
         for m in range(count):
             dot = x * own[m] + y * own[count + m] + z * own[2 * count + m] + w * own[3 * count + m]
             terms[m] += scale * _square_angle(max(0.0, 2.0 - 2.0 * abs(dot)))
 
 
 @relaxed
-def _toward(
-    slots: Pointer, features: Pointer, centres: Pointer, count: int, within: float
-) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
-    """A rotation among the features, or `within` its way from the first sample's."""
-    x, y, z, w = features[slots[0]], features[slots[1]], features[slots[2]], features[slots[3]]
-    if within >= 1.0:
-        return x, y, z, w
-    p, q, r, s = centres[0], centres[count], centres[2 * count], centres[3 * count]
-    dot = x * p + y * q + z * r + w * s
-    side = -1.0 if dot < 0.0 else 1.0
-    angle = math.acos(min(side * dot, 1.0))
-    sine = math.sin(angle)
-    if sine <= 1e-9:
-        return x, y, z, w
-    kept, taken = math.sin((1.0 - within) * angle) / sine, side * math.sin(within * angle) / sine
-    return kept * p + taken * x, kept * q + taken * y, kept * r + taken * z, kept * s + taken * w
+def _toward(head: Pointer, numbers: Pointer, within: float, place: Pointer) -> None:  # pragma: no cover - compiled
+    """Move a place `within` its way, 0 to 1, from an interpolant's first sample."""
+    count, dimensions, centres = head[SAMPLES], head[DIMENSIONS], after(numbers, head[CENTRES])
+    if not head[ROTATIONS]:
+        for k in range(dimensions):
+            place[k] = centres[k * count] + within * (place[k] - centres[k * count])
+        return
+    for joint in range(dimensions // TURN):
+        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
+        dot = 0.0
+        for k in range(TURN):
+            dot += turn[k] * own[k * count]
+        side = -1.0 if dot < 0.0 else 1.0
+        angle = math.acos(min(side * dot, 1.0))
+        sine = math.sin(angle)
+        if sine > 1e-9:
+            kept, taken = math.sin((1.0 - within) * angle) / sine, side * math.sin(within * angle) / sine
+            for k in range(TURN):
+                turn[k] = kept * own[k * count] + taken * turn[k]
 
 
 @inlined
@@ -274,17 +338,14 @@ def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cove
 
 
 @relaxed
-def _tail(
-    head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, within: float, terms: Pointer
-) -> None:  # pragma: no cover - compiled
+def _tail(head: Pointer, numbers: Pointer, place: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
     """Write the terms of the polynomial after those of the samples; it is centred on the first sample."""
     count, tail, centre = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
     if tail > 0:
         terms[count] = 1.0
     if head[ROTATIONS]:
         for joint in range((tail - 1) // TURN):
-            own = after(centre, TURN * joint * count)
-            turn = _toward(after(slots, TURN * joint), features, own, count, within)
+            own, turn = after(centre, TURN * joint * count), after(place, TURN * joint)
             agree = 0.0
             for k in range(TURN):
                 agree += turn[k] * own[k * count]
@@ -293,7 +354,40 @@ def _tail(
                 terms[count + 1 + TURN * joint + k] = value - own[k * count]
         return
     for k in range(tail - 1):
-        terms[count + 1 + k] = within * (features[slots[k]] - centre[k * count])
+        terms[count + 1 + k] = place[k] - centre[k * count]
+
+
+@relaxed
+def _bound(
+    head: Pointer, numbers: Pointer, entries: Pointer, lengths: Pointer, coordinates: Pointer
+) -> None:  # pragma: no cover - compiled
+    """Scale an interpolant's columns so that no vertex is displaced beyond its limit; see `posespace.bound`."""
+    columns, vertices = head[COLUMNS], head[VERTICES]
+    if vertices == 0 or (head[NORM] >= 0 and _norm(columns, after(numbers, head[NORM]), coordinates) <= 1.0):
+        return
+    starts = after(entries, head[ENTRIES])
+    which = after(starts, vertices + 1 - starts[0])
+    largest = 1.0
+    for vertex in range(vertices):
+        x, y, z = 0.0, 0.0, 0.0
+        for entry in range(starts[vertex], starts[vertex + 1]):
+            amount, length = coordinates[which[entry]], after(lengths, 3 * entry)
+            x, y, z = x + amount * length[0], y + amount * length[1], z + amount * length[2]
+        largest = max(largest, x * x + y * y + z * z)
+    for k in range(columns):
+        coordinates[k] /= math.sqrt(largest)
+
+
+@relaxed
+def _norm(columns: int, norm: Pointer, coordinates: Pointer) -> float:  # pragma: no cover - compiled
+    """The squared length of a matrix times the coordinates."""
+    square = 0.0
+    for row in range(columns):
+        total = 0.0
+        for k in range(columns):
+            total += norm[row * columns + k] * coordinates[k]
+        square += total * total
+    return square
 
 
 @relaxed

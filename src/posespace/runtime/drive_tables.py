@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats
+from posespace.bound import Bound
+from posespace.check import Floats, Floats32
 from posespace.interpolate.distances import axis_count, unit_quaternions
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS, TAILS
@@ -17,6 +18,7 @@ from posespace.layer import Driver
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
+from posespace.runtime.bound_entries import bound_entries
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 from posespace.spaces import PoseSpace
@@ -43,7 +45,8 @@ LINK = 5
 FRAME, STRETCH, BIND, REST, AXES, FRAME_TURN, OFFSET, JOINT = 0, 12, 21, 33, 37, 46, 50, 53
 # Columns of `DriveTables.heads`, and how many there are.
 KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, EXTRA = range(12)
-HEAD = 12
+DIRECTIONS, SPAN, NORM, VERTICES, ENTRIES = range(12, 17)
+HEAD = 17
 
 
 class DriveTables(NamedTuple):
@@ -59,9 +62,13 @@ class DriveTables(NamedTuple):
     heads : (I, HEAD) a row per interpolant: its KERNEL, whether its distance is between ROTATIONS, the terms of its
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
         begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and EXTRA: Shepard's power and
-        reach, or the square of a kernel's reach
+        reach, or the square of a kernel's reach; how many DIRECTIONS its SPAN has (-1: all) and where that begins; where
+        the NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
     slots : where in the features each dimension is found
     numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
+    entries : for the bound of each interpolant, where the entries of each of its vertices begin and the last ones end,
+        then the column of each entry in the interpolant's result; entries are counted over all interpolants
+    lengths : (3 E,) float32, of each entry the displacement per unit of its column, over the limit of the vertex
     """
 
     links: NDArray[np.int64]
@@ -69,6 +76,8 @@ class DriveTables(NamedTuple):
     heads: NDArray[np.int64]
     slots: NDArray[np.int64]
     numbers: Floats
+    entries: NDArray[np.int64]
+    lengths: Floats32
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +101,15 @@ class Drive:
 
     @property
     def scratch(self) -> int:
-        """How many numbers `drive` needs: transforms and rotations to the world, features, terms of an interpolant.
+        """How many numbers `drive` needs: transforms and rotations to the world, features, then of an interpolant its
+        terms and where the pose lies in its space.
 
         The last one says how many of the numbers it gave are beyond `check.LARGEST`.
         """
         heads = self.tables.heads
         terms = int((heads[:, SAMPLES] + heads[:, TAIL]).max(initial=0))
-        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms + 1
+        place = int(heads[:, DIMENSIONS].max(initial=0))
+        return (TRANSFORM + TURN + FEATURES) * len(self.tables.links) + len(self.controls) + terms + place + 1
 
     @property
     def pose_size(self) -> int:
@@ -136,7 +147,7 @@ def drive_of(skin: Skin) -> Drive:
     ids = [id(driver) for driver in skin.drivers]
     starts = dict(zip(ids, np.cumsum([0, *counts])[:-1].tolist(), strict=True))
     return Drive(
-        _tables(skin.rig, skin.drivers, skin.control_names),
+        _tables(skin),
         skin.control_names,
         sum(counts),
         tuple((starts[id(layer.driver)], starts[id(layer.normal_driver or layer.driver)]) for layer in skin.layers),
@@ -144,10 +155,13 @@ def drive_of(skin: Skin) -> Drive:
     )
 
 
-def _tables(rig: Rig, drivers: Sequence[Driver], controls: tuple[str, ...]) -> DriveTables:
-    links, joints = _joints(rig, drivers)
-    heads, slots, numbers = _samples(drivers, rig.skeleton, controls)
-    return DriveTables(links, joints, heads, slots, numbers)
+def _tables(skin: Skin) -> DriveTables:
+    links, joints = _joints(skin.rig, skin.drivers)
+    bounds = [skin.bounds[id(driver)] for driver in skin.drivers]
+    heads, slots, numbers = _samples(skin.drivers, bounds, skin.rig.skeleton, skin.control_names)
+    flat = bound_entries(bounds)
+    heads[:, VERTICES], heads[:, ENTRIES] = flat.vertices, flat.starts
+    return DriveTables(links, joints, heads, slots, numbers, flat.entries, flat.lengths)
 
 
 def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Floats]:
@@ -173,13 +187,13 @@ def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Flo
 
 
 def _samples(
-    drivers: Sequence[Driver], skeleton: Skeleton, controls: tuple[str, ...]
+    drivers: Sequence[Driver], bounds: Sequence[Bound], skeleton: Skeleton, controls: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     heads: list[tuple[int, ...]] = []
     slots: list[int] = []
     numbers: list[Floats] = []
     length, column = 0, 0
-    for driver in drivers:
+    for driver, bound in zip(drivers, bounds, strict=True):
         made = driver.interpolant
         samples, dimensions = made.centres.shape
         turning = made.metric == "rotation"
@@ -190,12 +204,16 @@ def _samples(
             kernel, tail = KERNEL_NUMBERS[made.kernel], (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
             # A kernel has no power: in its place stands the square of its reach.
             radii, weights, powers = made.radius, made.weights, (min(made.reach, _FAR) ** 2, 0.0)
+            span = made.span
         else:
             kernel, tail, powers = KERNEL_NUMBERS["shepard"], 0, (made.power, made.reach)
-            radii, weights = np.ones(axis_count(dimensions, made.metric)), made.values
-        parts = (1 / radii, _by_column(centres), _by_column(weights), np.array(powers))
+            radii, weights, span = np.ones(axis_count(dimensions, made.metric)), made.values, None
+        spanned, norm = (np.zeros(0) if each is None else each for each in (span, bound.norm))
+        parts = (1 / radii, _by_column(centres), _by_column(weights), np.array(powers), spanned, norm)
         at = (length + np.cumsum([0, *(part.size for part in parts)])).tolist()
-        heads.append((kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:-1]))
+        head = (kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:4])
+        directions, tested = -1 if span is None else len(span), -1 if bound.norm is None else at[5]
+        heads.append((*head, directions, at[4], tested, 0, 0))
         slots += _slots(driver.space, skeleton, controls)
         numbers += [part.ravel() for part in parts]
         length, column = at[-1], column + made.columns

@@ -238,7 +238,9 @@ def _left_one_out(term: Term, values: Floats) -> Floats:
     """What is not predicted (M, K) of each node from the others; all of it where the others say nothing."""
     assert isinstance(term.domain, Domain)
     try:
-        return term.settings.leave_one_out(term.domain.places, values, term.domain.space.metric)
+        return term.settings.leave_one_out(
+            term.domain.places, values, term.domain.space.metric, origin=len(term.domain.nodes)
+        )
     except SingularError:
         return values
 

@@ -64,8 +64,8 @@ class Domain:
         """Return the driver that gives `values` (M, C) at the nodes and zero at the anchors."""
         padded = np.concatenate([values, np.zeros((len(self.anchors), values.shape[1]))])
         names = [f"{self.name} #{k}" for k in range(len(padded))]
-        made = settings.fit(self.places, padded, self.space.metric, names)
-        return Driver(self.space, made.held(len(self.nodes), HELD))
+        made = settings.fit(self.places, padded, self.space.metric, names, origin=len(self.nodes))
+        return Driver(self.space, made.held(HELD))
 
     def cardinal(self, settings: RBF) -> RBFInterpolant:
         """Return the interpolant that gives (M,) how much of each node's value the term has at a place."""

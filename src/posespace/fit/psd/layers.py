@@ -120,14 +120,15 @@ def at_all_samples(
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
     """The interpolant through `values` (M, C), or as near to them as a sound system comes: see `STEPS`."""
+    origin = _middle(plan) if plan.rest is None else plan.rest
     for smoothing in (settings.smoothing, *STEPS):
         try:
-            made = replace(settings, smoothing=smoothing).fit(plan.centres, values, plan.space.metric, names)
+            made = replace(settings, smoothing=smoothing).fit(plan.centres, values, plan.space.metric, names, origin)
         except SingularError as error:
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made.held(_middle(plan) if plan.rest is None else plan.rest, HELD)
+        return made.held(HELD)
     raise AssertionError
 
 

@@ -134,7 +134,11 @@ def _driver(fields: Fields, numbers: Array, skeleton: Skeleton, controls: Names)
     axes = len(space.names) if kind == "joint" else space.dimensions
     radius = _slice(fields, numbers, fields.integer("radius"), (axes,))
     reach = fields.number("reach") if "reach" in fields else math.inf
-    made: Interpolant = RBFInterpolant(kernel, space.metric, tail, radius, centres, weights, reach)
+    span = None
+    if "span" in fields:
+        place, directions = _pair(fields, "span")
+        span = _slice(fields, numbers, place, (directions, 3 * axes if kind == "joint" else axes))
+    made: Interpolant = RBFInterpolant(kernel, space.metric, tail, radius, centres, weights, reach, span)
     return Driver(space, made)
 
 

@@ -101,10 +101,11 @@ def _drive_many(
 
     It is apart from the loops over blocks, so that each is compiled once.
     """
-    links, joints, heads, slots, numbers = tables
+    links, joints, heads, slots, numbers, entries, lengths = tables
     scratch, palette, coordinates, factors, halves = frames
     for k in prange(len(poses)):
-        drive(DriveTables(links, joints, heads, slots, numbers), poses[k], scratch[k], palette[k], coordinates[k])
+        own = DriveTables(links, joints, heads, slots, numbers, entries, lengths)
+        drive(own, poses[k], scratch[k], palette[k], coordinates[k])
         frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
         units[k, 0], exact[k, 0] = factor(scales, bounds, 0, frame)
         units[k, 1], exact[k, 1] = factor(normal_scales, normal_bounds, 1, frame)

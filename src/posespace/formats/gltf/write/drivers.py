@@ -102,6 +102,7 @@ def _driver(driver: Driver, skin: Skin, numbers: _Numbers) -> Json:
     if isinstance(made, RBFInterpolant):
         json |= {"kernel": made.kernel, "tail": made.tail, "radius": numbers.put(made.radius)}
         json |= {} if made.reach == math.inf else {"reach": made.reach}
+        json |= {} if made.span is None else {"span": [numbers.put(made.span), len(made.span)]}
         json["weights"] = [numbers.put(made.weights), made.columns]
     else:
         json |= {"kernel": "shepard", "power": made.power, "reach": made.reach}

@@ -216,5 +216,4 @@ def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:
 
 
 def _coordinates(driver: Driver, motion: Motion, skin: Skin) -> Floats:
-    values: Floats = driver.interpolant(driver.space.coordinates(motion, skin.rig.skeleton))
-    return values.reshape(len(motion), -1)
+    return skin.coordinates(driver, motion)

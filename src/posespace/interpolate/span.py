@@ -1,0 +1,59 @@
+"""The span of samples: the directions of a pose space that some sample lies along, as seen from the first one.
+
+A function that grows with distance would grow beside its samples too, in directions that none of them says anything
+about. Where it is called at the nearest point of the span instead, it is constant along those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posespace.interpolate.distances import Array, distances
+from posespace.rotations import inverse, multiply, same_side
+
+_SPREADS = (0.05, 1e-3)
+"""Samples lie along a direction if they spread by this fraction of their largest spread; by the second, if taking less
+for none brings samples together that were apart."""
+
+_APART = 0.5
+
+
+def span_of(points: Array, metric: str, radius: Array) -> Array | None:
+    """Return (K, A) orthonormal directions that the samples (M, D) span from the first one; None where these are all.
+
+    A is D, over the `radius` (D,); for the metric "rotation" three per joint.
+    """
+    seen = relative(points, points[0], metric, radius)
+    _, sizes, rows = np.linalg.svd(seen, full_matrices=False)
+    largest = float(sizes.max(initial=0.0))
+    before = distances(points, points, metric, radius)
+    for spread in _SPREADS:
+        span = rows[sizes > spread * largest] if largest > 0 else rows[:0]
+        after = distances(*2 * (onto_span(points, points[0], span, metric, radius),), metric, radius)
+        if (after >= _APART * before).all():
+            break
+    return None if len(span) == seen.shape[1] else span
+
+
+def onto_span(points: Array, origin: Array, span: Array, metric: str, radius: Array) -> Array:
+    """Return the nearest points (Q, D) to others in the span (K, A) of samples, the first of which is `origin` (D,)."""
+    along = relative(points, origin, metric, radius) @ span.T @ span
+    if metric != "rotation":
+        return np.asarray(origin + along * radius)
+    axes = along.reshape(len(points), -1, 3)
+    # What several joints share may come out as more than a half turn of one of them.
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=2, keepdims=True), 1.0)
+    real = np.sqrt(np.maximum(1.0 - np.square(axes).sum(axis=2, keepdims=True), 0.0))
+    return multiply(origin.reshape(-1, 4), np.concatenate([axes, real], axis=2)).reshape(points.shape)
+
+
+def relative(points: Array, origin: Array, metric: str, radius: Array) -> Array:
+    """Return (Q, A) where points (Q, D) lie as seen from `origin` (D,).
+
+    Of a rotation these are the x, y and z of its quaternion: its axis, as long as the sine of half its angle. That goes
+    to the same limit from both sides of a half turn, where the angle jumps.
+    """
+    if metric != "rotation":
+        return np.asarray((points - origin) / radius)
+    seen = multiply(inverse(origin.reshape(-1, 4)), points.reshape(len(points), -1, 4))
+    return same_side(seen)[..., :3].reshape(len(points), -1)
