@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,22 @@ def test_packages_for_node_run_no_scripts_of_their_own(name: str) -> None:
     lines = [line for line in (ROOT / name).read_text().splitlines() if re.search(r"\bnpm\b.*\bci\b", line)]
     assert lines
     assert all("--ignore-scripts" in line for line in lines)
+
+
+def test_the_licence_of_every_requirement_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\|([^|]*)\|$", (ROOT / "docs" / "licences.md").read_text(), re.MULTILINE)
+    for name in (re.split(r"[\[<>=]", each)[0] for each in needed):
+        (licence,) = [licence for packages, licence in rows if f"`{name}`" in packages]
+        said = metadata.metadata(name)
+        words = " ".join([said.get("License-Expression", ""), *(said.get_all("Classifier") or [])])
+        for family in ("LGPL", "MIT", "BSD", "Apache", "TOST", "MPL", "AGPL"):
+            if family in words:
+                assert family in licence, f"{name}: {words}"
 
 
 @pytest.mark.slow
