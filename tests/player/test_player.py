@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.played import FITS, assert_same, exported, poses_of, rows, twenty
+from scipy.spatial.transform import Rotation
 
 import posespace as ps
 
@@ -43,6 +44,26 @@ def test_compressed_files_play_the_same(
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
     assert_same(skin, motion, made["found"], degrees=2.0)
+
+
+def test_joints_linked_elsewhere_are_seen_from_there(
+    page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    train, _ = arm
+    parents = train.rig.skeleton.parents
+    links = np.array([-1, *np.maximum(parents[1:] - 1, 0)], np.int32)
+    assert (links[1:] != parents[1:]).any()
+    linked = replace(train.rig, skeleton=replace(train.rig.skeleton, links=links))
+    skin = ps.EigenSkin(normals="shared").fit(replace(train, rig=linked))
+    driving = {joint for driver in skin.drivers for joint in driver.space.joints(skin.rig.skeleton)}
+    assert driving & set(skin.rig.skeleton.parts.rerouted.tolist())
+    # All joints turn: what a joint is seen from must matter.
+    turns = Rotation.random(5 * len(parents), rng=np.random.default_rng(0)).as_quat().reshape(5, -1, 4)
+    motion = ps.Motion.from_poses([ps.Pose(turn) for turn in turns])
+    given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
+    made = page.evaluate("([file, poses]) => capture(file, poses)", given)
+    assert made["errors"] == []
+    assert_same(skin, motion, made["found"])
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one driver", "many coordinates"])
