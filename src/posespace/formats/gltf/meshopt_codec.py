@@ -241,22 +241,22 @@ def _three(
         at += 1
         state[0] = 0 if pair == 0 else state[0]
     codes = (0 if code < 0xFF else 15, pair >> 4, pair & 15)
-    found = np.zeros(3, np.int64)
+    corners = np.zeros(3, np.int64)
     for k in range(3):
         if codes[k] == 0:
-            found[k] = state[0]
+            corners[k] = state[0]
             state[0] += 1
         elif codes[k] < 15:
-            found[k] = recent[(state[3] - codes[k]) & 15]
+            corners[k] = recent[(state[3] - codes[k]) & 15]
     for k in range(3):
         if codes[k] == 15:
             value, at = _number(data, at)
             state[1] = (state[1] + _signed(value)) & 0xFFFFFFFF
-            found[k] = state[1]
+            corners[k] = state[1]
     for k in range(3):
         if codes[k] in (0, 15):
-            _keep_vertex(recent, state, found[k])
-    return found[0], found[1], found[2], at
+            _keep_vertex(recent, state, corners[k])
+    return corners[0], corners[1], corners[2], at
 
 
 @_compiled

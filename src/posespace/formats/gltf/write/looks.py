@@ -40,10 +40,19 @@ def look_objects(output: Output, look: Look | None) -> Json:
                 samplers.append(texture["sampler"])
             textures[-1]["sampler"] = samplers.index(texture["sampler"])
     used = [*extensions_of(look.materials), *([_WEBP] if "image/webp" in kinds else [])]
-    materials = [each | ({"name": shader_name(each["name"])} if "name" in each else {}) for each in look.materials]
-    found: Json = {"materials": materials, "textures": textures, "samplers": samplers, "images": images}
+    found: Json = {
+        "materials": [_named(material) for material in look.materials],
+        "textures": textures,
+        "samplers": samplers,
+        "images": images,
+    }
     found |= {"extensionsUsed": used, "extensionsRequired": [_WEBP] if _WEBP in used else []}
     return {key: values for key, values in found.items() if values}
+
+
+def _named(material: Json) -> Json:
+    """The material with a name that is no code in a shader."""
+    return {**material, "name": shader_name(material["name"])} if "name" in material else material
 
 
 def look_attributes(output: Output, look: Look, rows: slice, place: Placement) -> Json:
