@@ -1,8 +1,8 @@
 """The player in a browser: its packed shader against three.js's own morph targets, and the demo's page.
 
 Both draw the same skin, the built-in hand of 28k vertices with normals, in the same page, taking turns; graphics are in
-software. Run: uv run python benchmarks/browser.py [--json] [--pictures FOLDER]. It needs Chromium, Node and `npm ci` in
-the folder player.
+software. Run: uv run python benchmarks/browser.py [--json] [--pictures FOLDER]. It needs Chromium, Node and
+`npm ci --ignore-scripts` in the folder player.
 """
 
 from __future__ import annotations

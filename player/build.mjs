@@ -1,5 +1,6 @@
 /** Builds the package into dist/ and the page into one HTML file: `node build.mjs [page.html]`. */
 
+import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -37,9 +38,16 @@ async function buildPage() {
   const part = (name) => readFileSync(join(here, "page", name), "utf8");
   // A script ends at the first closing tag, wherever it stands.
   const script = made.outputFiles[0].text.replaceAll("</script", "<\\/script");
-  const page = part("page.html").replace("/*STYLE*/", () => part("page.css")).replace("/*SCRIPT*/", () => script);
+  const style = part("page.css");
+  const pieces = { "/*STYLE*/": style, "/*SCRIPT*/": script, "/*STYLE-HASH*/": hashed(style), "/*SCRIPT-HASH*/": hashed(script) };
+  const page = part("page.html").replace(/\/\*(STYLE|SCRIPT)(-HASH)?\*\//g, (place) => pieces[place]);
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, page);
+}
+
+/** What the page's policy allows: this text and no other. */
+function hashed(text) {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
 await buildPackage();

@@ -68,7 +68,7 @@ def node() -> Runner:
     """Runs a script of `player/tests`; returns what it prints."""
     player = ROOT / "player"
     if not shutil.which("node") or not (player / "node_modules" / "three").is_dir():
-        absent("node", "no Node, or no packages for it; run npm ci in the folder player")
+        absent("node", "no Node, or no packages for it; run npm ci --ignore-scripts in the folder player")
 
     def run(script: str, *arguments: str | Path) -> str:
         command = ["node", player / "tests" / script, *arguments]

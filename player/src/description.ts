@@ -8,6 +8,9 @@ import { Fields } from "./fields.js";
 export const EXTENSION = "POSESPACE_drivers";
 const VERSION = 1;
 
+/** Numbers that all drivers may read for a pose beside those of the file: many drivers may share a few of these. */
+const MOST_SHARED = 2 ** 22;
+
 export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
 export const KERNELS = [
   "gaussian",
@@ -113,6 +116,7 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   const joints = every.map((joint) => readJoint(joint, nodes, every.length));
   const controls = fields.texts("controls");
   const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
+  checkWork(drivers, pool.length + MOST_SHARED);
   const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
   const unit = fields.number("unit");
   if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
@@ -128,11 +132,20 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   return { joints, controls, drivers, layers, unit, grid, starts, coordinates, componentOf: Int32Array.from(componentOf) };
 }
 
-/** Read the extension of a mesh of so many targets: which component each of them is. */
-export function readTargetList(json: unknown, description: Description, count: number): Target[] {
+/** Throws where drivers read more than `most` numbers for a pose: a short file could keep a player busy for ever. */
+function checkWork(drivers: Driver[], most: number): void {
+  const total = drivers.reduce((sum, { centres, weights }) => sum + centres.length + weights.length, 0);
+  if (total > most) throw new Error(`${EXTENSION}: drivers: expected at most ${most} numbers for a pose, got ${total}`);
+}
+
+/** Read the extension of a mesh whose primitives have so many targets each: which component each target is. */
+export function readTargetList(json: unknown, description: Description, counts: number[]): Target[] {
   const fields = new Fields(json, `${EXTENSION} of a mesh`);
   const rows = fields.parts("targets");
-  if (rows.length !== count) throw new Error(`${fields.where}: targets: expected the ${count} of the mesh`);
+  counts.forEach((count, k) => {
+    if (rows.length === count) return;
+    throw new Error(`${fields.where}: targets: expected ${count} as in primitive ${k}, got ${rows.length}`);
+  });
   return rows.map((row) => readTarget(row, description));
 }
 

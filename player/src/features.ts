@@ -10,13 +10,16 @@ import type { Features } from "./drive.js";
 export const TOP = "posespaceTop";
 
 const turn = new Quaternion();
+const back = new Quaternion();
 const place = new Vector3();
-const matrix = new Matrix4();
+const away = new Vector3();
 
 /** Reads the joints' own transforms, so that it does not matter who moved them, or whether matrices are up to date. */
 export class Skeleton {
   readonly features: Features;
-  private readonly chains: Object3D[][];
+  private readonly world = new World();
+  /** Of each joint, its number in `world`; only joints that are linked elsewhere, and those they are linked to, have one. */
+  private readonly numbers: number[] = [];
 
   constructor(
     private readonly description: Description,
@@ -28,14 +31,18 @@ export class Skeleton {
       shifts: new Float64Array(3 * joints.length),
       controls: new Float64Array(controls.length),
     };
-    this.chains = bones.map(chainOf);
-    joints.forEach((joint, k) => this.features.turns.set(joint.rest, 4 * k));
+    joints.forEach(({ link, own, rest }, k) => {
+      this.features.turns.set(rest, 4 * k);
+      if (link < 0 || own) return;
+      for (const joint of [k, link]) this.numbers[joint] = this.world.add(bones[joint]);
+    });
   }
 
   /** Write the features of the bones as they are now. */
   update(): void {
     const { turns, shifts } = this.features;
     const { unit } = this.description;
+    this.world.update();
     this.description.joints.forEach(({ link, own, origin }, k) => {
       if (link < 0) return;
       const bone = this.bones[k];
@@ -43,7 +50,7 @@ export class Skeleton {
         turn.copy(bone.quaternion);
         place.copy(bone.position);
       } else {
-        seenFrom(this.chains[k], this.chains[link]);
+        this.world.see(this.numbers[k], this.numbers[link]);
       }
       turns.set([turn.x, turn.y, turn.z, turn.w], 4 * k);
       place.toArray().forEach((value, i) => (shifts[3 * k + i] = (value - origin[i]) / unit));
@@ -51,26 +58,48 @@ export class Skeleton {
   }
 }
 
-/** Write to `turn` and `place` how a bone is turned and where it is, seen from another; scale does not turn. */
-function seenFrom(own: Object3D[], link: Object3D[]): void {
-  const back = orientation(link).invert();
-  turn.copy(back).multiply(orientation(own));
-  place.copy(position(own)).sub(position(link)).applyQuaternion(back);
-}
+/** Rotations and matrices of bones and of all that is above them in the file; each is computed once, however many share it. */
+class World {
+  /** Those above come first. */
+  private readonly objects: Object3D[] = [];
+  private readonly above: number[] = [];
+  private readonly turns: Quaternion[] = [];
+  private readonly matrices: Matrix4[] = [];
+  private readonly numbers = new Map<Object3D, number>();
 
-/** A bone and all that is above it in the file, from the top down to the bone. */
-function chainOf(bone: Object3D): Object3D[] {
-  const chain: Object3D[] = [];
-  for (let each: Object3D | null = bone; each && !each.userData[TOP]; each = each.parent) chain.push(each);
-  return chain.reverse();
-}
+  /** Return the number of a bone, which is new if it was not asked for before. */
+  add(bone: Object3D): number {
+    const chain: Object3D[] = [];
+    let top: Object3D | null = bone;
+    for (; top && !top.userData[TOP] && !this.numbers.has(top); top = top.parent) chain.push(top);
+    let number = (top && this.numbers.get(top)) ?? -1;
+    for (const object of chain.reverse()) {
+      this.above.push(number);
+      number = this.objects.push(object) - 1;
+      this.numbers.set(object, number);
+      this.turns.push(new Quaternion());
+      this.matrices.push(new Matrix4());
+    }
+    return number;
+  }
 
-function orientation(chain: Object3D[]): Quaternion {
-  return chain.reduce((all, each) => all.multiply(each.quaternion), new Quaternion());
-}
+  /** Compute all as they are now; scale does not turn. */
+  update(): void {
+    this.objects.forEach(({ position, quaternion, scale }, k) => {
+      const above = this.above[k];
+      this.turns[k].copy(quaternion);
+      this.matrices[k].compose(position, quaternion, scale);
+      if (above < 0) return;
+      this.turns[k].premultiply(this.turns[above]);
+      this.matrices[k].premultiply(this.matrices[above]);
+    });
+  }
 
-function position(chain: Object3D[]): Vector3 {
-  const all = new Matrix4();
-  for (const each of chain) all.multiply(matrix.compose(each.position, each.quaternion, each.scale));
-  return new Vector3().setFromMatrixPosition(all);
+  /** Write to `turn` and `place` how a bone is turned and where it is, seen from another. */
+  see(bone: number, from: number): void {
+    back.copy(this.turns[from]).invert();
+    turn.multiplyQuaternions(back, this.turns[bone]);
+    away.setFromMatrixPosition(this.matrices[from]);
+    place.setFromMatrixPosition(this.matrices[bone]).sub(away).applyQuaternion(back);
+  }
 }

@@ -7,8 +7,10 @@ import { EXTENSION, numbersView, readDescription, readTargetList } from "./descr
 import type { Description, Target } from "./description.js";
 import type { TargetData } from "./entries.js";
 import { TOP } from "./features.js";
+import { Fields } from "./fields.js";
 import { PoseSkin } from "./pose_skin.js";
 import type { Painter } from "./pose_skin.js";
+import { cleanMaterials } from "./shader_words.js";
 import { SharedMesh } from "./shared_mesh.js";
 import { readTargets } from "./targets.js";
 
@@ -26,6 +28,8 @@ interface MeshJson {
 interface Read {
   description: Description;
   targets: Target[];
+  /** The weights of the targets that the file shows. */
+  shown: number[];
   /** Of each primitive. */
   data: TargetData[][];
 }
@@ -39,6 +43,11 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     private readonly parser: GLTFParser,
     private readonly painter: Painter,
   ) {}
+
+  /** Before three.js makes anything of a file. */
+  async beforeRoot(): Promise<void> {
+    cleanMaterials(this.parser.json.materials);
+  }
 
   /** Load a mesh without its morph targets, which are packed instead; a damaged extension leaves it as it is. */
   loadMesh(index: number): Promise<Loaded> | null {
@@ -55,30 +64,31 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
       return null;
     });
     if (!read) return parser.loadMesh(index);
-    const shown = json.weights ?? targets[0].map(() => 0);
     for (const primitive of json.primitives) delete primitive.targets;
     delete json.weights;
     const loaded = await parser.loadMesh(index);
     json.primitives.forEach((primitive, k) => (primitive.targets = targets[k]));
-    json.weights = shown;
+    json.weights = read.shown;
     const names = Array.isArray(json.extras?.targetNames) ? json.extras.targetNames.map(String) : [];
-    this.shared.set(
-      index,
-      meshesIn(loaded).map(
-        (mesh, k) => new SharedMesh(read.targets, names, shown, mesh.geometry, read.data[k]),
-      ),
-    );
+    const shared: SharedMesh[] = [];
+    for (const mesh of meshesIn(loaded)) {
+      // Points and lines are primitives too, and no meshes: the order of the meshes says nothing.
+      const { primitive } = this.sourceOf(mesh);
+      shared[primitive] = new SharedMesh(read.targets, names, read.shown, mesh.geometry, read.data[primitive]);
+    }
+    this.shared.set(index, shared);
     return loaded;
   }
 
   private async read(json: MeshJson, targets: Record<string, number>[][]): Promise<Read> {
     this.described ??= this.describe();
     const description = await this.described;
-    const list = readTargetList(json.extensions?.[EXTENSION], description, targets[0]?.length ?? 0);
+    const list = readTargetList(json.extensions?.[EXTENSION], description, targets.map((own) => own.length));
+    const shown = json.weights === undefined ? list.map(() => 0) : [...new Fields(json, "a mesh").numbers("weights", list.length)];
     const data = await Promise.all(
       targets.map((own, k) => readTargets(this.parser, own, json.primitives[k].attributes.POSITION)),
     );
-    return { description, targets: list, data };
+    return { description, targets: list, shown, data };
   }
 
   private async describe(): Promise<Description> {
@@ -103,11 +113,17 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     for (const scene of result.scenes) scene.userData[TOP] = true;
     const found: [Mesh, SharedMesh][] = [];
     for (const mesh of result.scenes.flatMap(meshesIn)) {
-      const from = this.parser.associations.get(mesh) as { meshes?: number; primitives?: number } | undefined;
-      const shared = this.shared.get(from?.meshes ?? -1)?.[from?.primitives ?? 0];
+      const { index, primitive } = this.sourceOf(mesh);
+      const shared = this.shared.get(index)?.[primitive];
       if (shared) found.push([mesh, shared]);
     }
     if (found.length) result.userData.posespace.push(new PoseSkin(description, this.painter, found, bones));
+  }
+
+  /** The mesh and the primitive of the file that a loaded mesh was made of. */
+  private sourceOf(mesh: Mesh): { index: number; primitive: number } {
+    const from = this.parser.associations.get(mesh) as { meshes?: number; primitives?: number } | undefined;
+    return { index: from?.meshes ?? -1, primitive: from?.primitives ?? 0 };
   }
 }
 

@@ -3,6 +3,7 @@
 import { MeshDepthMaterial, MeshDistanceMaterial, RGBADepthPacking } from "three";
 import type { IUniform, Material, WebGLProgramParametersWithUniforms } from "three";
 
+import { shaderName } from "./shader_words.js";
 import { WIDTH } from "./textures.js";
 import type { Textures } from "./textures.js";
 
@@ -14,6 +15,7 @@ const MOST_UNIFORMS = 256;
 /** Return a copy of a material that displaces vertices before the bones move them. */
 export function patched<M extends Material>(material: M, textures: Textures): M {
   const copy = material.clone();
+  copy.name = shaderName(material.name);
   const uniforms: Record<string, IUniform> = {
     poseEntries: { value: textures.entries },
     poseWeights: { value: pairs(textures) ? (textures.weights.image.data as Float32Array).subarray(0, 4 * pairs(textures)) : textures.weights },

@@ -128,4 +128,22 @@ async function comeAndGo(file: string, copies: number, times: number): Promise<n
   return counts;
 }
 
-Object.assign(globalThis, { capture, comeAndGo, load });
+/** What errors a file gives, how many skins and morph targets it plays with, and the shaders it is drawn by. */
+async function draw(file: string) {
+  const { scene, skins, errors } = await load(file);
+  const renderer = new WebGLRenderer();
+  renderer.render(new Scene().add(scene), new OrthographicCamera());
+  const gl = renderer.getContext();
+  const shaders = (renderer.info.programs ?? []).flatMap(({ program }) =>
+    gl.getAttachedShaders(program as WebGLProgram)?.map((shader) => gl.getShaderSource(shader) ?? ""),
+  );
+  let morphs = 0;
+  scene.traverse((object) => {
+    morphs += (object as Mesh).geometry?.morphAttributes.position?.length ?? 0;
+  });
+  const glError = gl.getError();
+  renderer.dispose();
+  return { errors, skins: skins.length, morphs, shaders, glError };
+}
+
+Object.assign(globalThis, { capture, comeAndGo, draw });

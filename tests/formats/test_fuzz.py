@@ -14,7 +14,7 @@ from helpers.gltf_files import everything
 from helpers.strategies import random_skin
 from helpers.textured import textured
 
-from posespace import datasets
+from posespace import PSD, datasets, export
 from posespace.formats import obj, ply, pose_json
 from posespace.formats.load import load_rig
 from posespace.mesh import Mesh
@@ -91,6 +91,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     everything().write(folder)
     shutil.move(textured().write(folder, glb=True), folder / "dressed.glb")
     everything().write(folder, glb=True)
+    export(PSD(normals="shared").fit(train), folder / "compressed.glb", compression="meshopt")
     Skin(load_rig(folder / "dressed.glb")).save(folder / "dressed.skin")
     return folder
 
@@ -109,6 +110,7 @@ NAMES = [
     "made.gltf",
     "made.glb",
     "dressed.glb",
+    "compressed.glb",
 ]
 
 

@@ -107,6 +107,30 @@ def test_names_are_text_and_never_html(page: Any) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+INJECT = """(tag) => {
+    const made = document.createElement(tag);
+    made.textContent = tag === "script" ? "window.hacked = 1" : "body { color: rgb(1, 2, 3) }";
+    document.body.append(made);
+    const link = document.createElement("a");
+    link.setAttribute("onclick", "window.hacked = 1");
+    document.body.append(link);
+    link.click();
+    return [window.hacked === 1, getComputedStyle(document.body).color === "rgb(1, 2, 3)"];
+}"""
+
+
+def test_no_script_runs_but_the_pages_own(file: Path, chromium: Any) -> None:
+    opened = chromium.new_page()
+    opened.goto(file.as_uri())
+    opened.wait_for_selector("body[data-ready=yes]")
+    policy = opened.locator("meta[http-equiv]").get_attribute("content")
+    assert "unsafe" not in policy
+    assert policy.count("sha256-") == 2
+    assert opened.evaluate(INJECT, "script") == [False, False]
+    assert opened.evaluate(INJECT, "style") == [False, False]
+    opened.close()
+
+
 @pytest.mark.parametrize("coloured", [False, True])
 def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool, tmp_path: Path) -> None:
     page.select_option("select >> nth=1", index=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,25 @@ def test_a_look_survives_store_fit_skin_file_and_export(tmp_path: Path) -> None:
     assert set(look.morphs) < set(again.morphs)
     assert_same(replace(again, morphs={"smile": again.morphs["smile"]}), look)
     assert contents.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("skin\n#define gl_Position hacked", "skin_#define gl_Position hacked"),
+        ("skin\\", "skin_"),
+        ("skin /* 2", "skin _ 2"),
+        ("Haut/Körper 肌", "Haut/Körper 肌"),
+        (1000 * "s", 256 * "s"),
+    ],
+)
+def test_names_of_materials_are_written_without_what_is_code_in_a_shader(
+    name: str, wanted: str, tmp_path: Path
+) -> None:
+    made = textured()
+    made.json["materials"][2]["name"] = name
+    ps.export(Skin(only(made.read(tmp_path))), tmp_path / "a.gltf")
+    assert wanted in [material["name"] for material in json.loads((tmp_path / "a.gltf").read_text())["materials"]]
 
 
 def test_a_rig_without_a_look_has_none_and_old_files_still_open(tmp_path: Path) -> None:

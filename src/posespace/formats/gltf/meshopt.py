@@ -1,4 +1,8 @@
-"""Buffer views compressed by meshoptimizer, as `EXT_meshopt_compression` stores them: encoding and decoding."""
+"""Buffer views compressed by meshoptimizer, as `EXT_meshopt_compression` stores them: encoding and decoding.
+
+What is written is encoded by meshoptimizer itself, from the extra `meshopt`. What is read may be hostile: it is decoded
+by `meshopt_codec`, which no buffer can lead outside of its arrays, and which needs no extra.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace.errors import InputError, require
 from posespace.formats.checked_json import Fields
+from posespace.formats.gltf.meshopt_filters import unfiltered
 
 EXTENSION = "EXT_meshopt_compression"
 READ = (EXTENSION, "KHR_meshopt_compression")
@@ -34,7 +40,7 @@ def encoded(
     kinds : what each holds and the bytes of its rows; None: it stays as it is
     data : that buffer
     """
-    codec = _codec("writing")
+    codec = require("meshopt", "meshopt", "writing files compressed by meshopt")
     packed, made, length = bytearray(), list[Json](), 0
     for view, kind in zip(views, kinds, strict=True):
         raw = data[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
@@ -59,20 +65,29 @@ def encoded(
 
 def decoded(fields: Fields, content: memoryview, length: int) -> memoryview:
     """Return the `length` bytes of a view; `fields` are its extension's, `content` what is stored."""
-    codec = _codec("reading")
     count, stride, mode = fields.integer("count"), fields.integer("byteStride"), fields.text("mode")
-    rule = fields.text("filter", "NONE")
+    if mode not in (ATTRIBUTES, TRIANGLES, SEQUENCE):
+        raise InputError(f"{fields.where}: mode: expected {ATTRIBUTES}, {TRIANGLES} or {SEQUENCE}, got {mode!r:.40}")
     fits = 0 < stride <= _WIDEST and stride % 4 == 0 if mode == ATTRIBUTES else stride in (2, 4)
     if not fits or count * stride != length:
         raise InputError(f"{fields.where}: expected {length} bytes in rows of 4 to 256, got {count} of {stride}")
     if not count:
         return memoryview(b"")
     try:
-        found = codec.decode_gltf_buffer(bytes(content), count, stride, mode, rule)
-    except (ValueError, RuntimeError) as error:
-        raise InputError(f"{fields.where}: its compressed bytes are damaged ({error})") from error
-    return memoryview(np.ascontiguousarray(found).tobytes())
+        return memoryview(
+            _decoded(np.frombuffer(content, np.uint8), count, stride, mode, fields.text("filter", "NONE"))
+        )
+    except IndexError as error:
+        raise InputError(f"{fields.where}: its compressed bytes are damaged: they end too early") from error
+    except InputError as error:
+        raise InputError(f"{fields.where}: {error}") from error
 
 
-def _codec(doing: str) -> Any:
-    return require("meshopt", "meshopt", f"{doing} files compressed by meshopt")
+def _decoded(content: NDArray[np.uint8], count: int, stride: int, mode: str, rule: str) -> bytes:
+    # Only now: few files are compressed, and compiled loops take a while to load.
+    from posespace.formats.gltf import meshopt_codec
+
+    if mode == ATTRIBUTES:
+        return unfiltered(meshopt_codec.vertex_rows(content, count, stride), rule).tobytes()
+    decode = meshopt_codec.triangle_corners if mode == TRIANGLES else meshopt_codec.index_sequence
+    return decode(content, count).astype(f"<u{stride}").tobytes()

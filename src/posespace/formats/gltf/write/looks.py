@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.formats.gltf.write.buffers import VERTICES, Output
+from posespace.formats.gltf.write.names import shader_name
 from posespace.formats.gltf.write.placement import Placement
 from posespace.formats.images import kind_of
 from posespace.formats.materials import extensions_of, texture_infos
@@ -39,9 +40,19 @@ def look_objects(output: Output, look: Look | None) -> Json:
                 samplers.append(texture["sampler"])
             textures[-1]["sampler"] = samplers.index(texture["sampler"])
     used = [*extensions_of(look.materials), *([_WEBP] if "image/webp" in kinds else [])]
-    found: Json = {"materials": list(look.materials), "textures": textures, "samplers": samplers, "images": images}
+    found: Json = {
+        "materials": [_named(material) for material in look.materials],
+        "textures": textures,
+        "samplers": samplers,
+        "images": images,
+    }
     found |= {"extensionsUsed": used, "extensionsRequired": [_WEBP] if _WEBP in used else []}
     return {key: values for key, values in found.items() if values}
+
+
+def _named(material: Json) -> Json:
+    """The material with a name that is no code in a shader."""
+    return {**material, "name": shader_name(material["name"])} if "name" in material else material
 
 
 def look_attributes(output: Output, look: Look, rows: slice, place: Placement) -> Json:

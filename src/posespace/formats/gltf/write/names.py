@@ -1,11 +1,24 @@
-"""Names that other programs keep as they are: short enough, and each once."""
+"""Names that other programs keep as they are: short enough, each once, and no code."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MOST_BYTES = 63
 """What Blender keeps of a name."""
+
+_MOST_LETTERS = 256
+_UNSAFE_IN_SHADERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\\]|/\*")
+"""What ends or continues a line of a shader, or opens a comment that nothing closes."""
+
+
+def shader_name(name: str) -> str:
+    """Return the name of a material without what would be code in a shader: three.js copies it there.
+
+    The player does the same with files from elsewhere (`player/src/shader_words.ts`).
+    """
+    return _UNSAFE_IN_SHADERS.sub("_", name)[:_MOST_LETTERS]
 
 
 def short_names(names: Iterable[str]) -> list[str]:

@@ -1,0 +1,149 @@
+"""Files that were made to do harm, in a real browser: the player gives one error and shows plain morph targets."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import posespace as ps
+
+SCRIPT = Path(__file__).parents[2] / "player" / "tests" / "capture.ts"
+EXTENSION = "POSESPACE_drivers"
+EVIL = "#define gl_Position hacked"
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
+    return opened(bundled(SCRIPT))
+
+
+@pytest.fixture
+def content(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> Json:
+    """A skin as a `.gltf` file's JSON, to be tampered with."""
+    ps.export(ps.PSD().fit(arm[0]), tmp_path / "arm.gltf")
+    return dict(json.loads((tmp_path / "arm.gltf").read_text()))
+
+
+def drawn(page: Any, content: Json) -> Json:
+    file = base64.b64encode(json.dumps(content).encode()).decode()
+    return dict(page.evaluate("(file) => draw(file)", file))
+
+
+def assert_plain(found: Json, problem: str) -> None:
+    assert len(found["errors"]) == 1
+    assert "plays as plain morph targets" in found["errors"][0]
+    assert problem in found["errors"][0]
+    assert (found["skins"], found["morphs"] > 0, found["glError"]) == (0, True, 0)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.update(numbers=10**6),
+        lambda file: file["drivers"][0].update(centres=[0, 10**9]),
+        lambda file: file["drivers"][0].update(inputs=[50, 50]),
+        lambda file: file.update(joints=[]),
+        lambda file: file.update(version=7),
+        lambda file: file.update(grid=[0, 0, 0, 0]),
+        lambda file: file.update(unit="<b>1</b>"),
+        lambda file: file["drivers"][0].update(weights=[0, 10**9]),
+        lambda file: file["layers"][0].update(driver=-1),
+        lambda file: file["joints"][1].update(rest=[0, 0, 0, 1e300]),
+    ],
+)
+def test_a_damaged_block_gives_one_error_and_plain_morph_targets(
+    damage: Callable[[Json], None], page: Any, content: Json
+) -> None:
+    damage(content["extensions"][EXTENSION])
+    assert_plain(drawn(page, content), "")
+
+
+def test_many_drivers_over_few_numbers_are_refused(page: Any, content: Json) -> None:
+    numbers = np.ones(10_000)
+    numbers_view(content, numbers)
+    driver = {"kind": "controls", "inputs": [0], "kernel": "gaussian", "tail": "none", "radius": 0}
+    driver |= {"centres": [0, 100], "weights": [0, 100]}
+    content["extensions"][EXTENSION] |= {"controls": ["smile"], "drivers": [driver] * 2000}
+    most = 2**22 + len(numbers)
+    assert_plain(drawn(page, content), f"expected at most {most} numbers for a pose, got {2000 * 10_100}")
+
+
+def numbers_view(content: Json, numbers: Any) -> None:
+    """Give the drivers other numbers to share."""
+    data = numbers.astype("<f8").tobytes()
+    uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    content["buffers"].append({"byteLength": len(data), "uri": uri})
+    content["bufferViews"].append({"buffer": len(content["buffers"]) - 1, "byteLength": len(data)})
+    content["extensions"][EXTENSION]["numbers"] = len(content["bufferViews"]) - 1
+
+
+def test_drivers_that_share_their_numbers_play(page: Any, content: Json) -> None:
+    drivers = content["extensions"][EXTENSION]["drivers"]
+    drivers += [drivers[0]] * 1000
+    found = drawn(page, content)
+    assert (found["errors"], found["skins"], found["morphs"]) == ([], 1, 0)
+
+
+def test_a_second_primitive_with_fewer_targets_plays_plain(page: Any, content: Json) -> None:
+    mesh = content["meshes"][0]
+    mesh["primitives"].append(mesh["primitives"][0] | {"targets": mesh["primitives"][0]["targets"][:1]})
+    assert_plain(drawn(page, content), "expected 1 as in primitive 1")
+
+
+@pytest.mark.parametrize("weights", [7, "many", [0.0]])
+def test_weights_that_are_no_numbers_play_plain(weights: object, page: Any, content: Json) -> None:
+    content["meshes"][0]["weights"] = weights
+    assert_plain(drawn(page, content), "weights")
+
+
+def test_points_beside_triangles_leave_the_skin_as_it_is(page: Any, content: Json) -> None:
+    triangles = content["meshes"][0]["primitives"][0]
+    points = {"attributes": triangles["attributes"], "targets": triangles["targets"], "mode": 0}
+    content["meshes"][0]["primitives"] = [points, triangles]
+    found = drawn(page, content)
+    assert (found["errors"], found["skins"]) == ([], 1)
+
+
+@pytest.mark.parametrize("driven", [True, False], ids=["driven", "plain"])
+@pytest.mark.parametrize(
+    "name", [f"clay\n{EVIL}", f"clay\r{EVIL}", "clay\\", "clay /*", [f"clay\n{EVIL}"], 100_000 * "clay"]
+)
+def test_a_materials_name_is_no_code(name: object, driven: bool, page: Any, content: Json) -> None:
+    content["materials"][0]["name"] = name
+    if not driven:
+        content["extensions"][EXTENSION]["version"] = 7
+    assert_same_code(page, drawn(page, content), driven)
+
+
+def test_the_set_of_a_textures_coordinates_is_no_code(page: Any, content: Json) -> None:
+    pixel = "data:image/gif;base64,R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs="
+    content |= {"images": [{"uri": pixel}], "textures": [{"source": 0}]}
+    moved = {"KHR_texture_transform": {"texCoord": f"0\n{EVIL}"}}
+    content["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"] = {"index": 0, "extensions": moved}
+    content["extensionsUsed"].append("KHR_texture_transform")
+    assert_same_code(page, drawn(page, content), driven=True)
+
+
+def assert_same_code(page: Any, found: Json, driven: bool) -> None:
+    """The mesh is drawn, and no line of its shaders is the file's."""
+    assert (found["skins"], found["glError"]) == (int(driven), 0)
+    assert len(found["shaders"]) >= 2
+    lines = [line.strip() for shader in found["shaders"] for line in shader.splitlines()]
+    assert EVIL not in lines
+    names = [line for line in lines if line.startswith("#define SHADER_NAME")]
+    assert names
+    assert all(not line.endswith("\\") and "/*" not in line and len(line) < 300 for line in names)
+    assert not [said for said in page.said if "THREE" in said]
+
+
+def test_ordinary_names_of_materials_stay(page: Any, content: Json) -> None:
+    content["materials"][0]["name"] = "Haut/Körper 肌 (2)"
+    found = drawn(page, content)
+    assert any("#define SHADER_NAME Haut/Körper 肌 (2)\n" in shader for shader in found["shaders"])
