@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
@@ -154,8 +154,7 @@ class Motion:
     def index(self, name: str) -> int:
         """Return the number of the pose called `name`."""
         if name not in self.names:
-            close = closest_name(name, self.names)
-            raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
+            raise InputError(f"pose {name[:80]!r}: not in the motion{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def named(self, *patterns: str) -> Motion:

@@ -75,6 +75,8 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
     assert_one_line(run("info"), "FILE...")
     assert_one_line(run("evalute"), "command 'evalute': expected one of demo, info,", "the closest is 'evaluate'")
+    assert "the closest" not in run("mirror").stderr
+    assert_one_line(run("evaluate", "--xyzzy"), "option --xyzzy: posespace evaluate has none of that name; --help lists")
     assert_one_line(run("evaluate", "--reprot"), "option --reprot: posespace evaluate has none", "'--report'")
     assert_one_line(run("examples", "x.glb", "-o", "x.examples"), "--shapes")
 

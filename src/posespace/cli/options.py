@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -42,11 +42,7 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            known = [name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)]
-            close = closest_name(error.option_name, [name for name in known if name.startswith("--")])
-            raise InputError(
-                f"option {error.option_name}: {ctx.command_path} has none of that name; the closest is {close}"
-            ) from None
+            raise InputError(_unknown_option(error.option_name, self, ctx)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""
@@ -60,6 +56,15 @@ class Command(click.Command):
         """Write the last line as it is: a command that is broken up cannot be copied."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
+
+
+def _unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:
+    """The message about an option that a command does not have, with the closest one that it has."""
+    named = [entry for param in command.get_params(ctx) for entry in (*param.opts, *param.secondary_opts)]
+    known = [entry.removeprefix("--") for entry in named if entry.startswith("--")]
+    # The dashes that all share would make any two options alike.
+    close = suggestion(name.lstrip("-"), known, listed=True).replace("'", "'--", 1)
+    return f"option {name}: {ctx.command_path} has none of that name{close or '; --help lists them'}"
 
 
 class Group(Command, click.Group):
@@ -80,8 +85,8 @@ class Group(Command, click.Group):
         """Return the command that the words begin with; raise where there is no such command, with the closest."""
         known = self.list_commands(ctx)
         if args[0] not in known:
-            close = closest_name(args[0], known)
-            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}; the closest is {close}")
+            close = suggestion(args[0], known, listed=True)
+            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}{close}")
         return super().resolve_command(ctx, args)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, suggestion
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
@@ -268,6 +268,5 @@ def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        close = closest_name(name, list(found))
-        raise FileError(path, f"holds no {what} {name[:80]!r}; the closest of its {len(found)} is {close}")
+        raise FileError(path, f"holds no {what} {name[:80]!r} among its {len(found)}{suggestion(name, list(found))}")
     return found[name]

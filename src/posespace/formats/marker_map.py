@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, suggestion
 from posespace.formats import files
 from posespace.formats.checked_json import Fields
 from posespace.markers.driving import MarkerDrive
@@ -34,9 +34,8 @@ def read(path: str | Path) -> MarkerDrive:
             if key in ("posespace", "version"):
                 continue
             if key not in known:
-                raise InputError(
-                    f"{key[:60]!r}: expected one of {', '.join(known)}; the closest is {closest_name(key, known)}"
-                )
+                close = suggestion(key, known, listed=True)
+                raise InputError(f"{key[:60]!r}: expected one of {', '.join(known)}{close}")
             settings[key] = _value(given, key)
         return MarkerDrive(**settings)
 
