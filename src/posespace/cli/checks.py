@@ -51,7 +51,7 @@ def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole
 
 
 def require_motion(motion: Path | None, choice: PoseChoice) -> None:
-    """Raise if poses of a motion are chosen that is not given."""
+    """Raise if pose options are used without ``--motion``."""
     given = {
         "--clip": choice.clip is not None,
         "--rate": choice.rate is not None,

@@ -27,7 +27,7 @@ MARKERS_BETA = 0.3
 @click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses, examples, or markers.")
 @click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
 @click.option(
-    "--rig", type=FILE, help="The rig, or examples, whose joints the motion turns and so lead control points."
+    "--rig", type=FILE, help="Rig, or examples, that plays --motion; its skinned vertices drive the control points."
 )
 @click.option("--beta", type=float, help="How strongly control points draw the surface; by default 0.3 for markers.")
 @choice_options

@@ -121,7 +121,7 @@ def choice_options(function: Function) -> Function:
         "--rate",
         callback=_rate,
         metavar="NUMBER|keys",
-        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
+        help="Frames per second of the motion, or keys for its own keys alone. Default: its keys where they are "
         "dense, else 30, or another usual rate at which every key is a frame.",
     )
     clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
@@ -148,7 +148,7 @@ def machine_options(function: Function) -> Function:
     for option in (
         click.option("--retries", default=3, help="How often work is tried again when its process dies."),
         click.option(
-            "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share."
+            "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Default: its share of RAM."
         ),
         click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
         click.option("--workers", default=1, help="Number of local processes, with one thread each."),

@@ -189,7 +189,7 @@ def _require_markers(file: Path, name: str | None, markers: MarkerDrive | str | 
     if captured and name is not None:
         raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
     if markers is not None and not captured:
-        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out which moves what")
+        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; omit `markers`")
 
 
 def _driven(
