@@ -11,6 +11,7 @@ from posespace.errors import FileError, InputError, suggestion
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
+from posespace.formats.unread import is_foreign, unread
 from posespace.markers.driving import MarkerDrive
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
@@ -49,7 +50,7 @@ def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:
-        raise FileError(file, f"cannot be read as a rig, mesh or motion; known endings are {' '.join(READERS)}")
+        raise unread(file, READERS)
     module = importlib.import_module(f"posespace.formats.{reader}")
     contents: Contents = module.read(file, wanted) if reader in _WITH_CLIPS else module.read(file)
     return contents
@@ -71,6 +72,8 @@ def load_skin(path: str | Path) -> Skin:
         from posespace.formats.gltf import skin
 
         return skin.read(file)
+    if is_foreign(file):
+        raise unread(file, (SKIN_FILE, *_GLTF))
     from posespace.formats import skin_file
 
     return skin_file.read(file)

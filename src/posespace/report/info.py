@@ -11,6 +11,7 @@ import numpy as np
 from posespace.errors import FileError
 from posespace.formats import load, posed_meshes
 from posespace.formats.frames import Clip, Rate, Wanted
+from posespace.formats.unread import unread
 from posespace.linking import linked_rig, rerouted
 from posespace.look import Look
 from posespace.markers.markers import Markers
@@ -47,8 +48,7 @@ def describe(path: str | Path, rate: Rate = None) -> Figures:
     if ending in load.POSE_FILES:
         return {"file": str(file), **_poses(file)}
     if ending not in load.READERS:
-        known = " ".join([*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
-        raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
+        raise unread(file, [*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
     return {"file": str(file), **_contents(file, rate)}
 
 
