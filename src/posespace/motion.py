@@ -162,6 +162,23 @@ class Motion:
         return self[matching(self.names, patterns)]
 
 
+def joined(motions: Sequence[Motion]) -> Motion:
+    """Return the poses of several motions of one skeleton, numbered; a control that one lacks is zero in its poses."""
+    names = list(dict.fromkeys(name for motion in motions for name in motion.control_names))
+    controls = np.zeros((sum(map(len, motions)), len(names)))
+    first = 0
+    for motion in motions:
+        rows = slice(first, first := first + len(motion))
+        controls[rows, [names.index(name) for name in motion.control_names]] = motion.controls
+    return Motion(
+        np.concatenate([motion.rotations for motion in motions]),
+        np.concatenate([motion.translations for motion in motions]),
+        np.concatenate([motion.times for motion in motions]),
+        controls=controls,
+        control_names=tuple(names),
+    )
+
+
 def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
     """Return the numbers of the poses whose names match one of the patterns and none that stands after "!".
 

@@ -127,8 +127,8 @@ def sculpts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def gather(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "sculpts/*.obj", "-o", "face.examples", *more)
+def gather(folder: Path, *more: str, out: str = "face.examples") -> subprocess.CompletedProcess[str]:
+    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "sculpts/*.obj", "-o", out, *more)
     return run(*words, folder=folder)
 
 
@@ -156,7 +156,7 @@ def test_examples_print_how_far_each_shape_is_and_an_option_mends_one(sculpts: P
     assert "| smile | smile.obj | 0." in done.stdout
     said = "posespace: warning: 'frown': another unit: it is 100 times too large; give --unit 'frown=0.01'\n"
     assert done.stderr == said
-    mended = gather(sculpts, "--unit", "frown=0.01", "--json", "-o", "mended.examples")
+    mended = gather(sculpts, "--unit", "frown=0.01", "--json", out="mended.examples")
     assert mended.stderr == ""
     found = json.loads(mended.stdout)
     assert "notes" not in found

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.options import FILE, Command, argument, clip_option, json_option, out_option
 from posespace.cli.printing import print_one
 from posespace.errors import FileError
 
@@ -29,7 +29,7 @@ SHAPES = (
     default=0.1,
     help="Mean-shift bandwidth relative to the spread of triangle rotations; not used with --count.",
 )
-@click.option("--clip", metavar="NAME", help="Which clip of a glTF or USD file. Default: the first.")
+@clip_option
 @json_option
 def bones(
     shapes: str,

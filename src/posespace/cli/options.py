@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,8 +40,12 @@ class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left of the words once the options are taken; raise at an unknown one, with the closest."""
+        """Return what is left of the words once the options are taken.
+
+        An unknown option raises, with the closest one; so does one given twice of which the last alone would count.
+        """
         try:
+            _require_once(self.make_parser(ctx).parse_args(list(args))[2])
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             raise InputError(_unknown_option(error.option_name, self, ctx)) from None
@@ -56,6 +62,13 @@ class Command(click.Command):
         """Write the last line as it is: a command that is broken up cannot be copied."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
+
+
+def _require_once(given: list[click.Parameter]) -> None:
+    """Raise if an option that takes one value is among those given more than once."""
+    for param, times in Counter(given).items():
+        if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count):
+            raise InputError(f"option {max(param.opts, key=len)}: expected once, got it {times} times")
 
 
 def _unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:
@@ -108,14 +121,34 @@ only_option = click.option(
 )
 
 
+clip_option = click.option("--clip", metavar="NAME", help="Which clip of the file. Default: the first.")
+clips_option = click.option(
+    "--clip",
+    "clips",
+    multiple=True,
+    metavar="NAME",
+    help="Which clip of the motion's file; several become clips of these names. May be repeated. Default: the first.",
+)
+
+
 def choice_options(function: Function) -> Function:
     """Give a command that takes poses or a motion ``--clip``, ``--rate``, ``--only`` and ``--partial``, as `choice`."""
 
     @wraps(function)
-    def chosen(*, clip: str | None, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
+    def chosen(*, clip: str | None, choice: Any, **given: Any) -> Any:
+        return function(choice=replace(choice, clip=clip), **given)
+
+    return clip_option(frame_options(chosen))  # type: ignore[return-value]
+
+
+def frame_options(function: Function) -> Function:
+    """Give a command that takes clips of a motion ``--rate``, ``--only`` and ``--partial``, as `choice`."""
+
+    @wraps(function)
+    def chosen(*, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
         from posespace.formats.pose_choice import PoseChoice
 
-        return function(choice=PoseChoice(clip, rate, only, partial), **given)
+        return function(choice=PoseChoice(None, rate, only, partial), **given)
 
     rate = click.option(
         "--rate",
@@ -124,8 +157,7 @@ def choice_options(function: Function) -> Function:
         help="Frames per second of the motion, or keys for its own keys alone. Default: its keys where they are "
         "dense, else 30, or another usual rate at which every key is a frame.",
     )
-    clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
-    return clip(rate(only_option(partial_option(chosen))))  # type: ignore[return-value]
+    return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 
 
 def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
