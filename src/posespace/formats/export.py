@@ -17,6 +17,8 @@ from posespace.motion import Motion
 from posespace.skin import Skin
 
 COMPRESSIONS = ("none", "quantized", "meshopt")
+_NAMED = 6
+"""Meshes that are named where more are left out."""
 WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write", ".html": "viewer"}
 
 
@@ -59,9 +61,10 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    played, notes = skin, list[str]()
+    played, notes = skin, _omitted(skin)
     if skin.bones is not None:
-        played, clips, notes = baked(skin, clips, rate)
+        played, clips, more = baked(skin, clips, rate)
+        notes += more
     if examples is not None and writer != "viewer":
         raise InputError("examples: only a page shows them; give a file that ends in .html")
     if examples is not None and skin.bones is not None:
@@ -75,6 +78,16 @@ def export(
             warnings.warn(note, stacklevel=2)
         else:
             warn(note)
+
+
+def _omitted(skin: Skin) -> list[str]:
+    """A line on the meshes of the rig's file that the skin does not have, where there are any."""
+    names = () if skin.rig.mesh.look is None else skin.rig.mesh.look.omitted
+    if not names:
+        return []
+    some = ", ".join(repr(name[:80]) for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"meshes of the rig's file that its joints do not skin are left out: {some}{more}"]
 
 
 def _clips(motion: Motion | Mapping[str, Motion] | None) -> dict[str, Motion]:

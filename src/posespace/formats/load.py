@@ -11,6 +11,7 @@ from posespace.errors import FileError, InputError, suggestion
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
+from posespace.formats.joining import name_omitted
 from posespace.formats.unread import is_foreign, unread
 from posespace.markers.driving import MarkerDrive
 from posespace.markers.markers import Markers
@@ -38,7 +39,7 @@ READERS = {
 POSE_FILES = (".json",)
 MARKER_FILES = (".c3d", ".tsv", ".trc")
 SKIN_FILE = ".skin"
-_GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
+GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
 NO_MOTIONS = Wanted("none")
 
@@ -53,7 +54,7 @@ def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
         raise unread(file, READERS)
     module = importlib.import_module(f"posespace.formats.{reader}")
     contents: Contents = module.read(file, wanted) if reader in _WITH_CLIPS else module.read(file)
-    return contents
+    return name_omitted(contents)
 
 
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
@@ -68,12 +69,12 @@ def load_rig(path: str | Path, name: str | None = None) -> Rig:
 def load_skin(path: str | Path) -> Skin:
     """Return the skin of a skin file, or of a glTF file that a skin was exported to."""
     file = Path(path)
-    if file.suffix.lower() in _GLTF:
+    if file.suffix.lower() in GLTF:
         from posespace.formats.gltf import skin
 
         return skin.read(file)
     if is_foreign(file):
-        raise unread(file, (SKIN_FILE, *_GLTF))
+        raise unread(file, (SKIN_FILE, *GLTF))
     from posespace.formats import skin_file
 
     return skin_file.read(file)
@@ -82,7 +83,7 @@ def load_skin(path: str | Path) -> Skin:
 def is_skin(path: str | Path) -> bool:
     """Whether a file holds a skin: by its ending, or, if it is glTF, by what is in it."""
     file = Path(path)
-    if file.suffix.lower() in _GLTF:
+    if file.suffix.lower() in GLTF:
         from posespace.formats.gltf import skin
 
         return skin.is_skin(file)
