@@ -86,7 +86,7 @@ def test_wrong_limits_are_refused_in_one_line(rig: Path, tmp_path: Path, words: 
     ("content", "said"),
     [
         ("[]", "expected an object"),
-        ('{"elbow": {"x": [0, 1]}}', 'is no file of limits; it begins with "posespace": "limits"'),
+        ('{"elbow": {"x": [0, 1]}}', 'is not a file of joint limits; it begins with "posespace": "limits"'),
         ('{"posespace": "limits", "version": 2, "limits": {}}', "expected version 1, got 2"),
         ('{"posespace": "limits", "version": 1}', "limits is missing"),
         ('{"posespace": "limits", "version": 1, "limits": {"a": 3}}', "joint 'a': expected an object"),

@@ -7,13 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import FileError, InputError
-from posespace.formats import files
+from posespace.errors import InputError
+from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields, printable
 from posespace.skeleton import AXES, Ranges
 
 VERSION = 1
-_MOST_BYTES = 10_000_000
 
 
 def is_limits(path: Path) -> bool:
@@ -24,13 +23,8 @@ def is_limits(path: Path) -> bool:
 def read(path: str | Path) -> Ranges:
     """Read a file of joint limits."""
     file = Path(path)
-    content = files.parse_json(file, files.read_text(file, _MOST_BYTES))
+    given = own_json.read(file, "limits", VERSION, "a file of joint limits")
     with files.naming(file):
-        given = Fields(content, "the file")
-        if given.values.get("posespace") != "limits":
-            raise FileError(file, 'is no file of limits; it begins with "posespace": "limits", "version": 1')
-        if given.integer("version") != VERSION:
-            raise FileError(file, f"expected version {VERSION}, got {given.integer('version')}")
         joints = given.part("limits", where="limits")
         return {printable(joint): ranges_in(joints.part(joint, where=f"joint {joint[:60]!r}")) for joint in joints}
 
