@@ -88,11 +88,16 @@ def export(
     else:
         played = _led(loaded, motions, rig, clips, choice)
     truth = None if examples is None else open_examples(examples)
-    export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
+    left_out: list[str] = []
+    export(loaded, out, played, left_out.append, _rate(choice), unit, up, truth, compression)
+    for line in left_out:
+        warn(line)
     page = out.suffix.lower() == ".html"
     # The keys that were written are the frames: other rates would be those of reading them again.
     figures = {"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out, "keys")
-    print_one({**figures, "unit of the skin": _unit(loaded, unit)}, as_json)
+    # People have read the warnings.
+    said = {"left_out": left_out} if as_json else {}
+    print_one({**figures, "unit of the skin": _unit(loaded, unit), **said}, as_json)
 
 
 def _opened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,8 @@ def test_the_command_names_the_meshes_that_it_leaves_out(tmp_path: Path) -> None
         assert [line for line in done.stderr.splitlines() if "left out" in line] == [
             "posespace: warning: meshes of the rig's file that its joints do not skin are left out: 'cape', 'sword'"
         ]
+    (line,) = json.loads(run("export", "a.skin", "-o", "b.glb", "--json", folder=tmp_path).stdout)["left_out"]
+    assert "'cape', 'sword'" in line
     assert "omitted meshes: cape, sword" in run("info", "a.skin", folder=tmp_path).stdout
 
 
