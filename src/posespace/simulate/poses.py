@@ -111,7 +111,8 @@ def freedoms(skeleton: Skeleton) -> list[tuple[int, int]]:
     open_range = (high > low) & (np.isfinite(low) | np.isfinite(high))
     if skeleton.axes is not None:
         open_range &= np.abs(skeleton.axes).max(axis=2) > 0
-    if not np.isfinite(skeleton.limits[open_range]).all():
+    has_none = not open_range.any() and not np.isfinite(skeleton.limits).all()
+    if has_none or not np.isfinite(skeleton.limits[open_range]).all():
         raise InputError("skeleton limits: expected finite ranges; give the poses to simulate in a file")
     return [(int(joint), int(axis)) for joint, axis in np.argwhere(open_range)]
 
