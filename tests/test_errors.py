@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posespace import check
-from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line
+from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line, suggestion
 from posespace.simulate.bodies.capsules import CrowdedError
 
 MIXAMO = [f"mixamorig:{name}" for name in ("Hips", "Spine", "LeftArm", "LeftHand", "LeftHandIndex1", "RightHand")]
@@ -38,6 +38,34 @@ def test_the_closest_name_is_found_by_the_part_that_differs(wrong: str, known: l
 
 def test_no_name_is_close_where_none_is_known() -> None:
     assert closest_name("a", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known"),
+    [
+        ("mirror", ["demo", "info", "pose", "examples", "bones", "fit", "register", "export"]),
+        ("smile", ["elbow", "wrist"]),
+        ("x", ["y", "z"]),
+    ],
+)
+def test_a_name_that_is_like_no_other_gets_no_suggestion(wrong: str, known: list[str]) -> None:
+    assert suggestion(wrong, known, listed=True) == ""
+    listed = ", ".join(map(repr, known[:4]))
+    assert suggestion(wrong, known) == f"; known are {listed}{' and 4 more' if len(known) > 4 else ''}"
+    assert suggestion(wrong, []) == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known", "closest"),
+    [
+        ("evalute", ["fit", "evaluate"], "evaluate"),
+        ("Forearm", ["Bip01 L Forearm", "Bip01 L Hand"], "Bip01 L Forearm"),
+        ("o'brian", ["o'brien", "smith"], "o'brien"),
+        ("pds", ["psd", "eigenskin"], "psd"),
+    ],
+)
+def test_a_name_that_is_meant_is_suggested(wrong: str, known: list[str], closest: str) -> None:
+    assert suggestion(wrong, known) == f"; the closest is {closest!r}"
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=40, unique_by=str.casefold))

@@ -9,7 +9,7 @@ import { JointSliders } from "./joints.js";
 import { Stage, VIEWS } from "./stage.js";
 import type { View } from "./stage.js";
 
-const UNKNOWN = "The errors are known at the poses of the list alone: choose one to see them.";
+const UNKNOWN = "Errors are known only at the listed poses: choose one to see them.";
 const PLAYED =
   "Control points move this skin. They cannot be dragged here: the page plays the clips that it was exported with.";
 const STILL =

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
     from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
+    from posespace.formats.limits import load_limits as load_limits
+    from posespace.formats.limits import save_limits as save_limits
     from posespace.formats.load import clips as clips
+    from posespace.formats.load import load_clips as load_clips
     from posespace.formats.load import load_markers as load_markers
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
@@ -79,7 +82,8 @@ _HOMES = {
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.doubts": ("check_examples",),
     "posespace.formats.export": ("export",),
-    "posespace.formats.load": ("clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.limits": ("load_limits", "save_limits"),
+    "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.mesh_animation": ("load_shapes",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),

@@ -63,7 +63,9 @@ def _inverse(matrix: Floats) -> Floats:
     try:
         return np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
-        raise InputError("learned bones: their weights and points do not say where the bones are") from None
+        raise InputError(
+            "learned bones: singular system: bone positions are undetermined by the weights and points"
+        ) from None
 
 
 def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, levers: Floats) -> None:

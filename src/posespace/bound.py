@@ -92,8 +92,8 @@ class Bound:
         """Return coordinates (C,) or (P, C) scaled so that they keep within the bound."""
         rows = np.atleast_2d(coordinates)
         factors = np.ones(len(rows))
-        for k in np.flatnonzero(self._in_doubt(rows)) if self.moved else ():
-            factors[k] = 1.0 / max(1.0, max(each.ratio(rows[k]) for each in self.moved))
+        for k in np.flatnonzero(self._in_doubt(rows)):
+            factors[k] = 1.0 / max([1.0, *(each.ratio(rows[k]) for each in self.moved)])
         return np.asarray((rows * factors[:, None]).reshape(coordinates.shape))
 
     def _in_doubt(self, rows: Floats) -> NDArray[np.bool_]:

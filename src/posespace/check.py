@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 
 Floats = NDArray[np.floating[Any]]
 Floats32 = NDArray[np.float32]
@@ -114,8 +114,8 @@ def names(name: str, value: Sequence[str], count: int) -> tuple[str, ...]:
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     if value not in allowed:
-        close = closest_name(str(value), allowed)
-        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}; the closest is {close}")
+        close = suggestion(str(value), allowed, listed=True)
+        raise InputError(f"{name}: expected one of {', '.join(allowed)}, got {value!r}{close}")
     return value
 
 

@@ -8,6 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,6 +69,15 @@ _LIKELY = 24
 _LONGEST = 80
 """Letters of a name that are compared: counting edits takes the square of the length."""
 
+_ALIKE = 0.5
+"""Most edits between names of which one may be meant by the other, as a fraction of their length."""
+
+_CONTAINED = 3
+"""Letters of a name that may be meant by any name which contains it."""
+
+_NAMED = 4
+"""Known names that are listed where none is alike."""
+
 
 def closest_name(name: str, known: Sequence[str]) -> str:
     """Return the known name that takes the fewest edits, quoted for a message; "" where none is known.
@@ -75,8 +85,10 @@ def closest_name(name: str, known: Sequence[str]) -> str:
     What all known names begin with, and a namespace such as ``mixamorig:``, may be missing from the wrong name: the
     part that differs decides. Upper and lower case are alike.
     """
-    if not known:
-        return ""
+    return repr(_closest(name, known)) if known else ""
+
+
+def _closest(name: str, known: Sequence[str]) -> str:
     shared = len(os.path.commonprefix(known)) if len(known) > 1 else 0  # noqa: RUF071 - letters, not folders
     given = _forms(name, 0)
 
@@ -88,7 +100,34 @@ def closest_name(name: str, known: Sequence[str]) -> str:
 
     # A file may have thousands of names, and counting letters is quick.
     likely = heapq.nsmallest(_LIKELY, known, key=lambda entry: apart(entry, _letters_apart))
-    return repr(min(likely, key=lambda entry: apart(entry, _edits)))
+    return min(likely, key=lambda entry: apart(entry, _edits))
+
+
+def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
+    """Return the end of a message about an unknown name: "; the closest is 'arm'", or a few of the known names.
+
+    Where no known name is alike, none is suggested. `listed` says that the message names all of them already: nothing
+    is added then.
+    """
+    if not known:
+        return ""
+    close = _closest(name, known)
+    if _is_alike(name, close):
+        return f"; the closest is {close!r}"
+    if listed:
+        return ""
+    more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+    return f"; known are {', '.join(repr(entry[:_LONGEST]) for entry in known[:_NAMED])}{more}"
+
+
+def _is_alike(name: str, other: str) -> bool:
+    """Whether one name may be meant by the other: half of the letters agree, or one contains the other."""
+    for a, b in product(_forms(name, 0), _forms(other, 0)):
+        if _edits(a, b) <= _ALIKE * max(len(a), len(b)):
+            return True
+        if len(min(a, b, key=len)) >= _CONTAINED and (a in b or b in a):
+            return True
+    return False
 
 
 def _forms(name: str, shared: int) -> list[str]:

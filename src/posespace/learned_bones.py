@@ -45,7 +45,7 @@ class LearnedBones:
     rest : (M, 3) where they are at rest
     anchors : (M,) how much each counts in the rigid motion of the whole, scaled to sum to one
     samples : (S, M, 3) where they are in each example, brought to the rest
-    near : (B, C) int32, the points that each bone listens to
+    near : (B, C) int32, the control points that influence each bone
     widths : (B, L) of each model's kernel, L is 1 or S
     offsets : (B, L, 4 + K + D) of each model's quaternion and amounts
     coefficients : (B, L, S, 4 + K + D) of each model's kernels

@@ -55,6 +55,7 @@ class Look:
     textures : "source", one of `images`, and "sampler", an object
     images : (bytes,) uint8, each a whole PNG, JPEG or WebP file
     morphs : blend shapes by name: vertices (S,), ascending, and their displacements (S, 3)
+    omitted : names of the meshes of the file that it was not joined from, since other joints or none move them
     """
 
     meshes: tuple[str, ...]
@@ -65,6 +66,7 @@ class Look:
     textures: tuple[Json, ...] = ()
     images: tuple[Bytes, ...] = ()
     morphs: Mapping[str, tuple[Ints, Floats]] = field(default_factory=dict)
+    omitted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         blocks = check.indices("look blocks", self.blocks, ("B", 2), below=2**31)
@@ -84,6 +86,11 @@ class Look:
         }
         put(self, "attributes", checked)
         put(self, "morphs", {name: _checked_morph(name, *each, count) for name, each in self.morphs.items()})
+
+    @classmethod
+    def plain(cls, vertices: int, triangles: int) -> Look:
+        """Return the look of one mesh without a name or a material, of so many vertices and triangles."""
+        return cls(("",), np.array([[0, vertices]]), np.array([[0, -1, triangles]]))
 
     @property
     def vertex_count(self) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
@@ -154,13 +154,29 @@ class Motion:
     def index(self, name: str) -> int:
         """Return the number of the pose called `name`."""
         if name not in self.names:
-            close = closest_name(name, self.names)
-            raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
+            raise InputError(f"pose {name[:80]!r}: not in the motion{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def named(self, *patterns: str) -> Motion:
         """Those whose name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
         return self[matching(self.names, patterns)]
+
+
+def joined(motions: Sequence[Motion]) -> Motion:
+    """Return the poses of several motions of one skeleton, numbered; a control that one lacks is zero in its poses."""
+    names = list(dict.fromkeys(name for motion in motions for name in motion.control_names))
+    controls = np.zeros((sum(map(len, motions)), len(names)))
+    first = 0
+    for motion in motions:
+        rows = slice(first, first := first + len(motion))
+        controls[rows, [names.index(name) for name in motion.control_names]] = motion.controls
+    return Motion(
+        np.concatenate([motion.rotations for motion in motions]),
+        np.concatenate([motion.translations for motion in motions]),
+        np.concatenate([motion.times for motion in motions]),
+        controls=controls,
+        control_names=tuple(names),
+    )
 
 
 def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 
 if TYPE_CHECKING:
     from posespace.parts import Parts
+
+
+AXES = ("x", "y", "z")
+"""What a joint's first, second and third axis are called."""
+
+Ranges = Mapping[str, Mapping[str, tuple[float, float]]]
+"""Limits as people write them: by joint and axis, the lowest and the highest angle in degrees, from rest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +42,8 @@ class Skeleton:
     stretches : (J, 3, 3) scale or shear of the joint's own frame, or None for none
     axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's rest frame, a zero row is none.
         One row: a revolute joint. None: all are ball joints
-    limits : (J, 3, 2) lowest and highest angle about each axis in radians, from rest. None: unlimited
+    limits : (J, 3, 2) lowest and highest angle about each axis in radians, from rest; -inf and inf where the axis has
+        no limits. None: unlimited
     links : (J,) int32, the joint relative to which a joint's part of a pose is taken, see `Parts`; -1: it has none, its
         motion is that of the whole. None: the parents
     """
@@ -119,8 +127,7 @@ class Skeleton:
         """Return the number of the joint called `name`."""
         found = self._numbers.get(name)
         if found is None:
-            close = closest_name(name, self.names)
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}")
+            raise InputError(f"joint {name[:80]!r}: not in the skeleton{suggestion(name, self.names)}")
         return found
 
     @cached_property
@@ -255,6 +262,46 @@ class Skeleton:
         angles = self.angles(local)
         outside = (angles < self.limits[..., 0] - tolerance) | (angles > self.limits[..., 1] + tolerance)
         return [name for name, out in zip(self.names, np.any(outside, axis=-1).tolist(), strict=True) if out]
+
+    @property
+    def ranges(self) -> Ranges:
+        """The limits in degrees, by joint and axis, of the axes that have any."""
+        if self.limits is None:
+            return {}
+        degrees = np.degrees(self.limits).round(9) + 0.0
+        limited = np.isfinite(degrees).all(axis=2) & self._freedoms
+        return {
+            name: {AXES[axis]: (degrees[joint, axis, 0].item(), degrees[joint, axis, 1].item()) for axis in axes}
+            for joint, name in enumerate(self.names)
+            if len(axes := np.flatnonzero(limited[joint]))
+        }
+
+    def with_ranges(self, ranges: Ranges) -> Skeleton:
+        """Return the skeleton with these limits and no others, as `ranges` gives them.
+
+        An axis that is not named is not limited. Raises where a joint or an axis is not in the skeleton, and where a
+        range goes beyond 180 degrees, the most that a joint can rotate, or leaves out the rest pose, at 0 degrees.
+        """
+        limits = np.where(self._freedoms[..., None], [-np.inf, np.inf], 0.0)
+        for name, by_axis in ranges.items():
+            joint = self.index(name)
+            has = [AXES[axis] for axis in np.flatnonzero(self._freedoms[joint])]
+            for axis, (low, high) in by_axis.items():
+                where = f"limits of joint {name[:80]!r}"
+                if axis not in has:
+                    raise InputError(f"{where}: it has no axis {axis[:20]!r}; it has {', '.join(has) or 'none'}")
+                if not -180 <= low <= 0 <= high <= 180:
+                    wanted = "the lowest angle from -180 to 0 and the highest from 0 to 180 degrees from rest"
+                    raise InputError(f"{where}: {axis}: expected {wanted}, got {low:g} and {high:g}")
+                limits[joint, AXES.index(axis)] = np.radians((low, high))
+        return replace(self, limits=limits if ranges else None)
+
+    @property
+    def _freedoms(self) -> NDArray[np.bool_]:
+        """(J, 3) which axes each joint has."""
+        if self.axes is None:
+            return np.ones((len(self), 3), dtype=bool)
+        return np.asarray(np.abs(self.axes).max(axis=2) > 0)
 
     @cached_property
     def counterparts(self) -> Ints:

@@ -18,7 +18,7 @@ from posespace import check, rotations, skinning
 from posespace.bone_places import BonePlaces
 from posespace.bound import Bound, Neighbourhoods
 from posespace.check import Floats, Ints
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, suggestion
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
 from posespace.layer import Basis, Detail, Driver, Layer, combined
 from posespace.learned_bones import LearnedBones, require_points
@@ -123,7 +123,7 @@ class Skin:
         if not self.control_names:
             return []
         return [
-            f"control {name!r} moves nothing in this skin; the closest is {closest_name(name, self.control_names)}"
+            f"control {name!r} moves nothing in this skin{suggestion(name, self.control_names)}"
             for name, value in controls.items()
             if value and name not in self.control_names
         ]

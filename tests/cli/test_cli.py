@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from helpers.commands import assert_one_line, run
 
 import posespace as ps
 from posespace import datasets
+from posespace.cli.app import app
 from posespace.cli.printing import print_figures
 from posespace.formats import obj, pose_json
 from posespace.motion import Motion
@@ -33,6 +35,28 @@ def test_version_and_help_with_an_example_for_every_command() -> None:
     assert "..." not in overview.partition("Commands:")[2]
     assert "[default: 2002]" in run("simulate", "--help").stdout
     assert "--install-completion" in overview
+
+
+def help_texts(command: click.Command, name: str = "posespace") -> dict[str, str]:
+    """The help of a command and of all below it, each on one line."""
+    context = click.Context(command, info_name=name)
+    texts = {name: " ".join(command.get_help(context).split())}
+    for below in command.list_commands(context) if isinstance(command, click.Group) else ():
+        found = command.get_command(context, below)
+        assert found is not None
+        texts |= help_texts(found, f"{name} {below}")
+    return texts
+
+
+def test_help_says_what_the_default_is_in_the_usual_words() -> None:
+    texts = help_texts(app)
+    assert {"posespace fit psd", "posespace retarget"} <= set(texts)
+    for name, text in texts.items():
+        assert "ithout it:" not in text, name
+    assert "Apply the change from X1 to X2 to another character, Y1." in texts["posespace retarget"]
+    assert "Default: a quarter of RAM." in texts["posespace fit eigenskin"]
+    assert "Format of the mesh files." in texts["posespace pose"]
+    assert "Suspicious shapes are reported with the option that fixes them." in texts["posespace examples"]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +99,10 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     assert_one_line(run("info", tmp_path / "folder"), "folder", "not an example store")
     assert_one_line(run("info"), "FILE...")
     assert_one_line(run("evalute"), "command 'evalute': expected one of demo, info,", "the closest is 'evaluate'")
+    assert "the closest" not in run("mirror").stderr
+    assert_one_line(
+        run("evaluate", "--xyzzy"), "option --xyzzy: posespace evaluate has none of that name; --help lists"
+    )
     assert_one_line(run("evaluate", "--reprot"), "option --reprot: posespace evaluate has none", "'--report'")
     assert_one_line(run("examples", "x.glb", "-o", "x.examples"), "--shapes")
 
@@ -99,8 +127,8 @@ def sculpts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def gather(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "sculpts/*.obj", "-o", "face.examples", *more)
+def gather(folder: Path, *more: str, out: str = "face.examples") -> subprocess.CompletedProcess[str]:
+    words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "sculpts/*.obj", "-o", out, *more)
     return run(*words, folder=folder)
 
 
@@ -128,7 +156,7 @@ def test_examples_print_how_far_each_shape_is_and_an_option_mends_one(sculpts: P
     assert "| smile | smile.obj | 0." in done.stdout
     said = "posespace: warning: 'frown': another unit: it is 100 times too large; give --unit 'frown=0.01'\n"
     assert done.stderr == said
-    mended = gather(sculpts, "--unit", "frown=0.01", "--json", "-o", "mended.examples")
+    mended = gather(sculpts, "--unit", "frown=0.01", "--json", out="mended.examples")
     assert mended.stderr == ""
     found = json.loads(mended.stdout)
     assert "notes" not in found

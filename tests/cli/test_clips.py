@@ -12,8 +12,10 @@ from helpers.gltf_files import HALF, animate, skinned
 
 import posespace as ps
 from posespace.formats import obj
+from posespace.formats.frames import resampled
 from posespace.formats.gather import Gathering, gather_examples
 from posespace.formats.pose_choice import PoseChoice
+from posespace.rotations import angles_between
 from posespace.simulate.run import poses_of
 from posespace.simulate.settings import Settings
 
@@ -46,7 +48,7 @@ def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) ->
     ps.Skin(ps.load_rig(clips)).save(tmp_path / "a.skin")
     export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb"]
     done = run(*export, "--motion", clips, "--clip", "walk", "--rate", "10", "--json")
-    (found,) = json.loads(done.stdout)["motions"].values()
+    found = json.loads(done.stdout)["motions"]["walk"]
     assert (found["poses"], found["keys"], found["seconds"], found["frames per second"]) == (21, 21, 2, 10)
     assert done.stderr == ""
     first = run(*export, "--motion", clips)
@@ -56,7 +58,7 @@ def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) ->
         "choose with --rate, or take the keys alone with --rate keys",
     ]
     wrong = run(*export, "--motion", clips, "--clip", "wakl")
-    assert_one_line(wrong, "holds no clip 'wakl'; the closest of its 8 is 'walk'")
+    assert_one_line(wrong, "holds no clip 'wakl' among its 8; the closest is 'walk'")
     assert_one_line(run(*export, "--clip", "walk"), "--clip: expected --motion FILE with it")
     assert_one_line(run(*export, "--motion", clips, "--rate", "fast"), "rate: expected frames per second", "'keys'")
 
@@ -98,3 +100,39 @@ def test_every_command_with_a_motion_takes_a_clip_and_a_rate(command: str) -> No
     shown = run(command, "--help").stdout
     assert "--clip NAME" in shown
     assert "--rate NUMBER|keys" in shown
+
+
+def test_an_export_has_several_clips_by_their_names(clips: Path, tmp_path: Path) -> None:
+    rig = ps.load_rig(clips)
+    ps.Skin(rig).save(tmp_path / "a.skin")
+    export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb", "--motion", clips]
+    done = run(*export, "--clip", "run", "--clip", "idle", "--rate", "keys", "--json")
+    assert done.stderr == ""
+    found = json.loads(done.stdout)["motions"]
+    assert {name: (clip["keys"] > 3, clip["seconds"]) for name, clip in found.items()} == {
+        "run": (True, 3),
+        "idle": (True, 1),
+    }
+    for name in ("run", "idle"):
+        times = np.linspace(0, found[name]["seconds"], 7)
+        before, after = (resampled(ps.load_motion(path, None, name), times) for path in (clips, tmp_path / "a.glb"))
+        assert np.abs(angles_between(before.rotations, after.rotations)).max() < 1e-3
+    assert list(json.loads(run(*export, "--json").stdout)["motions"]) == ["idle"]
+
+
+def test_an_export_has_a_clip_of_each_motion_file(clips: Path, tmp_path: Path) -> None:
+    rig = ps.load_rig(clips)
+    ps.Skin(rig).save(tmp_path / "a.skin")
+    for name in ("wave", "sit"):
+        ps.save_poses(tmp_path / f"{name}.json", ps.load_motion(clips, rig.skeleton, name, rate=10), rig.skeleton)
+    words = ["export", "a.skin", "-o", "a.glb", "--motion", "wave.json", "--motion", "sit.json", "--json"]
+    found = json.loads(run(*words, folder=tmp_path).stdout)["motions"]
+    assert {name: clip["seconds"] for name, clip in found.items()} == {"wave": 5, "sit": 6}
+    both = run(*words, "--motion", clips, "--clip", "run", folder=tmp_path)
+    assert_one_line(both, "--clip: expected one --motion FILE with it, whose clips it names, got 3")
+
+
+def test_where_one_clip_is_taken_a_second_is_refused(clips: Path, tmp_path: Path) -> None:
+    for command in (["pose", clips, "--poses", clips], ["bones", clips], ["retarget", clips, clips, clips]):
+        done = run(*command, "-o", tmp_path / "out", "--clip", "run", "--clip", "idle")
+        assert_one_line(done, "option --clip: expected once, got it 2 times")

@@ -228,7 +228,7 @@ def test_clips_are_listed_and_chosen_by_name(data: Path) -> None:
     said: list[str] = []
     assert len(ps.load_motion(path, note=said.append)) == found["1H_Melee_Attack_Chop"].poses
     assert said == [f"{path}: holds 76 clips; the first, '1H_Melee_Attack_Chop', is taken: choose another with --clip"]
-    with pytest.raises(ps.FileError, match="holds no clip 'Cheers'; the closest of its 76 is 'Cheer'"):
+    with pytest.raises(ps.FileError, match="holds no clip 'Cheers' among its 76; the closest is 'Cheer'"):
         ps.load_motion(path, name="Cheers")
 
 

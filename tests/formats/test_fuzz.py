@@ -15,7 +15,7 @@ from helpers.strategies import random_skin
 from helpers.textured import textured
 
 from posespace import PSD, datasets, export
-from posespace.formats import obj, ply, pose_json
+from posespace.formats import limits_json, obj, ply, pose_json
 from posespace.formats.load import load_rig
 from posespace.mesh import Mesh
 from posespace.skin import Skin
@@ -80,6 +80,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bent = {train.rig.skeleton.names[1]: {"bend": 40, "axis": [1, 0, 0]}, train.rig.skeleton.names[2]: {"x": 5}}
     poses["poses"]["bent"] = {"rotations": bent}
     (folder / "poses.json").write_text(json.dumps(poses))
+    limits_json.write(folder / "limits.json", train.rig.skeleton.ranges)
     skin = random_skin(np.random.default_rng(0))
     skin.save(folder / "all.skin")
     train.save(folder / "arm.examples")
@@ -106,6 +107,7 @@ NAMES = [
     "take.tsv",
     "take.trc",
     "poses.json",
+    "limits.json",
     "arm.examples",
     "made.gltf",
     "made.glb",

@@ -19,7 +19,7 @@ from helpers.limited import MEMORY, limit_memory, limited, refusal, use_all
 
 from posespace.cli.app import app
 from posespace.examples import Examples
-from posespace.formats import load, pose_json
+from posespace.formats import limits_json, load, pose_json
 from posespace.formats.files import naming
 from posespace.formats.usd import process
 from posespace.markers.gaps import filled
@@ -36,7 +36,11 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
     if path.suffix != ".usda":
         # Each look at a USD file starts a process: one is enough.
         info.describe(path)
-    if path.suffix == ".json":
+    if path.suffix == ".json" and limits_json.is_limits(path):
+        assert skeleton is not None
+        with naming(path):
+            skeleton.with_ranges(limits_json.read(path))
+    elif path.suffix == ".json":
         assert skeleton is not None
         pose_json.read(path).motion(skeleton)
     elif path.suffix == ".skin":

@@ -208,6 +208,11 @@ def everything() -> Builder:
     made.json["skins"].append(
         {"joints": [4, 2, 3], "inverseBindMatrices": made.add([shift(x) for x in (0.25, 0.5, 0)])}
     )
+    made.json["nodes"][2]["extras"] = {"posespace_limits": {"x": [-10, 80], "z": [0, 0]}, "of others": 3}
+    made.json["nodes"][3]["extras"] = {
+        "posespace_limits": {"y": [-30, 30]},
+        "posespace_axes": [0, 1, 0, 1, 0, 0, 0, 0, 0],
+    }
     turn = [[0, 0, 0, 1], [1, 0, 0, 0]]
     animate(
         made,

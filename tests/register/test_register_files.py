@@ -167,7 +167,7 @@ def test_a_rig_is_registered_from_its_file_to_poses_that_a_fit_can_use(tmp_path:
         ('{"template": {"a": 1}}', r'expected landmarks, {"template": .* got an object with \'template\'$'),
         ('{"version": "1", "seed": 2, "scans": [{"file": "a.ply"}]}', "got an object with 'version', 'seed', 'scans'"),
         ('{"template": {"a": [1, 2]}, "scans": {}}', "expected 3 numbers"),
-        ('{"template": {"a": 1}, "scans": {"x": {"b": 2}}}', "the template has none of that name; the closest is 'a'"),
+        ('{"template": {"a": 1}, "scans": {"x": {"b": 2}}}', "the template has none of that name; known are 'a'"),
         ('{"template": {"a": -1}, "scans": {}}', "expected a number from 0"),
         ('{"template": {"a": 1, ', "JSON"),
     ],

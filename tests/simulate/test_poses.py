@@ -129,5 +129,8 @@ def test_skeletons_without_finite_limits_are_refused() -> None:
     endless = np.tile([-np.inf, np.inf], (1, 3, 1))
     with pytest.raises(InputError, match="expected finite ranges"):
         random_poses(Skeleton.from_world(("a",), (-1,), np.eye(4)[None], limits=endless), 1, 1)
+    endless = np.array([[[0, np.inf], [0, 0], [0, 0]]])
+    with pytest.raises(InputError, match="expected finite ranges"):
+        joint_ranges(Skeleton.from_world(("a",), (-1,), np.eye(4)[None], limits=endless))
     with pytest.raises(InputError, match="step: expected above 0"):
         joint_ranges(SKELETON, 0.0)

@@ -163,7 +163,7 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
     assert_refused(tmp_path, ("arm", "--poses", "cut.json"), "cut.json", "not valid JSON", without=NEVER)
     (tmp_path / "other.json").write_text(json.dumps({"bent": {"hnad": [0, 0, 0.2, 0.98]}}))
     words = ("arm", "--poses", "other.json")
-    assert_refused(tmp_path, words, "other.json", "'hnad' is not in the skeleton; the closest is", without=NEVER)
+    assert_refused(tmp_path, words, "other.json", "'hnad' is not in the skeleton; known are 'upper_arm'", without=NEVER)
     words = (*words, "--partial")
     assert_refused(tmp_path, words, "other.json", "no pose is left: each names joints", without=NEVER)
     assert_refused(tmp_path, ("arm", "--only", "fist*"), "poses fist*: none of the", "matches", without=NEVER)

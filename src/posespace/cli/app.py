@@ -19,6 +19,7 @@ from posespace.cli.examples import examples
 from posespace.cli.export import export
 from posespace.cli.fit import fit
 from posespace.cli.info import info
+from posespace.cli.limits import limits
 from posespace.cli.options import Group
 from posespace.cli.pose import pose
 from posespace.cli.printing import complain, warn
@@ -55,6 +56,7 @@ def app() -> None:
 for _command in (
     demo,
     info,
+    limits,
     pose,
     examples,
     bones,

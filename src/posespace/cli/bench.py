@@ -21,7 +21,7 @@ NAMES = (
     "start",
     "growth",
 )
-WHICH = f"Tables to measure: {', '.join(NAMES)}. Without any: all of them."
+WHICH = f"Tables to measure: {', '.join(NAMES)}. Default: all of them."
 
 
 @click.command(cls=Command, epilog="Example: posespace bench skinning corrections")

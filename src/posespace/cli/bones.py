@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.options import FILE, Command, argument, clip_option, json_option, out_option
 from posespace.cli.printing import print_one
 from posespace.errors import FileError
 
@@ -20,14 +20,16 @@ SHAPES = (
 @click.command(cls=Command, epilog="Example: posespace bones 'scans/*.obj' --count 20 -o hand.examples")
 @argument("shapes", SHAPES, type=str)
 @out_option("The example store to write.")
-@click.option("--count", type=int, help="Number of bones. Without it: as many as there are patches that turn alike.")
+@click.option("--count", type=int, help="Number of bones. Default: one per patch of triangles that rotate alike.")
 @click.option("--influences", default=4, help="Most bones that move a vertex, 1 to 8.")
 @click.option("--affine", is_flag=True, help="Bones may stretch and shear: four joints each, which only shift.")
-@click.option("--rest", type=FILE, help="The mesh of the rest shape. Without it: the first shape, or the store's.")
+@click.option("--rest", type=FILE, help="The mesh of the rest shape. Default: the first shape, or the store's.")
 @click.option(
-    "--bandwidth", default=0.1, help="Without --count: how alike, as a fraction of how much all turns differ."
+    "--bandwidth",
+    default=0.1,
+    help="Mean-shift bandwidth relative to the spread of triangle rotations; not used with --count.",
 )
-@click.option("--clip", metavar="NAME", help="Which clip of a glTF or USD file. Without it: the first.")
+@clip_option
 @json_option
 def bones(
     shapes: str,

@@ -50,10 +50,10 @@ def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole
     return None if path is None else choice.load(path, skeleton, whole, note)
 
 
-def require_motion(motion: Path | None, choice: PoseChoice) -> None:
-    """Raise if poses of a motion are chosen that is not given."""
+def require_motion(motion: Path | None, choice: PoseChoice, clips: Sequence[str] = ()) -> None:
+    """Raise if pose options are used without ``--motion``."""
     given = {
-        "--clip": choice.clip is not None,
+        "--clip": choice.clip is not None or bool(clips),
         "--rate": choice.rate is not None,
         "--only": bool(choice.only),
         "--partial": choice.partial,

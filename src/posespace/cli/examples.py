@@ -26,7 +26,7 @@ _MOST_ROWS = 40
 @click.option(
     "--poses",
     type=FILE,
-    help="Poses (JSON) or a motion (BVH, glTF, USD). Without it: those that `posespace pose` wrote beside the shapes.",
+    help="Poses (JSON) or a motion (BVH, glTF, USD). Default: those that `posespace pose` wrote beside the shapes.",
 )
 @click.option(
     "--shapes",
@@ -75,8 +75,8 @@ def examples(
 ) -> None:
     """Gather a rig, poses and shapes into an example store.
 
-    There is one shape per pose. Shapes are matched to poses by name, or else in order. How far each shape lies from
-    plain skinning is shown; what looks wrong is said, with the option that mends it.
+    There is one shape per pose. Shapes are matched to poses by name, or else in order. The distance of each
+    shape from plain skinning is shown. Suspicious shapes are reported with the option that fixes them.
     """
     from posespace.formats.gather import Gathering, gather_examples
     from posespace.formats.placing import Placing

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from posespace.cli.checks import open_examples, open_motion, require_folder
-from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option
-from posespace.cli.printing import print_one, warn
+from posespace.cli.checks import open_examples, require_folder, require_motion
+from posespace.cli.options import FILE, Command, argument, clips_option, frame_options, json_option, out_option
+from posespace.cli.printing import note, print_one, warn
 from posespace.errors import InputError
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
     from posespace.motion import Motion
+    from posespace.skeleton import Skeleton
     from posespace.skin import Skin
 
 MARKERS_BETA = 0.3
@@ -24,13 +25,20 @@ MARKERS_BETA = 0.3
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin, or examples: their rig alone, with their poses as its motion.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
-@click.option("--motion", type=FILE, help="A motion to play: BVH, glTF, USD, poses, examples, or markers.")
+@click.option(
+    "--motion",
+    "motions",
+    multiple=True,
+    type=FILE,
+    help="A motion to play: BVH, glTF, USD, poses, examples, or markers. Several files become a clip each.",
+)
 @click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
 @click.option(
-    "--rig", type=FILE, help="The rig, or examples, whose joints the motion turns and so lead control points."
+    "--rig", type=FILE, help="Rig, or examples, that plays --motion; its skinned vertices drive the control points."
 )
 @click.option("--beta", type=float, help="How strongly control points draw the surface; by default 0.3 for markers.")
-@choice_options
+@clips_option
+@frame_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
 @click.option("--examples", type=FILE, help="Poses that a page offers, with the errors there as colours.")
@@ -45,10 +53,11 @@ MARKERS_BETA = 0.3
 def export(
     skin: Path,
     out: Path,
-    motion: Path | None,
+    motions: tuple[Path, ...],
     markers: Path | None,
     rig: Path | None,
     beta: float | None,
+    clips: tuple[str, ...],
     choice: PoseChoice,
     unit: str | None,
     up: str,
@@ -58,7 +67,7 @@ def export(
 ) -> None:
     """Write a skin as glTF for other programs, or as a page.
 
-    The file holds the rig with its materials, the displacements as morph targets, and the motion as an animation, in
+    The file holds the rig with its materials, the displacements as morph targets, and each motion as an animation, in
     metres and with y up.
     """
     from dataclasses import replace
@@ -70,43 +79,65 @@ def export(
     require_folder(out)
     if skin.is_dir():
         stored = open_examples(skin)
-        loaded, own = Skin(stored.rig), stored.motion
+        loaded, own = Skin(stored.rig), {skin.stem: stored.motion}
     else:
-        loaded, own = _drawn(Skin.load(skin), motion, beta), None
+        loaded, own = _drawn(Skin.load(skin), motions, beta), {}
     choice = replace(choice, markers=markers)
-    played = open_motion(motion, loaded.rig.skeleton, choice) if rig is None else _led(loaded, motion, rig, choice)
-    played = played or own
+    if rig is None:
+        played = _opened(motions, loaded.rig.skeleton, clips, choice) or own
+    else:
+        played = _led(loaded, motions, rig, clips, choice)
     truth = None if examples is None else open_examples(examples)
-    export(loaded, out, played, warn, _rate(choice), unit, up, truth, compression)
+    left_out: list[str] = []
+    export(loaded, out, played, left_out.append, _rate(choice), unit, up, truth, compression)
+    for line in left_out:
+        warn(line)
     page = out.suffix.lower() == ".html"
     # The keys that were written are the frames: other rates would be those of reading them again.
     figures = {"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out, "keys")
-    print_one({**figures, "unit of the skin": _unit(loaded, unit)}, as_json)
+    # People have read the warnings.
+    said = {"left_out": left_out} if as_json else {}
+    print_one({**figures, "unit of the skin": _unit(loaded, unit), **said}, as_json)
 
 
-def _drawn(skin: Skin, motion: Path | None, beta: float | None) -> Skin:
+def _opened(
+    motions: tuple[Path, ...], skeleton: Skeleton, clips: tuple[str, ...], choice: PoseChoice
+) -> dict[str, Motion]:
+    """The motions of the files, by the names of their clips."""
+    from posespace.formats.contents import unique
+
+    require_motion(motions[0] if motions else None, choice, clips)
+    if len(motions) > 1 and clips:
+        raise InputError(f"--clip: expected one --motion FILE with it, whose clips it names, got {len(motions)}")
+    played = [pair for path in motions for pair in choice.load_clips(path, skeleton, clips, note).items()]
+    return dict(zip(unique((name for name, _ in played), "motion"), (motion for _, motion in played), strict=True))
+
+
+def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
     """The skin, drawn to its control points as strongly as asked for: weakly, where markers move them."""
     from posespace.edit import drawn
     from posespace.formats.load import MARKER_FILES
 
-    captured = skin.bones is not None and motion is not None and motion.suffix.lower() in MARKER_FILES
+    captured = skin.bones is not None and any(path.suffix.lower() in MARKER_FILES for path in motions)
     if beta is None and not captured:
         return skin
     return drawn(skin, MARKERS_BETA if beta is None else beta)
 
 
-def _led(skin: Skin, motion: Path | None, rig: Path, choice: PoseChoice) -> Motion:
-    """The motion of control points that follow a rig."""
+def _led(
+    skin: Skin, motions: tuple[Path, ...], rig: Path, clips: tuple[str, ...], choice: PoseChoice
+) -> dict[str, Motion]:
+    """The motions of control points that a rig drives, which plays the files' motions."""
     from posespace.formats.files import naming
     from posespace.formats.load import load_rig
     from posespace.led import led_motion
 
-    leader = open_examples(rig).rig if rig.is_dir() else load_rig(rig)
-    turned = open_motion(motion, leader.skeleton, choice)
-    if turned is None or skin.bones is None:
+    if not motions or skin.bones is None:
         raise InputError("--rig: expected --motion FILE with it, and a skin with control points")
+    leader = open_examples(rig).rig if rig.is_dir() else load_rig(rig)
+    played = _opened(motions, leader.skeleton, clips, choice)
     with naming(rig):
-        return led_motion(leader, turned, skin.rig, skin.bones.points)
+        return {name: led_motion(leader, motion, skin.rig, skin.bones.points) for name, motion in played.items()}
 
 
 def _unit(skin: Skin, given: str | None) -> str:

@@ -82,7 +82,7 @@ def _command(name: str) -> click.Command:
 def _resource_options() -> list[click.Option]:
     """What a fit that passes over its data may use."""
     return [
-        click.Option(["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Without it: a quarter."),
+        click.Option(["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Default: a quarter of RAM."),
         click.Option(["--workers"], default=1, help="Number of local processes that pass over the data."),
         click.Option(["--scheduler"], metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
     ]

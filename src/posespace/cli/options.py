@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -38,15 +40,15 @@ class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left of the words once the options are taken; raise at an unknown one, with the closest."""
+        """Return what is left of the words once the options are taken.
+
+        An unknown option raises, with the closest one; so does one given twice of which the last alone would count.
+        """
         try:
+            _require_once(self.make_parser(ctx).parse_args(list(args))[2])
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            known = [name for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)]
-            close = closest_name(error.option_name, [name for name in known if name.startswith("--")])
-            raise InputError(
-                f"option {error.option_name}: {ctx.command_path} has none of that name; the closest is {close}"
-            ) from None
+            raise InputError(_unknown_option(error.option_name, self, ctx)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""
@@ -60,6 +62,22 @@ class Command(click.Command):
         """Write the last line as it is: a command that is broken up cannot be copied."""
         if self.epilog:
             formatter.write(f"\n{self.epilog}\n")
+
+
+def _require_once(given: list[click.Parameter]) -> None:
+    """Raise if an option that takes one value is among those given more than once."""
+    for param, times in Counter(given).items():
+        if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count):
+            raise InputError(f"option {max(param.opts, key=len)}: expected once, got it {times} times")
+
+
+def _unknown_option(name: str, command: click.Command, ctx: click.Context) -> str:
+    """The message about an option that a command does not have, with the closest one that it has."""
+    named = [entry for param in command.get_params(ctx) for entry in (*param.opts, *param.secondary_opts)]
+    known = [entry.removeprefix("--") for entry in named if entry.startswith("--")]
+    # The dashes that all share would make any two options alike.
+    close = suggestion(name.lstrip("-"), known, listed=True).replace("'", "'--", 1)
+    return f"option {name}: {ctx.command_path} has none of that name{close or '; --help lists them'}"
 
 
 class Group(Command, click.Group):
@@ -80,8 +98,8 @@ class Group(Command, click.Group):
         """Return the command that the words begin with; raise where there is no such command, with the closest."""
         known = self.list_commands(ctx)
         if args[0] not in known:
-            close = closest_name(args[0], known)
-            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}; the closest is {close}")
+            close = suggestion(args[0], known, listed=True)
+            raise InputError(f"{self.kind} {args[0]!r}: expected one of {', '.join(known)}{close}")
         return super().resolve_command(ctx, args)
 
 
@@ -103,24 +121,43 @@ only_option = click.option(
 )
 
 
+clip_option = click.option("--clip", metavar="NAME", help="Which clip of the file. Default: the first.")
+clips_option = click.option(
+    "--clip",
+    "clips",
+    multiple=True,
+    metavar="NAME",
+    help="Which clip of the motion's file; several become clips of these names. May be repeated. Default: the first.",
+)
+
+
 def choice_options(function: Function) -> Function:
     """Give a command that takes poses or a motion ``--clip``, ``--rate``, ``--only`` and ``--partial``, as `choice`."""
 
     @wraps(function)
-    def chosen(*, clip: str | None, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
+    def chosen(*, clip: str | None, choice: Any, **given: Any) -> Any:
+        return function(choice=replace(choice, clip=clip), **given)
+
+    return clip_option(frame_options(chosen))  # type: ignore[return-value]
+
+
+def frame_options(function: Function) -> Function:
+    """Give a command that takes clips of a motion ``--rate``, ``--only`` and ``--partial``, as `choice`."""
+
+    @wraps(function)
+    def chosen(*, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
         from posespace.formats.pose_choice import PoseChoice
 
-        return function(choice=PoseChoice(clip, rate, only, partial), **given)
+        return function(choice=PoseChoice(None, rate, only, partial), **given)
 
     rate = click.option(
         "--rate",
         callback=_rate,
         metavar="NUMBER|keys",
-        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
+        help="Frames per second of the motion, or keys for its own keys alone. Default: its keys where they are "
         "dense, else 30, or another usual rate at which every key is a frame.",
     )
-    clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
-    return clip(rate(only_option(partial_option(chosen))))  # type: ignore[return-value]
+    return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 
 
 def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
@@ -143,7 +180,7 @@ def machine_options(function: Function) -> Function:
     for option in (
         click.option("--retries", default=3, help="How often work is tried again when its process dies."),
         click.option(
-            "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Without it: its share."
+            "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Default: its share of RAM."
         ),
         click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
         click.option("--workers", default=1, help="Number of local processes, with one thread each."),

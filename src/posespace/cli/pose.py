@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @argument("source", "The rig, or a skin.", metavar="RIG|SKIN")
 @click.option("--poses", required=True, type=FILE, help="Poses (JSON), a motion (BVH, glTF, USD) or examples.")
 @choice_options
-@click.option("--format", "ending", type=click.Choice(["obj", "ply", "glb"]), default="obj", help="Of the meshes.")
+@click.option(
+    "--format", "ending", type=click.Choice(["obj", "ply", "glb"]), default="obj", help="Format of the mesh files."
+)
 @out_option("The folder to write; it must be new, or empty.")
 @json_option
 def pose(source: Path, poses: Path, choice: PoseChoice, ending: str, out: Path, as_json: bool) -> None:

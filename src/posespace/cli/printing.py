@@ -66,6 +66,8 @@ def _lines(figures: dict[str, Any], depth: int) -> list[str]:
         start = "  " * depth + key
         if key == "linked for pose spaces" and isinstance(value, dict):
             lines += _wrapped(f"{start}: {_short_links(value)}", depth)
+        elif key == "limits" and isinstance(value, dict):
+            lines += _wrapped(f"{start}: {_short_limits(value)}", depth)
         elif isinstance(value, dict):
             lines += [start, *_lines(value, depth + 1)] if value else []
         elif isinstance(value, list) and value and isinstance(value[0], dict):
@@ -85,6 +87,17 @@ def _short_links(links: dict[str, Any]) -> str:
     some = [f"{joint} to {link}" for joint, link in list(links.items())[:_LINKS_SHOWN]]
     more = f", ... ({len(links)} joints; --json lists all)" if len(links) > len(some) else ""
     return ", ".join(some) + more
+
+
+def _short_limits(limits: dict[str, Any]) -> str:
+    """The limits of the first few joints that have any, in degrees."""
+    some = [
+        f"{joint}.{axis} {low:g}° to {high:g}°"
+        for joint, ranges in list(limits.items())[:_LINKS_SHOWN]
+        for axis, (low, high) in ranges.items()
+    ]
+    more = f", ... ({len(limits)} joints; --json lists all)" if len(limits) > _LINKS_SHOWN else ""
+    return ", ".join(some) + more if some else "none"
 
 
 def _short(value: Any) -> str:

@@ -30,7 +30,7 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 @argument("scans", "Meshes to bring it onto.", nargs=-1, required=True, metavar="SCAN...")
 @click.option("--landmarks", type=FILE, required=True, help="The same named places on the template and on the scans.")
 @out_option("The example store to write.")
-@click.option("--levels", type=int, help="Keep the scans' detail on this many subdivisions. Without it: no detail.")
+@click.option("--levels", type=int, help="Keep the scans' detail on this many subdivisions. Default: no detail.")
 @click.option("--reach", default=0.02, help="The greatest height of detail, as a fraction of the diagonal.")
 @click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")

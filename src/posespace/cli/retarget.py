@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 TRANSFERS = ("auto", "operator", "difference")
 CORRESPONDENCES = ("auto", "same", "padding", "closest")
-MATCHING = "Which vertex of one body is which of another; padding: as in the paper."
+MATCHING = "How the vertices of the two characters correspond; padding: as in the paper."
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
-@argument("x1", "A skin of one body.")
-@argument("x2", "Another skin of that body.")
-@argument("y1", "A skin of the body to change in the same way.")
+@argument("x1", "A skin of one character.")
+@argument("x2", "Another skin of that character, changed.")
+@argument("y1", "A skin of the character to change in the same way.")
 @out_option("The skin to write.")
-@click.option("--motion", type=FILE, help="Poses to sample. Without it: those that X1 was fitted on.")
+@click.option("--motion", type=FILE, help="Poses to sample. Default: those that X1 was fitted on.")
 @choice_options
 @click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
 @click.option("--transfer", type=Choice(TRANSFERS), default="auto", help="How to transfer; operator: as in the paper.")
@@ -44,7 +44,7 @@ def retarget(
     bits: int,
     as_json: bool,
 ) -> None:
-    """Make the skin that is to Y1 what X2 is to X1."""
+    """Apply the change from X1 to X2 to another character, Y1."""
     from posespace.fit.retarget.retarget import retarget
     from posespace.progress import status
     from posespace.report.info import describe

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
 
 
+STIFFNESS = "Stiffness of the skin: (skin/flesh shear modulus) × (thickness/diagonal)."
+
+
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
 @argument("body", "hand, slender-hand, arm, or the file of a rig.", type=str)
 @out_option("The example store to write.")
-@click.option("--poses", type=FILE, help="Poses to simulate. Without it: the range of every joint.")
+@click.option("--poses", type=FILE, help="Poses to simulate. Default: the range of every joint that has limits.")
 @choice_options
 @click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
 @click.option("--side", type=Choice(["right", "left"]), default="right", help="Which hand.")
@@ -38,8 +41,10 @@ if TYPE_CHECKING:
 @click.option("--random", default=25, help="Number of random poses of all joints to add.")
 @click.option("--seed", default=2002, help="Seed of the random poses.")
 @click.option("--poisson", default=0.49, help="Poisson's ratio of the flesh.")
-@click.option("--skin", default=0.1, help="Stiffness of the skin: modulus over flesh's times thickness over diagonal.")
-@click.option("--contact/--no-contact", default=True, help="Keep skin from passing through skin; without it: faster.")
+@click.option("--skin", default=0.1, help=STIFFNESS)
+@click.option(
+    "--contact/--no-contact", default=True, help="Keep skin from passing through skin; --no-contact is faster."
+)
 @click.option(
     "--law",
     type=Choice(["stable", "calculix"]),

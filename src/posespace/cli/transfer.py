@@ -20,7 +20,7 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
 @click.option(
     "--landmarks",
     type=FILE,
-    help="The same named places on both, the source as template. Without it: both have the same triangles.",
+    help="The same named places on both, the source as template. Default: both have the same triangles.",
 )
 @out_option("The example store to write.")
 @json_option

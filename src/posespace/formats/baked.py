@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from posespace.formats.gltf.write.frames import in_order, with_frames
@@ -12,8 +14,8 @@ from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
 
-def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion | None, list[str]]:
-    """Return a skin with learned bones as plain skinning by as many joints, and the motion's frames, of these joints.
+def baked(skin: Skin, clips: Mapping[str, Motion], rate: float) -> tuple[Skin, dict[str, Motion], list[str]]:
+    """Return a skin with learned bones as plain skinning by as many joints, and the clips' frames, of these joints.
 
     With them come lines on what is left out.
     """
@@ -31,10 +33,13 @@ def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion 
         notes.append("the corrections of the bones are left out: the file has what the bones alone give")
     if skin.layers:
         notes.append("the skin's layers are left out: they are driven by control points")
-    if motion is None:
-        return Skin(rig), None, notes
+    return Skin(rig), {name: _frames(skin, motion, rate, skeleton) for name, motion in clips.items()}, notes
+
+
+def _frames(skin: Skin, motion: Motion, rate: float, skeleton: Skeleton) -> Motion:
+    """The frames of a motion of control points as poses of the joints that stand for the bones."""
     frames = with_frames(in_order(motion, skin.rig), rate)
-    world = np.tile(np.eye(4), (len(frames), count + 1, 1, 1))
+    world = np.tile(np.eye(4), (len(frames), len(skeleton), 1, 1))
     for row, pose in enumerate(frames):
         world[row, 1:, :3] = skin.transforms(pose)
-    return Skin(rig), Motion.from_world(skeleton, world @ rest, frames.times, frames.names), notes
+    return Motion.from_world(skeleton, world @ skeleton.rest_world, frames.times, frames.names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posespace import check
@@ -17,13 +17,15 @@ from posespace.motion import Motion
 from posespace.skin import Skin
 
 COMPRESSIONS = ("none", "quantized", "meshopt")
+_NAMED = 6
+"""Meshes that are named where more are left out."""
 WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write", ".html": "viewer"}
 
 
 def export(
     skin: Skin,
     path: str | Path,
-    motion: Motion | None = None,
+    motion: Motion | Mapping[str, Motion] | None = None,
     warn: Callable[[str], None] | None = None,
     rate: float = 30.0,
     unit: str | None = None,
@@ -31,13 +33,14 @@ def export(
     examples: Examples | None = None,
     compression: str = "none",
 ) -> None:
-    """Write a skin, and a motion of it, to a file that other programs play, or to a page that anyone can open.
+    """Write a skin, and motions of it, to a file that other programs play, or to a page that anyone can open.
 
     Parameters
     ----------
     skin : its rig becomes the file's, its layers morph targets
     path : `.glb`, `.gltf`, or `.html` for a page that needs nothing but a browser
-    motion : becomes an animation of the joints and the morphs' weights; None: the file has none
+    motion : becomes an animation of the joints and the morphs' weights; several by name become one each, under their
+        names; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
     rate : about so many frames per second are written between poses that are farther apart
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
@@ -48,10 +51,7 @@ def export(
     """
     if not isinstance(skin, Skin):
         raise InputError(f"export: expected a Skin, got {type(skin).__name__}")
-    if motion is not None and not isinstance(motion, Motion):
-        take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
-        kind = type(motion).__name__
-        raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    clips = _clips(motion)
     if not 0 < check.number("rate", rate) < math.inf:
         raise InputError(f"rate: expected frames per second, above 0, got {rate}")
     metres = None if unit is None else UNITS[check.choice("unit", unit, tuple(UNITS))]
@@ -61,9 +61,10 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    played, notes = skin, list[str]()
+    played, notes = skin, _omitted(skin)
     if skin.bones is not None:
-        played, motion, notes = baked(skin, motion, rate)
+        played, clips, more = baked(skin, clips, rate)
+        notes += more
     if examples is not None and writer != "viewer":
         raise InputError("examples: only a page shows them; give a file that ends in .html")
     if examples is not None and skin.bones is not None:
@@ -71,9 +72,33 @@ def export(
     if compression != "none" and writer == "viewer":
         raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
     own = (examples, skin.bones is not None) if writer == "viewer" else (compression,)
-    given = (file, played, motion, rate, metres, up, *own)
+    given = (file, played, clips, rate, metres, up, *own)
     for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:
             warn(note)
+
+
+def _omitted(skin: Skin) -> list[str]:
+    """A line on the meshes of the rig's file that the skin does not have, where there are any."""
+    names = () if skin.rig.mesh.look is None else skin.rig.mesh.look.omitted
+    if not names:
+        return []
+    some = ", ".join(repr(name[:80]) for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"meshes of the rig's file that its joints do not skin are left out: {some}{more}"]
+
+
+def _clips(motion: Motion | Mapping[str, Motion] | None) -> dict[str, Motion]:
+    """The motions to play, by name."""
+    if motion is None:
+        return {}
+    clips = dict(motion) if isinstance(motion, Mapping) else {"motion": motion}
+    check.names("export: clips", tuple(clips), len(clips))
+    for each in clips.values():
+        if not isinstance(each, Motion):
+            take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
+            kind = type(each).__name__
+            raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    return clips

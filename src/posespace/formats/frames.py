@@ -63,18 +63,18 @@ class Wanted:
     Parameters
     ----------
     which : "all", "first" or "none"
-    name : of the only clip that is wanted, or None for those of `which`
+    names : of the clips that are wanted; empty for those of `which`
     rate : see `Rate`
     """
 
     which: Literal["all", "first", "none"] = "all"
-    name: str | None = None
+    names: tuple[str, ...] = ()
     rate: Rate = None
 
     def wants(self, name: str, made: int) -> bool:
         """Whether the clip called `name` is to become a motion after `made` others did."""
-        if self.name is not None:
-            return name == self.name
+        if self.names:
+            return name in self.names
         return self.which == "all" or (self.which == "first" and not made)
 
 

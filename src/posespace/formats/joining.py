@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.check import Floats, Ints
+from posespace.formats.contents import Contents
 from posespace.look import Look
 from posespace.mesh import Mesh
 from posespace.rig import Rig
@@ -55,7 +56,21 @@ def keep_morphs(rigs: list[Rig], meshes: list[Mesh], morphs: Mapping[str, Floats
 
 
 def _keeping(mesh: Mesh, morphs: Mapping[str, Floats]) -> Mesh:
-    plain = Look(("",), np.array([[0, len(mesh.points)]]), np.array([[0, -1, len(mesh.triangles)]]))
     rows = {name: np.flatnonzero(moved.any(axis=1)).astype(np.int32) for name, moved in morphs.items()}
     kept = {name: (rows[name], moved[rows[name]]) for name, moved in morphs.items()}
-    return replace(mesh, look=replace(mesh.look or plain, morphs=kept))
+    return replace(mesh, look=replace(_look(mesh), morphs=kept))
+
+
+def name_omitted(contents: Contents) -> Contents:
+    """Return what a file holds, each rig with the names of the meshes that are not part of it."""
+    if len(contents.rigs) + len(contents.meshes) < 2:
+        return contents
+    rigs = {}
+    for name, rig in contents.rigs.items():
+        others = (*(other for other in contents.rigs if other != name), *contents.meshes)
+        rigs[name] = replace(rig, mesh=replace(rig.mesh, look=replace(_look(rig.mesh), omitted=others)))
+    return replace(contents, rigs=rigs)
+
+
+def _look(mesh: Mesh) -> Look:
+    return mesh.look or Look.plain(len(mesh.points), len(mesh.triangles))

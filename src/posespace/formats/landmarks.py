@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, suggestion
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
 
@@ -48,8 +48,8 @@ class LandmarkFile:
         for name in (scan.name, scan.stem):
             if name in self.scans:
                 return self.scans[name]
-        close = closest_name(scan.name, list(self.scans))
-        raise InputError(f"landmarks: {self.path} has none for {scan.name!r}; the closest name in it is {close}")
+        close = suggestion(scan.name, list(self.scans))
+        raise InputError(f"landmarks: {self.path} has none for {scan.name!r}{close}")
 
 
 def read_landmarks(path: str | Path) -> LandmarkFile:
@@ -66,9 +66,9 @@ def read_landmarks(path: str | Path) -> LandmarkFile:
         for name, spots in scans.items():
             for key in spots:
                 if key not in template:
-                    close = closest_name(key, list(template))
+                    close = suggestion(key, list(template))
                     where = f"landmark {key[:60]!r} of {name[:60]!r}"
-                    raise InputError(f"{where}: the template has none of that name; the closest is {close}")
+                    raise InputError(f"{where}: the template has none of that name{close}")
     return LandmarkFile(file, template, scans)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, suggestion
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
+from posespace.formats.joining import name_omitted
+from posespace.formats.unread import is_foreign, unread
 from posespace.markers.driving import MarkerDrive
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
@@ -37,7 +39,7 @@ READERS = {
 POSE_FILES = (".json",)
 MARKER_FILES = (".c3d", ".tsv", ".trc")
 SKIN_FILE = ".skin"
-_GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
+GLTF = tuple(ending for ending, reader in READERS.items() if reader == "gltf")
 _WITH_CLIPS = ("gltf", "usd", "bvh")
 NO_MOTIONS = Wanted("none")
 
@@ -49,10 +51,10 @@ def read(path: str | Path, wanted: Wanted = EVERYTHING) -> Contents:
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:
-        raise FileError(file, f"cannot be read as a rig, mesh or motion; known endings are {' '.join(READERS)}")
+        raise unread(file, READERS)
     module = importlib.import_module(f"posespace.formats.{reader}")
     contents: Contents = module.read(file, wanted) if reader in _WITH_CLIPS else module.read(file)
-    return contents
+    return name_omitted(contents)
 
 
 def load_rig(path: str | Path, name: str | None = None) -> Rig:
@@ -67,10 +69,12 @@ def load_rig(path: str | Path, name: str | None = None) -> Rig:
 def load_skin(path: str | Path) -> Skin:
     """Return the skin of a skin file, or of a glTF file that a skin was exported to."""
     file = Path(path)
-    if file.suffix.lower() in _GLTF:
+    if file.suffix.lower() in GLTF:
         from posespace.formats.gltf import skin
 
         return skin.read(file)
+    if is_foreign(file):
+        raise unread(file, (SKIN_FILE, *GLTF))
     from posespace.formats import skin_file
 
     return skin_file.read(file)
@@ -79,7 +83,7 @@ def load_skin(path: str | Path) -> Skin:
 def is_skin(path: str | Path) -> bool:
     """Whether a file holds a skin: by its ending, or, if it is glTF, by what is in it."""
     file = Path(path)
-    if file.suffix.lower() in _GLTF:
+    if file.suffix.lower() in GLTF:
         from posespace.formats.gltf import skin
 
         return skin.is_skin(file)
@@ -130,6 +134,28 @@ def load_motion(
 ) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
+    The parameters but `name` are those of `load_clips`.
+    """
+    names = () if name is None else (name,)
+    (motion,) = load_clips(path, skeleton, names, whole, only, partial, rate, note, markers).values()
+    return motion
+
+
+def load_clips(
+    path: str | Path,
+    skeleton: Skeleton | None = None,
+    names: Sequence[str] = (),
+    whole: bool = False,
+    only: Sequence[str] = (),
+    partial: bool = False,
+    rate: Rate = None,
+    note: Callable[[str], None] | None = None,
+    markers: MarkerDrive | str | Path | None = None,
+) -> dict[str, Motion]:
+    """Return the motions of a file by the names of their clips: those called `names`, or the first.
+
+    What holds poses or markers and no clips is one motion, called as the file is.
+
     With a `skeleton` the motion is carried onto it, joints matched by name; without, it keeps the file's own joints.
     Pose files (JSON) name joints of a skeleton, so they need one; so do markers (C3D, TSV, TRC), which move control
     points. All poses of an example store are returned.
@@ -138,7 +164,7 @@ def load_motion(
     ----------
     path : the file
     skeleton : the skeleton to carry the motion onto
-    name : the clip; `clips` lists them
+    names : the clips, in the order in which they are returned; `clips` lists them
     whole : raise an error that names a joint if it turns and the skeleton lacks it; otherwise it is left out
     only : patterns of the names of poses to return, see `Motion.named`; none: all
     partial : a pose file must not name a joint that the skeleton lacks; with `partial`, poses that do are skipped, and
@@ -154,27 +180,28 @@ def load_motion(
         remedy = "; pass rig.skeleton" if isinstance(skeleton, Rig) else ""
         raise InputError(f"skeleton: expected a Skeleton, got {type(skeleton).__name__}{remedy}")
     rate = checked_rate(rate)
-    if name is not None or rate is not None:
+    if names or rate is not None:
         _require_clips(file)
-    _require_markers(file, name, markers)
+    _require_markers(file, names, markers)
     if file.suffix.lower() in POSE_FILES:
         from posespace.formats import pose_json
 
         if skeleton is None:
             raise FileError(file, "names joints only; load it with the skeleton of its rig")
         poses = pose_json.read(file).chosen(only)
-        return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
+        return {file.stem: (poses.of_joints(skeleton) if partial else poses).motion(skeleton)}
     if file.suffix.lower() in MARKER_FILES:
-        motion, own = _driven(file, skeleton, rate, note, markers), skeleton
+        motions, own = {file.stem: _driven(file, skeleton, rate, note, markers)}, skeleton
     else:
-        motion, own = _stored_motion(file) if file.is_dir() else _file_motion(file, name, rate, note)
+        motions, own = _stored_motion(file) if file.is_dir() else _file_motions(file, names, rate, note)
     with naming(file):
-        motion = motion.named(*only)
+        motions = {name: motion.named(*only) for name, motion in motions.items()}
     if skeleton is None or own is None or own.same_as(skeleton):
-        return motion
+        return motions
     if whole:
-        _require_turning(file, motion, own, skeleton)
-    return onto(motion, own, skeleton)
+        for motion in motions.values():
+            _require_turning(file, motion, own, skeleton)
+    return {name: onto(motion, own, skeleton) for name, motion in motions.items()}
 
 
 def _require_clips(file: Path) -> None:
@@ -183,13 +210,13 @@ def _require_clips(file: Path) -> None:
         raise FileError(file, "holds poses and no clips, so it has neither clip names nor frame rates")
 
 
-def _require_markers(file: Path, name: str | None, markers: MarkerDrive | str | Path | None) -> None:
+def _require_markers(file: Path, names: Sequence[str], markers: MarkerDrive | str | Path | None) -> None:
     """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
     captured = file.suffix.lower() in MARKER_FILES
-    if captured and name is not None:
-        raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
+    if captured and names:
+        raise FileError(file, f"holds one take of markers and no clip {names[0][:80]!r}")
     if markers is not None and not captured:
-        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out which moves what")
+        raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; omit `markers`")
 
 
 def _driven(
@@ -226,29 +253,30 @@ def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skelet
         raise FileError(file, f"turns the joints {some}{more}, which the skin lacks; its joints are {have}, ...")
 
 
-def _stored_motion(store: Path) -> tuple[Motion, Skeleton]:
+def _stored_motion(store: Path) -> tuple[dict[str, Motion], Skeleton]:
     from posespace.formats.example_store import ExampleStore
 
     found = ExampleStore.open(store)
-    return found.motion, found.rig.skeleton
+    return {store.stem: found.motion}, found.rig.skeleton
 
 
-def _file_motion(
-    file: Path, name: str | None, rate: Rate, note: Callable[[str], None] | None
-) -> tuple[Motion, Skeleton | None]:
-    contents = read(file, Wanted("first", name, rate))
+def _file_motions(
+    file: Path, names: Sequence[str], rate: Rate, note: Callable[[str], None] | None
+) -> tuple[dict[str, Motion], Skeleton | None]:
+    contents = read(file, Wanted("first", tuple(names), rate))
     own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
-    chosen = _chosen(file, "clip", contents.clips, name)
+    chosen = [_chosen(file, "clip", contents.clips, name) for name in names or (None,)]
     if note is not None:
-        for line in _said(chosen, len(contents.clips), name, rate):
-            note(f"{file}: {line}")
-    return contents.motions[chosen.name], own
+        for clip in chosen:
+            for line in _said(clip, 1 if names else len(contents.clips), rate):
+                note(f"{file}: {line}")
+    return {clip.name: contents.motions[clip.name] for clip in chosen}, own
 
 
-def _said(clip: Clip, count: int, name: str | None, rate: Rate) -> list[str]:
-    """Return what a user should know of how the clip was chosen and read, one line each."""
+def _said(clip: Clip, count: int, rate: Rate) -> list[str]:
+    """Return what a user should know of how the clip was chosen, of `count`, and read, one line each."""
     lines = []
-    if name is None and count > 1:
+    if count > 1:
         lines.append(f"holds {count} clips; the first, {clip.name!r}, is taken: choose another with --clip")
     if rate is None and clip.poses != clip.keys:
         lines.append(
@@ -268,6 +296,5 @@ def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        close = closest_name(name, list(found))
-        raise FileError(path, f"holds no {what} {name[:80]!r}; the closest of its {len(found)} is {close}")
+        raise FileError(path, f"holds no {what} {name[:80]!r} among its {len(found)}{suggestion(name, list(found))}")
     return found[name]

@@ -33,6 +33,7 @@ def write(look: Look, put: Callable[..., None]) -> Json:
         "textures": list(look.textures),
         "images": len(look.images),
         "morphs": list(look.morphs),
+        **({"omitted": list(look.omitted)} if look.omitted else {}),
     }
 
 
@@ -53,6 +54,7 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
         tuple(textures),
         tuple(images),
         _read_morphs(fields.texts("morphs"), array),
+        tuple(fields.texts("omitted", ())),
     )
 
 

@@ -6,37 +6,28 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import FileError, InputError, closest_name
-from posespace.formats import files
+from posespace.errors import InputError, suggestion
+from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields
 from posespace.markers.driving import MarkerDrive
 
 VERSION = 1
-_MOST_BYTES = 10_000_000
 _FLAGS = ("nearest", "offsets", "keep_whole")
 
 
 def read(path: str | Path) -> MarkerDrive:
     """Read the settings of a `MarkerDrive`; those that the file does not name keep their defaults."""
     file = Path(path)
-    content = files.parse_json(file, files.read_text(file, _MOST_BYTES))
+    given = own_json.read(file, "markers", VERSION, "a file that maps markers")
     with files.naming(file):
-        given = Fields(content, "the file")
-        if given.values.get("posespace") != "markers":
-            raise FileError(
-                file, 'is not a file that maps markers; it begins with "posespace": "markers", "version": 1'
-            )
-        if given.integer("version") != VERSION:
-            raise FileError(file, f"expected version {VERSION}, got {given.integer('version')}")
         known = [field.name for field in fields(MarkerDrive)]
         settings: dict[str, Any] = {}
         for key in given:
             if key in ("posespace", "version"):
                 continue
             if key not in known:
-                raise InputError(
-                    f"{key[:60]!r}: expected one of {', '.join(known)}; the closest is {closest_name(key, known)}"
-                )
+                close = suggestion(key, known, listed=True)
+                raise InputError(f"{key[:60]!r}: expected one of {', '.join(known)}{close}")
             settings[key] = _value(given, key)
         return MarkerDrive(**settings)
 

@@ -78,7 +78,7 @@ def _alike(path: Path, mesh: Mesh, count: int) -> Mesh:
 
 def _played(path: Path, clip: str | None, rate: Rate) -> tuple[Mesh, Floats, tuple[str, ...]]:
     """The mesh of a file and its points (P, N, 3) in every frame of its clip, morph targets included."""
-    contents = load.read(path, Wanted("first", clip, checked_rate(rate)))
+    contents = load.read(path, Wanted("first", () if clip is None else (clip,), checked_rate(rate)))
     rig = load.rig_or_mesh(contents)
     if not contents.motions:
         raise FileError(path, "holds no clip, so its shapes do not change; give several files, or one with a clip")

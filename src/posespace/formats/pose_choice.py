@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from posespace.formats.frames import Rate
-from posespace.formats.load import load_motion
+from posespace.formats.load import load_clips, load_motion
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -36,3 +36,9 @@ class PoseChoice:
     ) -> Motion:
         """Return the chosen poses of a file."""
         return load_motion(path, skeleton, self.clip, whole, self.only, self.partial, self.rate, note, self.markers)
+
+    def load_clips(
+        self, path: Path, skeleton: Skeleton, names: Sequence[str], note: Callable[[str], None] | None = None
+    ) -> dict[str, Motion]:
+        """Return the chosen poses of several clips of a file, by the clips' names; with no `names`, of the first."""
+        return load_clips(path, skeleton, names, False, self.only, self.partial, self.rate, note, self.markers)

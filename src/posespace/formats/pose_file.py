@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posespace import rotations
 from posespace.check import Floats
-from posespace.errors import FileError, closest_name
+from posespace.errors import FileError, suggestion
 from posespace.formats import files
 from posespace.motion import Motion, matching
 from posespace.skeleton import Skeleton
@@ -87,8 +87,8 @@ class PoseFile:
         skipped, unknown = len(self.poses) - len(kept), next((name for name in self.joints if name not in known), "")
         which = f"joints that the skeleton lacks, such as {unknown[:80]!r}"
         if not kept:
-            close = closest_name(unknown, skeleton.names)
-            raise FileError(self.path, f"no pose is left: each names {which}; the closest is {close}")
+            close = suggestion(unknown, skeleton.names)
+            raise FileError(self.path, f"no pose is left: each names {which}{close}")
         if skipped:
             warnings.warn(f"{self.path}: {skipped} of {len(self.poses)} poses skipped: they name {which}", stacklevel=3)
         return PoseFile(self.path, kept)
@@ -126,7 +126,7 @@ class PoseFile:
             for joint in pose.joints:
                 if joint not in known:
                     # Comparing takes the square of the length, and a file may hold a name of any length.
-                    problem = f"is not in the skeleton; the closest is {closest_name(joint, skeleton.names)}"
+                    problem = f"is not in the skeleton{suggestion(joint, skeleton.names)}"
                     raise FileError(self.path, f"{where} {joint[:80]!r} {problem}; --partial skips such poses")
             for joint, angles in pose.angles.items():
                 free = _freedoms(skeleton, joint)

@@ -17,6 +17,7 @@ from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, posed_meshes
 from posespace.formats.pose_choice import PoseChoice
+from posespace.formats.unread import is_foreign, unread
 from posespace.mesh import Mesh
 from posespace.motion import Motion, matching
 
@@ -60,6 +61,8 @@ def shapes_in(pattern: str) -> list[Shape]:
 def _require_meshes(pattern: str, paths: list[Path]) -> None:
     """Raise if a pattern matches what is no mesh, by its ending, such as the materials beside an OBJ."""
     others = [path for path in paths if path.suffix.lower() not in posed_meshes.MESHES]
+    if others and is_foreign(others[0]):
+        raise unread(others[0], posed_meshes.MESHES)
     if others:
         known = [path.suffix for path in paths if path not in others]
         ending = max(known, key=known.count) if known else " or *".join(posed_meshes.MESHES[:4])

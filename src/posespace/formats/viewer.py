@@ -9,6 +9,7 @@ import base64
 import gzip
 import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,14 @@ def missing() -> str:
 def write(
     path: Path,
     skin: Skin,
-    motion: Motion | None = None,
+    clips: Mapping[str, Motion] = gltf_write.NO_CLIPS,
     rate: float = 30.0,
     unit: float | None = None,
     up: str = "y",
     examples: Examples | None = None,
     points: bool = False,
 ) -> list[str]:
-    """Write the page; the parameters are those of `formats.export.export`, `unit` in metres.
+    """Write the page; the parameters are those of `formats.gltf.write.write`, and `examples` as of `export`.
 
     `points` says that control points move the skin, which stands here with the bones that they move.
     """
@@ -62,7 +63,7 @@ def write(
         raise FileError(path, f"cannot be written: {lack}")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        notes = gltf_write.write(file, skin.packed(_BITS), motion, rate, unit, up, "quantized")
+        notes = gltf_write.write(file, skin.packed(_BITS), clips, rate, unit, up, "quantized")
         glb = file.read_bytes()
     metres = skin.rig.mesh.unit if unit is None else unit
     data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "points": points, "poses": [], "heat": None}

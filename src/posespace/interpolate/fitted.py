@@ -96,7 +96,7 @@ class RBFInterpolant:
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
     reach : how far from centres[0], over the radius, it knows its way: a place farther off has the value of the one at
         that distance in the same direction, so that what is far from all samples stays bounded
-    span : (K, A) float64, the directions from centres[0] in which it varies, see `posespace.interpolate.span`; None: all
+    span : (K, A) float64, the directions from centres[0] in which it varies, see `span`; None: all
     """
 
     kernel: str

@@ -17,6 +17,9 @@ for none brings samples together that were apart."""
 
 _APART = 0.5
 
+LONGEST = 1.0 - 1e-6
+"""The longest axis of a rotation, just below a half turn, where an axis and its opposite are the same rotation."""
+
 
 def span_of(points: Array, metric: str, radius: Array) -> Array | None:
     """Return (K, A) orthonormal directions that the samples (M, D) span from the first one; None where these are all.
@@ -42,7 +45,7 @@ def onto_span(points: Array, origin: Array, span: Array, metric: str, radius: Ar
         return np.asarray(origin + along * radius)
     axes = along.reshape(len(points), -1, 3)
     # What several joints share may come out as more than a half turn of one of them.
-    axes = axes / np.maximum(np.linalg.norm(axes, axis=2, keepdims=True), 1.0)
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=2, keepdims=True) / LONGEST, 1.0)
     real = np.sqrt(np.maximum(1.0 - np.square(axes).sum(axis=2, keepdims=True), 0.0))
     return multiply(origin.reshape(-1, 4), np.concatenate([axes, real], axis=2)).reshape(points.shape)
 

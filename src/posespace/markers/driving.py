@@ -69,9 +69,7 @@ class MarkerDrive:
         if self.reference is not None and not 0 <= check.number("reference", self.reference) < math.inf:
             raise InputError(f"reference: expected seconds, at least 0, got {self.reference}")
         if self.nearest and (self.reference is None or len(self.points) < 3):
-            raise InputError(
-                "nearest: expected a reference, and three or more markers in points to bring the take there by"
-            )
+            raise InputError("nearest: needs `reference` and at least 3 mapped markers to align")
         if self.place_by and len(set(self.place_by)) < 3:
             raise InputError(f"place_by: expected at least three markers, got {len(set(self.place_by))}")
 

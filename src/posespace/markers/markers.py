@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 
 FASTEST = 10_000.0
 """Frames per second that a take may have, and be brought to."""
@@ -86,8 +86,7 @@ class Markers:
     def index(self, name: str) -> int:
         """Return the number of the marker called `name`."""
         if name not in self.names:
-            close = closest_name(name, self.names)
-            raise InputError(f"marker {name[:80]!r}: not in the take{close and f'; the closest is {close}'}")
+            raise InputError(f"marker {name[:80]!r}: not in the take{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def chosen(self, names: Sequence[str]) -> Markers:

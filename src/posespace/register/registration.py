@@ -39,7 +39,7 @@ _FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 
 """The same on the whole template, from where the coarse one carries it."""
 
 FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
-"""What every registration is told by; distances are fractions of the template's diagonal."""
+"""Metrics reported for every registration; distances are fractions of the template's diagonal."""
 
 _LEAST_COVERED = 0.3
 """A scan on which less of the template finds a place is not one of the template."""

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from posespace.errors import FileError
-from posespace.formats import load, posed_meshes
+from posespace.formats import limits_json, load, posed_meshes
 from posespace.formats.frames import Clip, Rate, Wanted
+from posespace.formats.unread import unread
 from posespace.linking import linked_rig, rerouted
 from posespace.look import Look
 from posespace.markers.markers import Markers
@@ -45,10 +46,9 @@ def describe(path: str | Path, rate: Rate = None) -> Figures:
     if ending == load.SKIN_FILE:
         return {"file": str(file), **_skin(load.load_skin(file), file.stat().st_size)}
     if ending in load.POSE_FILES:
-        return {"file": str(file), **_poses(file)}
+        return {"file": str(file), **(_limits(file) if limits_json.is_limits(file) else _poses(file))}
     if ending not in load.READERS:
-        known = " ".join([*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
-        raise FileError(file, f"is not a file that posespace reads; known endings are {known}")
+        raise unread(file, [*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
     return {"file": str(file), **_contents(file, rate)}
 
 
@@ -123,6 +123,7 @@ def _look(look: Look) -> Figures:
         "images": [f"{len(image)} bytes" for image in look.images],
         "per vertex": list(look.attributes),
         "blend shapes": list(look.morphs),
+        "omitted meshes": list(look.omitted),
     }
     return {name: value for name, value in figures.items() if value}
 
@@ -134,6 +135,8 @@ def _skeleton(skeleton: Skeleton) -> Figures:
     pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
     if pairs:
         figures["left/right pairs"] = pairs
+    if skeleton.limits is not None:
+        figures["limits"] = limits_json.plain(skeleton.ranges)
     figures["joint names"] = list(skeleton.names)
     return figures
 
@@ -198,6 +201,10 @@ def _poses(file: Path) -> Figures:
         "controls": list(controls),
         "pose names": list(poses.names),
     }
+
+
+def _limits(file: Path) -> Figures:
+    return {"format": "limits", "limits": limits_json.plain(limits_json.read(file))}
 
 
 def _posed(folder: Path) -> Figures:

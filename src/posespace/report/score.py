@@ -279,7 +279,7 @@ def _check_match(skin: Posable, examples: Examples) -> None:
     if rig.mesh.diagonal <= 0:
         raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
     have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
-    # What control points move follows the shapes of examples, whatever their joints are.
+    # Control-point skins take their pose from the shapes of the examples, whatever their joints are.
     follows = followed_points(skin, examples) is not None
     check_same("skin: its", have, rig if follows else skin.rig, rig)
 

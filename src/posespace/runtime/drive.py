@@ -8,6 +8,7 @@ import numpy as np
 
 from posespace.check import LARGEST, Floats, Floats32
 from posespace.errors import InputError
+from posespace.interpolate.span import LONGEST
 from posespace.runtime.compiled import inlined, relaxed
 from posespace.runtime.drive_features import orient, own_part, polynomial, quaternion, seen_part, write_features
 from posespace.runtime.drive_tables import (
@@ -252,7 +253,7 @@ def _onto_axes(head: Pointer, numbers: Pointer, place: Pointer, along: Pointer) 
             axis = after(span, 3 * (row * joints + joint))
             x, y, z = x + along[row] * axis[0], y + along[row] * axis[1], z + along[row] * axis[2]
         # What several joints share may come out as more than a half turn of one of them.
-        size = max(math.sqrt(x * x + y * y + z * z), 1.0)
+        size = max(math.sqrt(x * x + y * y + z * z) / LONGEST, 1.0)
         x, y, z = x / size, y / size, z / size
         w = math.sqrt(max(1.0 - x * x - y * y - z * z, 0.0))
         turn[0] = s * x + p * w + q * z - r * y

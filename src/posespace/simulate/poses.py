@@ -101,13 +101,18 @@ def accepted(draw: Callable[[np.random.Generator], Floats], count: int, seed: in
 
 
 def freedoms(skeleton: Skeleton) -> list[tuple[int, int]]:
-    """Return joint and axis of each degree of freedom that has a range. Raises without finite limits."""
+    """Return joint and axis of each degree of freedom that has a range; those without limits are left out.
+
+    Raises where none has limits, and where one is limited to one side only.
+    """
     if skeleton.limits is None:
         raise InputError("skeleton: expected joint limits, got none; give the poses to simulate in a file")
-    open_range = np.ptp(skeleton.limits, axis=2) > 0
+    low, high = skeleton.limits[..., 0], skeleton.limits[..., 1]
+    open_range = (high > low) & (np.isfinite(low) | np.isfinite(high))
     if skeleton.axes is not None:
         open_range &= np.abs(skeleton.axes).max(axis=2) > 0
-    if not np.isfinite(skeleton.limits[open_range]).all():
+    has_none = not open_range.any() and not np.isfinite(skeleton.limits).all()
+    if has_none or not np.isfinite(skeleton.limits[open_range]).all():
         raise InputError("skeleton limits: expected finite ranges; give the poses to simulate in a file")
     return [(int(joint), int(axis)) for joint, axis in np.argwhere(open_range)]
 

@@ -113,7 +113,8 @@ def poses_of(settings: Settings, rig: Rig, note: Callable[[str], None] | None = 
     if settings.poses is None:
         if skeleton.limits is None:
             raise InputError(
-                f"{settings.body}: its joints have no limits to step through; give the poses with --poses FILE"
+                f"{settings.body}: its joints have no limits to step through; give them by `posespace limits`, or the "
+                "poses with --poses FILE"
             )
         ranges = joint_ranges(skeleton, settings.step)
         accept = {"hand": bones_clear, "slender-hand": slender_clear}.get(settings.body)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -136,3 +139,18 @@ def test_contact_that_does_not_settle_ends_with_a_reason() -> None:
     solution = solver.solve(points, lambda f: closing(points, held, 0.35 * f))
     assert not solution.converged
     assert "stopped at" in solution.reason
+
+
+def test_places_that_touch_do_not_flood_standard_output() -> None:
+    # In a process of its own: the library buffers what it writes until the process ends.
+    code = (
+        "import numpy as np\n"
+        "from posespace.simulate.solver.contact import Contact, SkinContact\n"
+        "rest = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.5], [1, 0, 1], [0, 1, 1.0]])\n"
+        "contact = SkinContact(rest, np.array([[0, 1, 2], [3, 4, 5]]), Contact(0.01))\n"
+        "touching = rest - [0, 0, 0.5] * (np.arange(6)[:, None] >= 3)\n"
+        "print(contact.way(touching, touching - [0, 0, 0.1] * (np.arange(6)[:, None] >= 3))[0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0.0\n"
+    assert done.stderr == ""

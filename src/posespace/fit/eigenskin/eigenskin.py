@@ -73,7 +73,7 @@ class EigenSkin:
     size : most displacement entries per vertex on average, which sets the memory; if not given, as many as the
         threshold leaves. Greedy only
     threshold : a layer or component acts where its displacement is above this fraction of the largest one observed; if
-        not given, so low that what is lost is a twentieth of what left-out poses are off by, but from 0.3 to 2 % of all
+        not given, so low that what is lost is 5 % of the cross-validation error, but from 0.3 to 2 % of all
     taper : over how many rings of vertices the edge of a support fades to zero
     kernel : kernel of the RBF that drives what poses move alone, and pairs of it: thin_plate, gaussian, exponential,
         multiquadric, linear or cubic

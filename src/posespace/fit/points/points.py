@@ -53,11 +53,11 @@ class ControlPoints:
     bones : how many virtual bones move the surface
     local : what a bone's rotation is learned from: "geometry": the points near it, in all examples; "pose": all points,
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
-    near_points : k_c, how many points a bone listens to where it is local in geometry
+    near_points : k_c, how many control points influence a bone where it is local in geometry
     near_poses : k_p, how many examples a model has where it is local in pose
     frame : what a bone that is local in geometry sees its points from: "own": a frame that moves with them; "whole":
         that of the whole, as the others do
-    corrections : with local "geometry", how many displacements are kept of what the bones leave over at the examples
+    corrections : with local "geometry", number of corrective components fitted to the residual of the bones
     width : of the kernels, over the median distance between the examples
     ridge : how much the kernels are regularised, over their mean variance
     beta : how strongly the surface is drawn to the points: 3 or more for points that are dragged, 0.3 for noisy markers

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, suggestion
 from posespace.interpolate.distances import distances
 from posespace.motion import Motion
 from posespace.moving import Movers, moved, moved_in, names_of, space_of
@@ -73,18 +73,15 @@ def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
     known = space.controls(rig.skeleton)
     foreign = sorted(control for control in movers if isinstance(control, str) and control not in known)
     if known and foreign:
-        close = closest_name(foreign[0], known)
-        raise InputError(
-            f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space; the closest is {close}"
-        )
+        close = suggestion(foreign[0], known)
+        raise InputError(f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space{close}")
     if not movers or space.kind == "points":
         return
     if not moved_in(rig, motion, space)[0]:
         what = names_of(movers, rig.skeleton)[0]
-        close = closest_name(what, space.names)
         raise InputError(
-            f"sculpt {name!r}: it moves {what!r} but nothing of the pose space, where it would replace the rest shape; "
-            f"the closest is {close}"
+            f"sculpt {name!r}: it moves {what!r} but nothing of the pose space, where it would replace the rest shape"
+            f"{suggestion(what, space.names)}"
         )
 
 

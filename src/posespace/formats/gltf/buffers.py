@@ -48,7 +48,8 @@ class Document:
 
     def __init__(self, path: Path) -> None:
         data = files.read_bytes(path)
-        text, self._binary = _unpack(path, data)
+        text, self.binary = _unpack(path, data)
+        """The binary part of a GLB file; None where it has none."""
         self.path = path
         self.root = Fields(files.parse_json(path, text), "the file")
         self._left = _NUMBERS_ANY_FILE + _NUMBERS_A_BYTE * len(data)
@@ -225,9 +226,9 @@ class Document:
 
     def _load(self, fields: Fields, index: int) -> memoryview:
         if "uri" not in fields:
-            if index or self._binary is None:
+            if index or self.binary is None:
                 raise InputError(f"{fields.where}: has no uri, and the file no binary part for it")
-            return self._binary
+            return self.binary
         return self._from_uri(fields)
 
     def _from_uri(self, fields: Fields) -> memoryview:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,11 +14,15 @@ from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.contents import unique
 from posespace.formats.gltf.buffers import Document
+from posespace.formats.limits_json import ranges_in
 from posespace.skeleton import Skeleton
 
 _ROUNDING = 1e-6
 """A stretch this close to none is a scale of one, written in single precision."""
 _NODES_A_STEP = 8
+
+LIMITS_KEY, AXES_KEY = "posespace_limits", "posespace_axes"
+"""Where the extras of a joint's node have its limits and the axes that these are about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,8 @@ class Nodes:
     stretches : (n, 3, 3)
     meshes, skins : n numbers, None for none
     weights : n lists of morph weights, None where the node has no weights of its own
+    ranges : limits of rotation in degrees by axis, of the nodes that have any
+    axes : (3, 3) orthonormal rows, of the nodes whose extras say what axes they rotate about
     """
 
     names: list[str]
@@ -46,6 +52,8 @@ class Nodes:
     meshes: list[int | None]
     skins: list[int | None]
     weights: list[list[float] | None]
+    ranges: dict[int, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    axes: dict[int, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -90,13 +98,17 @@ class Nodes:
         shift[:, :3, 3] = self.translations[chosen]
         stretches = self.stretches[chosen]
         rigid = np.abs(stretches - np.eye(3)).max() < _ROUNDING
-        return Skeleton(
+        axes = [self.axes.get(node, np.eye(3)) for node in joints]
+        skeleton = Skeleton(
             tuple(unique((self.names[node] for node in joints), "joint")),
             np.array([parent_joint[node] for node in joints], np.int32),
             frames @ shift,
             self.rotations[chosen],
             None if rigid else stretches,
+            np.stack(axes) if any(node in self.axes for node in joints) else None,
         )
+        ranges = {skeleton.names[k]: self.ranges[node] for k, node in enumerate(joints) if node in self.ranges}
+        return skeleton.with_ranges(ranges) if ranges else skeleton
 
 
 def read_nodes(document: Document) -> Nodes:
@@ -116,7 +128,17 @@ def read_nodes(document: Document) -> Nodes:
         meshes=[node.reference("mesh", mesh_count) for node in fields],
         skins=[node.reference("skin", skin_count) for node in fields],
         weights=[node.numbers("weights") if "weights" in node else None for node in fields],
+        ranges={k: ranges_in(extras.part(LIMITS_KEY)) for k, extras in _extras(fields, LIMITS_KEY)},
+        axes={k: np.array(extras.numbers(AXES_KEY, 9)).reshape(3, 3) for k, extras in _extras(fields, AXES_KEY)},
     )
+
+
+def _extras(fields: list[Fields], key: str) -> Iterator[tuple[int, Fields]]:
+    """Return the number and the extras of each node whose extras have the key; extras may be any JSON."""
+    for k, node in enumerate(fields):
+        extras = node.values.get("extras")
+        if isinstance(extras, dict) and key in extras:
+            yield k, node.part("extras")
 
 
 def affine(columns: Floats, what: str) -> Floats:

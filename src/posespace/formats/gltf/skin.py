@@ -107,7 +107,8 @@ def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
     arrays: dict[str, Any] = {}
     if all("axes" in joint for joint in joints):
         arrays["axes"] = np.array([joint.numbers("axes", 9) for joint in joints]).reshape(-1, 3, 3)
-    if all("limits" in joint for joint in joints):
+    # The nodes' extras have them with names; only files from before these have them here alone.
+    if rig.skeleton.limits is None and all("limits" in joint for joint in joints):
         arrays["limits"] = np.array([joint.numbers("limits", 6) for joint in joints]).reshape(-1, 3, 2)
     listed = [joint.reference("link", len(joints)) for joint in joints]
     links = np.array([-1 if link is None else link for link in listed], dtype=np.int32)

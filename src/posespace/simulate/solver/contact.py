@@ -63,7 +63,7 @@ class SkinContact:
     """
 
     def __init__(self, rest: Floats, triangles: Ints, settings: Contact, young: float = 1.0) -> None:
-        self._ipc = require("ipctk", "simulate", "contact")
+        self._ipc = _quiet_ipctk()
         faces = np.asfortranarray(triangles, dtype=np.int32)
         self._mesh = self._ipc.CollisionMesh(_columns(rest), np.asfortranarray(self._ipc.edges(faces)), faces)
         self._way_checker, self._finder = self._ipc.AdditiveCCD(), self._ipc.LBVH()
@@ -143,6 +143,17 @@ class SkinContact:
         found.build(self._mesh, _columns(skin), 10 * self.distance)
         # The library gives the square.
         return float(np.sqrt(found.compute_minimum_distance(self._mesh, _columns(skin)))) if len(found) else np.inf
+
+
+def _quiet_ipctk() -> Any:
+    """Return the library with its log switched off.
+
+    It writes a line to standard output for every pair of places that touch at the start of a step: thousands, between
+    the lines of progress and into what is printed as JSON. Such a step is of length zero, which the solver notices.
+    """
+    library = require("ipctk", "simulate", "contact")
+    library.set_logger_level(library.LoggerLevel.off)
+    return library
 
 
 def _columns(points: Floats) -> Floats:

@@ -42,10 +42,10 @@ def hand(normals: str) -> tuple[Skin, Motion]:
     return ps.EigenSkin(components=3, normals=normals).fit(some), unseen.motion[:4]
 
 
-def assert_plays(path: Path, skin: Skin, motion: Motion) -> gltf.Contents:
+def assert_plays(path: Path, skin: Skin, motion: Motion, clip: str = "motion") -> gltf.Contents:
     """Our reader's rig, morphs times weights and skinning give the skin's points to 1e-5 of the box, at every key."""
     contents = gltf.read(path, Wanted(rate="keys"))
-    rig, (frames,) = only(contents), contents.motions.values()
+    rig, frames = only(contents), contents.motions[clip]
     played = frames[[int(np.abs(frames.times - time).argmin()) for time in motion.times - motion.times.min()]]
     np.testing.assert_allclose(played.times, motion.times - motion.times.min(), atol=1e-6)
     assert frames.controls.min(initial=0) >= 0
@@ -93,7 +93,7 @@ def test_an_eigenskin_hand_plays_with_its_normals(tmp_path: Path, normals: str) 
     assert all(set(target) == ({"POSITION"} if normals == "none" else {"POSITION", "NORMAL"}) for target in targets)
     if normals == "none":
         return
-    rig, (frames,) = only(contents), contents.motions.values()
+    rig, frames = only(contents), contents.motions["motion"]
     played = frames[[int(np.abs(frames.times - time).argmin()) for time in motion.times - motion.times.min()]]
     for wanted, pose in zip(motion, played, strict=True):
         added = sum(
@@ -237,16 +237,31 @@ def test_the_command_writes_and_says_what_it_wrote(tmp_path: Path) -> None:
     done = run("export", "arm.skin", "-o", "arm.glb", "--motion", "clip.json", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["motions"]["motion"]["poses"] == len(motion)
+    assert found["motions"]["clip"]["poses"] == len(motion)
     assert found["rigs"]["arm"]["vertices"] == len(skin.rig.mesh.points)
-    assert_plays(tmp_path / "arm.glb", skin, Motion(motion.rotations, motion.translations))
+    assert_plays(tmp_path / "arm.glb", skin, Motion(motion.rotations, motion.translations), "clip")
     assert_one_line(run("export", "arm.skin", "-o", "arm.abc", folder=tmp_path), "arm.abc", ".glb .gltf")
     assert_one_line(
         run("export", "arm.skin", "-o", "no/arm.glb", folder=tmp_path), "no/arm.glb", "folder does not exist"
     )
     ps.datasets.bending_arm(rings=6, sides=4)[0].save(tmp_path / "arm.examples")
     done = run("export", "arm.skin", "-o", "arm.glb", "--motion", "arm.examples", "--json", folder=tmp_path)
-    assert json.loads(done.stdout)["motions"]["motion"]["poses"] == 30
+    assert json.loads(done.stdout)["motions"]["arm"]["poses"] == 30
+
+
+def test_every_clip_of_a_file_plays_as_the_skin_does(tmp_path: Path) -> None:
+    skin, motion = arm()
+    far = motion[:2]
+    clips = {"there": motion, "back": Motion(motion.rotations[::-1], motion.translations[::-1]), "far": far}
+    ps.export(skin, tmp_path / "arm.glb", clips)
+    for name, played in clips.items():
+        contents = assert_plays(tmp_path / "arm.glb", skin, played, name)
+    assert list(contents.motions) == list(clips)
+    twice = Motion(far.rotations, far.translations, np.zeros(2))
+    with pytest.raises(ps.InputError, match="clip 'far': motion times: expected each time once"):
+        ps.export(skin, tmp_path / "arm.glb", clips | {"far": twice})
+    with pytest.raises(ps.InputError, match="expected a Motion to play, got Pose"):
+        ps.export(skin, tmp_path / "arm.glb", {"still": motion[0]})  # type: ignore[dict-item]
 
 
 def test_a_clip_starts_at_its_first_pose(tmp_path: Path) -> None:

@@ -99,12 +99,7 @@ class Output:
             "bufferViews": views,
             "buffers": [{"byteLength": len(data), **uri}, *more],
         }
-        text = json.dumps(whole, separators=(",", ":"), allow_nan=False).encode()
-        chunks = _chunk(b"JSON", text, b" ") + _chunk(b"BIN\0", data, b"\0") if packed else b""
-        if len(chunks) + 12 > _MOST_BYTES:
-            raise FileError(path, "would be more than 4 GB, the most a GLB file can be; keep fewer components")
-        with files.atomic_write(path) as temporary:
-            temporary.write_bytes(b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks if packed else text)
+        save_container(path, whole, data if packed else None)
 
     def _zeros(self, count: int) -> int:
         if count not in self._nothing:
@@ -136,6 +131,23 @@ class Output:
         self._kinds.append(None if chosen is None else (chosen, row))
         self._data += raw + b"\0" * (-len(raw) % 4)
         return len(self._views) - 1
+
+
+def save_container(path: Path, content: dict[str, Any], binary: bytes | memoryview | None) -> None:
+    """Write the JSON of a file at once or not at all: as `.glb`, with its binary part if it has one, or `.gltf`."""
+    try:
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        # What came from a file of others may hold NaN, or lists in lists without end.
+        raise FileError(path, f"cannot be written as JSON ({error})") from error
+    packed = path.suffix.lower() == ".glb"
+    chunks = _chunk(b"JSON", text, b" ") if packed else b""
+    if packed and binary is not None:
+        chunks += _chunk(b"BIN\0", bytes(binary), b"\0")
+    if len(chunks) + 12 > _MOST_BYTES:
+        raise FileError(path, "would be more than 4 GB, the most a GLB file can be; keep fewer components")
+    with files.atomic_write(path) as temporary:
+        temporary.write_bytes(b"glTF" + struct.pack("<II", 2, 12 + len(chunks)) + chunks if packed else text)
 
 
 def _aligned(values: NDArray[Any]) -> NDArray[Any]:

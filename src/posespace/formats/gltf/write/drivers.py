@@ -89,10 +89,18 @@ def _joints(skeleton: Skeleton, bones: Bones, place: Placement) -> list[Json]:
         entry |= {"rest": parts.rest[joint].tolist(), "origin": np.asarray(origin, dtype=np.float64).tolist()}
         if skeleton.axes is not None:
             entry["axes"] = skeleton.axes[joint].astype(np.float64).ravel().tolist()
-        if skeleton.limits is not None:
-            entry["limits"] = skeleton.limits[joint].astype(np.float64).ravel().tolist()
-        found.append(entry)
+        found.append(entry if skeleton.limits is None else entry | driver_limits(skeleton.limits[joint]))
     return found
+
+
+def driver_limits(limits: Floats) -> Json:
+    """Return what drivers say to players of a joint's limits (3, 2) in radians: nothing where it has none.
+
+    An axis without limits is given half a rotation to either side, which no joint goes beyond.
+    """
+    if not np.isfinite(limits).any():
+        return {}
+    return {"limits": np.clip(limits.astype(np.float64), -np.pi, np.pi).ravel().tolist()}
 
 
 def _driver(driver: Driver, skin: Skin, numbers: _Numbers) -> Json:

@@ -14,7 +14,10 @@ import numpy as np
 
 from posespace import rotations
 from posespace.check import Floats
+from posespace.formats.gltf.nodes import AXES_KEY, LIMITS_KEY
+from posespace.formats.limits_json import plain
 from posespace.rig import Rig
+from posespace.skeleton import Skeleton
 
 Node = dict[str, Any]
 
@@ -46,7 +49,7 @@ def make_nodes(rig: Rig) -> Bones:
     count = len(skeleton)
     nodes: list[Node] = []
     joints, origins = [0] * count, np.zeros((count, 3))
-    carried = np.tile(np.eye(4), (count, 1, 1))
+    carried, extras = np.tile(np.eye(4), (count, 1, 1)), joint_extras(skeleton)
     if (skeleton.parents < 0).sum() > 1:
         nodes.append({"name": "skeleton"})
     for joint in skeleton.order:
@@ -63,7 +66,8 @@ def make_nodes(rig: Rig) -> Bones:
         chain = [] if np.abs(frame[:3, :3] - np.eye(3)).max() < _SAME else _frame_nodes(name, frame)
         if not chain:
             origins[joint] = frame[:3, 3]
-        chain.append(_node(name, origins[joint], skeleton.rest_rotations[joint], scale))
+        turned = _node(name, origins[joint], skeleton.rest_rotations[joint], scale)
+        chain.append(turned | ({"extras": extras[joint]} if extras[joint] else {}))
         above = joints[parent] if parent >= 0 else 0 if nodes else -1
         for node in chain:
             if above >= 0:
@@ -72,6 +76,17 @@ def make_nodes(rig: Rig) -> Bones:
             nodes.append(node)
         joints[joint] = above
     return Bones(nodes, joints, origins, carried @ rig.inverse_bind)
+
+
+def joint_extras(skeleton: Skeleton) -> list[Node]:
+    """Return what the extras of each joint's node say of its axes and limits; empty where there is nothing to say."""
+    ranges, made = plain(skeleton.ranges), list[Node]()
+    for joint, name in enumerate(skeleton.names):
+        extras: Node = {}
+        if skeleton.axes is not None:
+            extras[AXES_KEY] = skeleton.axes[joint].astype(np.float64).ravel().tolist()
+        made.append(extras | ({LIMITS_KEY: ranges[name]} if name in ranges else {}))
+    return made
 
 
 def _frame_nodes(name: str, frame: Floats) -> list[Node]:
