@@ -118,7 +118,7 @@ def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods
         np.maximum(largest, np.linalg.norm(np.tensordot(coordinates, dense, axes=1), axis=1), out=largest)
     limits = np.maximum(around.largest(largest, support), FLOOR * largest.max(initial=0.0))
     # Where there is nothing at all, nothing may be added; a tiny number spares a division by zero.
-    return BOUND * np.maximum(limits, np.finfo(np.float32).tiny)
+    return np.asarray(BOUND * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
 def _norm(moved: Sequence[Moved]) -> Floats:

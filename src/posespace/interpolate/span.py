@@ -47,7 +47,8 @@ def onto_span(points: Array, origin: Array, span: Array, metric: str, radius: Ar
     # What several joints share may come out as more than a half turn of one of them.
     axes = axes / np.maximum(np.linalg.norm(axes, axis=2, keepdims=True) / LONGEST, 1.0)
     real = np.sqrt(np.maximum(1.0 - np.square(axes).sum(axis=2, keepdims=True), 0.0))
-    return multiply(origin.reshape(-1, 4), np.concatenate([axes, real], axis=2)).reshape(points.shape)
+    turned = multiply(origin.reshape(-1, 4), np.concatenate([axes, real], axis=2))
+    return np.asarray(turned.reshape(points.shape), dtype=np.float64)
 
 
 def relative(points: Array, origin: Array, metric: str, radius: Array) -> Array:
@@ -59,4 +60,4 @@ def relative(points: Array, origin: Array, metric: str, radius: Array) -> Array:
     if metric != "rotation":
         return np.asarray((points - origin) / radius)
     seen = multiply(inverse(origin.reshape(-1, 4)), points.reshape(len(points), -1, 4))
-    return same_side(seen)[..., :3].reshape(len(points), -1)
+    return np.asarray(same_side(seen)[..., :3].reshape(len(points), -1), dtype=np.float64)

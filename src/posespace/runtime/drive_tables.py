@@ -62,8 +62,8 @@ class DriveTables(NamedTuple):
     heads : (I, HEAD) a row per interpolant: its KERNEL, whether its distance is between ROTATIONS, the terms of its
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
         begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and EXTRA: Shepard's power and
-        reach, or the square of a kernel's reach; how many DIRECTIONS its SPAN has (-1: all) and where it begins; where the
-        NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
+        reach, or the square of a kernel's reach; how many DIRECTIONS its SPAN has (-1: all) and where it begins; where
+        the NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
     slots : where in the features each dimension is found
     numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
     entries : for the bound of each interpolant, where the entries of each of its vertices begin and the last ones end,
