@@ -48,6 +48,7 @@ RANKS = (
         "rig",
         "examples",
         "world_turns",
+        "symmetry",
         "other_side",
         "other_skeleton",
         "followed",
