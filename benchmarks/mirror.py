@@ -1,7 +1,7 @@
 """A sculpt of one side mirrored to the other, on characters whose heads, clothes and hair are not symmetric.
 
 The sculpt is a smooth bulge at a joint of one side in a bent pose; what its mirror image should be is known in closed
-form at every vertex. The error is RMS over the vertices that should move, as a fraction of RMS of what they should move.
+form at every vertex. The error is RMS over all vertices, as a fraction of RMS of what they should move.
 
 Run: uv run python benchmarks/mirror.py [--json]
 """

@@ -266,7 +266,7 @@ class Skeleton:
 
 _SIDES = {"left": "right", "right": "left", "l": "r", "r": "l"}
 _SIDE = re.compile(
-    # A word Left/Right anywhere; l/r standing alone; L/R after a small letter, as in bentL; before a word, as in lShldr.
+    # Left/Right anywhere; l/r standing alone; L/R after a small letter, as in bentL; before a word, as in lShldr.
     r"(?i:left|right|(?<![^\W_\d])[lr](?![^\W_\d]))|(?<=[a-z\d])[LR](?![^\W_\d])|(?<![^\W_\d])[lrLR](?=[A-Z][a-z])"
 )
 

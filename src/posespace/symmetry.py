@@ -122,7 +122,7 @@ def _side_axis(places: Floats, pairs: Ints) -> Floats:
     unit = np.linalg.svd(apart, full_matrices=False)[2][0]
     axis = int(np.abs(unit).argmax())
     if abs(unit[axis]) >= _AXIS_ANGLE:
-        return np.eye(3)[axis]
+        return np.asarray(np.eye(3)[axis])
     return np.asarray(unit * np.sign(unit[axis]))
 
 
