@@ -75,6 +75,7 @@ class MemoryJournal:
 
 def checked_radius(name: str, value: object) -> float:
     """Return the radius of the sculpt `name`; raise unless it is a finite number above 0."""
-    if not (isinstance(value, Real) and not isinstance(value, bool) and 0 < value < math.inf):
+    radius = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not 0 < radius < math.inf:
         raise InputError(f"radius of sculpt {name[:80]!r}: expected a finite number above 0, got {value!r}")
-    return float(value)
+    return radius
