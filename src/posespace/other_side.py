@@ -30,7 +30,7 @@ _REFUSED = 0.5
 """A sculpt of which a smaller fraction matches is not mirrored."""
 
 _WELL = 0.98
-"""A sculpt of which a smaller fraction matches gets a warning."""
+"""A sculpt of which a smaller fraction matches should be looked at."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Match:
     matched: float
     median: float
     farthest: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nearly all of it matches; else someone should look at it."""
+        return self.matched >= _WELL
 
     def __str__(self) -> str:
         within = f"{self.matched:.1%} of {self.vertices:,} moved positions matched"
@@ -166,7 +171,7 @@ def mirror_examples(examples: Examples, normal: ArrayLike | None = None, toleran
             made.append((name, pose, shape))
             continue
         image = side.sculpt(name, pose, examples.residual(index)[0])
-        if image.match.matched < _WELL:
+        if not image.match.is_good:
             warnings.warn(f"mirror {name!r}: {image.match}", stacklevel=2)
         made.append((image.name, image.pose, image.shape))
     names, poses, shapes = zip(*made, strict=True)

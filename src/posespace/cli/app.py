@@ -25,6 +25,7 @@ from posespace.cli.printing import complain, warn
 from posespace.cli.register import register
 from posespace.cli.retarget import retarget
 from posespace.cli.scans import scans
+from posespace.cli.sculpts import sculpts
 from posespace.cli.simulate import simulate
 from posespace.cli.transfer import transfer
 from posespace.errors import InputError
@@ -57,6 +58,7 @@ for _command in (
     info,
     pose,
     examples,
+    sculpts,
     bones,
     simulate,
     scans,

@@ -136,7 +136,11 @@ class SculptList:
         self._change(f"{'muted' if muted else 'unmuted'} {shown(names)}", {**self._all, **changed})
 
     def set_sculpt_radius(self, name: str, value: float | None) -> None:
-        """Set how far one sculpt reaches, in radians or the controls' unit; None: as far as its layer."""
+        """Set how far one sculpt reaches, in radians or the controls' unit; None: as far as its layer.
+
+        At this distance from its pose a sculpt with a radius has fallen to about a third, by a Gaussian unless a kernel
+        is given; it is still reproduced exactly at its pose, and zero at the poses of the others.
+        """
         radius = None if value is None else checked_radius(name, value)
         changed = replace(self[name], radius=radius)
         what = "as its layer" if radius is None else f"{radius:g}"

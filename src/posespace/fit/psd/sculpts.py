@@ -170,17 +170,17 @@ class Sculpts(SculptList):
         for own in dict.fromkeys(reach):
             part = deltas.only(np.array([each == own for each in reach]))
             if part.loud.any():
-                used = radius if own is None else (own,) * len(radius)
-                layer = self._layer(plan, part, below, motion, used)
+                rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
+                if own is not None:
+                    # A kernel that falls off: of the default's shape, far from the pose, the radius says little.
+                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(own,) * len(radius))
+                layer = self._layer(plan, part, below, motion, rbf)
                 layers.append(layer if own is None else replace(layer, name=f"{layer.name} (radius {own:g})"))
         return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius)
 
-    def _layer(
-        self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, radius: tuple[float, ...]
-    ) -> Layer:
-        """The layer of some sculpts of a plan, those that `deltas` are of, with one radius."""
+    def _layer(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Layer:
+        """The layer of some sculpts of a plan, those that `deltas` are of."""
         settings, names = self.settings, plan.sample_names(motion.names)
-        rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
         if settings.per_vertex:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
