@@ -167,7 +167,7 @@ def mute(store: Path, names: tuple[str, ...], off: bool, as_json: bool) -> None:
 def radius(store: Path, name: str, value: str, as_json: bool) -> None:
     """Set how far one sculpt reaches.
 
-    At this distance from its pose the sculpt has fallen to about a third (PSD); auto is the radius of its layer.
+    At this distance from its pose the sculpt has fallen to about 60 % (PSD); auto is the radius of its layer.
     """
     session = _open(store)
     session.set_sculpt_radius(name, None if value == "auto" else _number(value))

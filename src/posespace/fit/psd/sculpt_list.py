@@ -138,7 +138,7 @@ class SculptList:
     def set_sculpt_radius(self, name: str, value: float | None) -> None:
         """Set how far one sculpt reaches, in radians or the controls' unit; None: as far as its layer.
 
-        At this distance from its pose a sculpt with a radius has fallen to about a third, by a Gaussian unless a kernel
+        At this distance from its pose a sculpt with a radius has fallen to about 60 %, by a Gaussian unless a kernel
         is given; it is still reproduced exactly at its pose, and zero at the poses of the others.
         """
         radius = None if value is None else checked_radius(name, value)
