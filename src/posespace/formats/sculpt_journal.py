@@ -27,12 +27,18 @@ from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.sculpt import MOST_STEPS, Sculpt
 
+_MOST_SCULPTS = 5000
+"""All shapes are mapped at once, and a process may hold a limited number of maps."""
+
 
 class StoreJournal:
     """The journal of a finished store."""
 
     def __init__(self, path: str | Path) -> None:
         self.store = ExampleStore.open(path)
+        if len(self.store) > _MOST_SCULPTS:
+            have = f"holds {len(self.store):,} examples; sculpts are changed one by one in stores of up to"
+            raise FileError(self.store.path, f"{have} {_MOST_SCULPTS:,}")
         if not self.store.finished().all():
             missing = int((~self.store.finished()).sum())
             raise FileError(self.store.path, f"{missing} of its poses are not finished; finish it with --resume")

@@ -84,7 +84,7 @@ class SculptList:
         return self._journal.steps
 
     def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
-        """Return the sculpts that are named, or match a pattern such as ``*L``; raise for one that none matches."""
+        """Return the sculpts that are named, or match a pattern as file names do; raise for one that none matches."""
         found: set[str] = set()
         for pattern in patterns:
             # A name first: it may hold brackets, which are signs of a pattern.
