@@ -13,6 +13,7 @@ from posespace import rotations
 from posespace.errors import InputError
 from posespace.other_side import OtherSide, mirrored_name
 from posespace.skeleton import other_side
+from posespace.symmetry import counterparts, rig_plane
 
 
 def strip(*columns: float) -> ps.Mesh:
@@ -110,6 +111,13 @@ def test_characters_with_asymmetric_heads_and_clothes_are_mirrored(
     assert [name for name, moved in zip(rig.skeleton.names, turned, strict=True) if moved] == [other]
     want, got = bulge(rig, side.plane.image(centre)), rig.residual(found.pose, found.shape)[0]
     assert np.sqrt(((got - want) ** 2).sum() / (want**2).sum()) < 0.03
+
+
+def test_a_single_hand_has_no_other_side(data: Path) -> None:
+    rig = ps.load_rig(data / "hand-godot-xr" / "hand_l.gltf")
+    assert (counterparts(rig.skeleton, rig_plane(rig)) == np.arange(len(rig.skeleton))).all()
+    with pytest.raises(InputError, match="no joint has a counterpart on the other side"):
+        OtherSide(rig).sculpt("fist_L", rig.rest, np.zeros(rig.mesh.points.shape))
 
 
 def test_examples_at_central_poses_keep_themselves(data: Path) -> None:

@@ -282,6 +282,12 @@ def other_side(name: str) -> str:
     return _SIDE.sub(swap, name)
 
 
+def side_of(name: str) -> str:
+    """Return the side that a name tells: "l", "r", or "" for none."""
+    found = _SIDE.search(name)
+    return found.group()[0].lower() if found else ""
+
+
 def invert_affine(matrices: Floats) -> Floats:
     """Invert transforms (..., n, n); one squashed flat, as some rigs hide things, gets the pseudo-inverse."""
     wide = matrices.astype(np.float64)

@@ -11,7 +11,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.rig import Rig
-from posespace.skeleton import Skeleton, other_side
+from posespace.skeleton import Skeleton, side_of
 
 _JOINT_TOLERANCE = 0.05
 """Of the skeleton's box: a joint that rests this near the mirror image of another may be its counterpart."""
@@ -88,7 +88,7 @@ def counterparts(skeleton: Skeleton, plane: MirrorPlane) -> Ints:
 
     The name decides where the joint of that name rests near the mirror image. Where it does not, as in files that
     number the joints of each side in an order of its own, the joint nearest the mirror image is taken, of those whose
-    names tell a side.
+    names tell the other side.
     """
     places = skeleton.rest_world[:, :3, 3]
     extent = float(np.linalg.norm(np.ptp(places, axis=0)))
@@ -98,10 +98,11 @@ def counterparts(skeleton: Skeleton, plane: MirrorPlane) -> Ints:
     near = _JOINT_TOLERANCE * extent
     settled = (named != every) & (gaps[every, named] <= near)
     # Joints that a name settles are not there for others.
-    taken = settled | np.array([other_side(name) == name for name in skeleton.names])
-    free = np.where(taken[:, None] | taken, np.inf, gaps)
+    sides = np.array([{"l": 1, "r": -1}.get(side_of(name), 0) for name in skeleton.names])
+    open_to = (sides[:, None] * sides < 0) & ~settled[:, None] & ~settled
+    free = np.where(open_to, gaps, np.inf)
     nearest = free.argmin(axis=1)
-    mutual = ~taken & (nearest[nearest] == every) & (free.min(axis=1) <= near)
+    mutual = (nearest[nearest] == every) & (free.min(axis=1) <= near)
     found[mutual] = nearest[mutual]
     # A name that another joint has taken counts no longer, so that no two joints have one counterpart.
     stray = found[found] != every

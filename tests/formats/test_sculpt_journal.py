@@ -165,6 +165,23 @@ def test_a_session_that_saw_an_older_store_changes_nothing(store: Path) -> None:
     assert contents(store) == after
 
 
+def test_a_store_that_cannot_be_written_is_named(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, session = contents(store), ps.Sculpts.open(store)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(FileError, match=r"arm\.examples.*: cannot be written \(no space left on device\)"):
+        session.add("new", TRAIN.motion[9], TRAIN.shapes[9])
+    monkeypatch.undo()
+    assert session.names == NAMES
+    assert contents(store) == before
+    # The chunk that was not written does not count as there.
+    session.add("new", TRAIN.motion[9], TRAIN.shapes[9])
+    np.testing.assert_allclose(ps.Sculpts.open(store)["new"].shape, TRAIN.shapes[9], atol=1e-6)
+
+
 def test_the_last_sculpt_and_unfinished_stores_are_refused(store: Path) -> None:
     session = ps.Sculpts.open(store)
     with pytest.raises(InputError, match="holds at least one sculpt"):

@@ -78,6 +78,8 @@ class StoreJournal:
                 write_arrays(self.store.path, writer.arrays)
             before = [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:]
             self._replace_head({**self._head, "version": 2, "motion": entry, "history": before})
+        # Only now: what failed on the way is not there.
+        self._rows |= {id(each.shape): (each.shape, row) for each, row in zip(sculpts.values(), now.rows, strict=True)}
 
     def undo(self) -> tuple[str, dict[str, Sculpt]]:
         """Return what the last change was and the sculpts before it, which the store holds again."""
@@ -95,9 +97,9 @@ class StoreJournal:
         names, poses = tuple(sculpts), [sculpt.pose for sculpt in sculpts.values()]
         fresh = [name for name, sculpt in sculpts.items() if id(sculpt.shape) not in self._rows]
         first = 1 + max((row for state in self._entries() for row in self._rows_of(state)), default=-1)
-        for row, name in enumerate(fresh, start=first):
-            self._rows[id(sculpts[name].shape)] = sculpts[name].shape, row
-        rows = tuple(self._rows[id(sculpt.shape)][1] for sculpt in sculpts.values())
+        new = {name: row for row, name in enumerate(fresh, start=first)}
+        known = {name: self._rows[id(each.shape)][1] for name, each in sculpts.items() if name not in new}
+        rows = tuple((known | new)[name] for name in names)
         motion = Motion.from_poses(poses, names, self._times(rows))
         if fresh:
             describe_arrays(self.store.path, chunk_forms(self.rig, first + len(fresh), self.store.levels))
@@ -171,10 +173,14 @@ class StoreJournal:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let one process at a time change the store, and none that saw an older one."""
-        with _locked(self.store.path):
-            if self._read_head() != self._head:
-                raise FileError(self.store.path, "was changed by another process since it was opened; try again")
-            yield
+        path = self.store.path
+        try:
+            with _locked(path):
+                if self._read_head() != self._head:
+                    raise FileError(path, "was changed by another process since it was opened; try again")
+                yield
+        except OSError as error:
+            raise FileError(path, f"cannot be written ({(error.strerror or str(error)).lower()})") from error
 
 
 @contextmanager
