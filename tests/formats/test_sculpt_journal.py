@@ -182,6 +182,21 @@ def test_a_store_that_cannot_be_written_is_named(store: Path, monkeypatch: pytes
     np.testing.assert_allclose(ps.Sculpts.open(store)["new"].shape, TRAIN.shapes[9], atol=1e-6)
 
 
+def test_one_array_may_be_the_shape_of_several_sculpts(store: Path) -> None:
+    session, shape = ps.Sculpts.open(store), np.array(TRAIN.shapes[9])
+    for number in (9, 10, 11):
+        session.add(f"at {number}", TRAIN.motion[number], shape)
+    session.remove("at 9")
+    session.mute("at 11")
+    found = ps.Sculpts.open(store)
+    assert found.names == (*NAMES, "at 10", "at 11")
+    for name in found.names[4:]:
+        np.testing.assert_allclose(found[name].shape, shape, atol=1e-6)
+    session.undo()
+    session.undo()
+    assert contents(store).keys() == {*NAMES, "at 9", "at 10", "at 11"}
+
+
 def test_the_last_sculpt_and_unfinished_stores_are_refused(store: Path) -> None:
     session = ps.Sculpts.open(store)
     with pytest.raises(InputError, match="holds at least one sculpt"):

@@ -95,11 +95,16 @@ class StoreJournal:
     def _state(self, did: str, sculpts: Mapping[str, Sculpt]) -> StoreState:
         """The state that holds these sculpts; shapes that the store lacks are written to new chunks."""
         names, poses = tuple(sculpts), [sculpt.pose for sculpt in sculpts.values()]
-        fresh = [name for name, sculpt in sculpts.items() if id(sculpt.shape) not in self._rows]
+        # One array may be the shape of several sculpts, and each has a chunk of its own.
+        known: dict[int, str] = {}
+        for name, sculpt in sculpts.items():
+            if id(sculpt.shape) in self._rows:
+                known.setdefault(self._rows[id(sculpt.shape)][1], name)
+        row_of = {name: row for row, name in known.items()}
+        fresh = [name for name in names if name not in row_of]
         first = 1 + max((row for state in self._entries() for row in self._rows_of(state)), default=-1)
-        new = {name: row for row, name in enumerate(fresh, start=first)}
-        known = {name: self._rows[id(each.shape)][1] for name, each in sculpts.items() if name not in new}
-        rows = tuple((known | new)[name] for name in names)
+        row_of |= {name: row for row, name in enumerate(fresh, start=first)}
+        rows = tuple(row_of[name] for name in names)
         motion = Motion.from_poses(poses, names, self._times(rows))
         if fresh:
             describe_arrays(self.store.path, chunk_forms(self.rig, first + len(fresh), self.store.levels))
