@@ -48,6 +48,8 @@ RANKS = (
         "rig",
         "examples",
         "world_turns",
+        "sculpt",
+        "symmetry",
         "other_side",
         "other_skeleton",
         "followed",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -43,6 +43,7 @@ class Examples:
     heights : of detail, or None: for each shape (M,), how far the observed surface lies from the shape along its
         normals, after the mesh was subdivided `levels` times
     levels : subdivisions of the mesh that `heights` are on, 0 to 6
+    radii : how far single examples reach, by the name of their pose, for fits that interpolate over them (PSD)
     """
 
     rig: Rig
@@ -50,6 +51,7 @@ class Examples:
     shapes: Shapes
     heights: Shapes | None = None
     levels: int = 0
+    radii: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.shapes) != len(self.motion):
@@ -81,24 +83,32 @@ class Examples:
 
     @classmethod
     def open(cls, path: str | Path) -> Examples:
-        """The finished examples of a store, with a warning where some are not; shapes are mapped when asked for."""
+        """The finished examples of a store that are not muted, with a warning that says what is left out.
+
+        Shapes are mapped when they are asked for.
+        """
         from posespace.formats.example_store import ExampleStore
 
         store = ExampleStore.open(path)
-        finished = np.flatnonzero(store.finished())
+        done = store.finished()
+        if store.muted:
+            names = ", ".join(name for name in store.motion.names if name in store.muted)
+            warnings.warn(f"{path}: muted sculpts are left out: {names[:200]}", stacklevel=2)
+        finished = np.flatnonzero(done)
         if 0 < len(finished) < len(store):
             missing = f"{len(store) - len(finished)} of its {len(store)} poses are not finished"
             warnings.warn(f"{path}: {missing} and are left out", stacklevel=2)
-        heights = None if store.levels is None else _StoredShapes(store.heights, finished)
-        shapes = _StoredShapes(store.shape, finished)
-        return cls(store.rig, store.motion[finished], shapes, heights, store.levels or 0)
+        kept = np.array([k for k in finished if store.motion.names[k] not in store.muted], dtype=np.intp)
+        heights = None if store.levels is None else _StoredShapes(store.heights, kept)
+        shapes = _StoredShapes(store.shape, kept)
+        return cls(store.rig, store.motion[kept], shapes, heights, store.levels or 0, store.radii)
 
     def save(self, path: str | Path) -> None:
         """Write all examples to a new store."""
         from posespace.formats.example_store import ExampleStore
 
         levels = None if self.heights is None else self.levels
-        store = ExampleStore.create(path, self.rig, self.motion, levels=levels)
+        store = ExampleStore.create(path, self.rig, self.motion, levels=levels, radii=self.radii)
         for index in range(len(self)):
             store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 
@@ -119,7 +129,7 @@ class Examples:
             for source in (self.shapes, self.heights)
         )
         assert shapes is not None
-        return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels)
+        return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels, self.radii)
 
     def named(self, *patterns: str) -> Examples:
         """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
@@ -136,7 +146,8 @@ class Examples:
         motion = Motion.from_poses(poses, [name for each in every for name in each.motion.names])
         heights = [each.heights for each in every if each.heights is not None and each.levels == self.levels]
         kept = _JoinedShapes(heights) if len(heights) == len(every) else None
-        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]), kept, self.levels)
+        radii = {name: radius for each in reversed(every) for name, radius in each.radii.items()}
+        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]), kept, self.levels, radii)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.

@@ -313,8 +313,8 @@ class Skeleton:
 
 _SIDES = {"left": "right", "right": "left", "l": "r", "r": "l"}
 _SIDE = re.compile(
-    r"left|right|(?<![^\W_\d])[lr](?![^\W_\d])",  # a word Left/Right anywhere, or l/r standing alone
-    re.IGNORECASE,
+    # Left/Right anywhere; l/r standing alone; L/R after a small letter, as in bentL; before a word, as in lShldr.
+    r"(?i:left|right|(?<![^\W_\d])[lr](?![^\W_\d]))|(?<=[a-z\d])[LR](?![^\W_\d])|(?<![^\W_\d])[lrLR](?=[A-Z][a-z])"
 )
 
 
@@ -327,6 +327,12 @@ def other_side(name: str) -> str:
         return swapped.upper() if text.isupper() else swapped.title() if text[0].isupper() else swapped
 
     return _SIDE.sub(swap, name)
+
+
+def side_of(name: str) -> str:
+    """Return the side that a name tells: "l", "r", or "" for none."""
+    found = _SIDE.search(name)
+    return found.group()[0].lower() if found else ""
 
 
 def invert_affine(matrices: Floats) -> Floats:

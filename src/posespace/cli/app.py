@@ -26,6 +26,7 @@ from posespace.cli.printing import complain, warn
 from posespace.cli.register import register
 from posespace.cli.retarget import retarget
 from posespace.cli.scans import scans
+from posespace.cli.sculpts import sculpts
 from posespace.cli.simulate import simulate
 from posespace.cli.transfer import transfer
 from posespace.errors import InputError
@@ -59,6 +60,7 @@ for _command in (
     limits,
     pose,
     examples,
+    sculpts,
     bones,
     simulate,
     scans,

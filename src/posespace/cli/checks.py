@@ -22,7 +22,7 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
     from posespace.examples import Examples
     from posespace.formats.files import naming
 
-    _require_store(path)
+    require_store(path)
     examples = Examples.open(path)
     if not len(examples):
         raise FileError(path, "holds no finished pose; finish it with --resume")
@@ -30,7 +30,7 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
         return examples.named(*only) if only else examples
 
 
-def _require_store(path: Path) -> None:
+def require_store(path: Path) -> None:
     """Raise if a path is plainly no example store, and say how to make one."""
     is_folder = path.is_dir()
     if is_folder and os.path.lexists(path / "zarr.json"):

@@ -154,7 +154,8 @@ def _short_layer(layer: dict[str, Any]) -> str:
     radii = {axis: _short(value) for axis, value in layer["radius"].items()}
     same = len(set(radii.values())) == 1
     shown = next(iter(radii.values())) if same else ", ".join(f"{axis} {value}" for axis, value in radii.items())
-    return f"sculpts {len(layer['sculpts'])}, radius {shown}"
+    single = [f"{name} {_short(value)}" for name, value in layer.get("radius by sculpt", {}).items()]
+    return f"sculpts {len(layer['sculpts'])}, radius {shown}" + (f" ({', '.join(single)})" if single else "")
 
 
 def complain(message: str) -> None:

@@ -1,7 +1,8 @@
 """The example store: a Zarr v3 folder, one plain chunk per pose, written by many processes at once.
 
 Chunks are uncompressed, so a shape is a file that is mapped, not read. A pose counts once its mark is there; the mark
-is written last and holds the shape's checksum, so a killed writer loses only the pose it was writing.
+is written last and holds the shape's checksum, so a killed writer loses only the pose it was writing. What the poses
+are, and which chunk each has, is a `StoreState`; `sculpt_journal` replaces it by another.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
+from posespace.formats.store_state import StoreState, head_version, read_state
 from posespace.formats.zarr_arrays import ArrayForm, map_group, read_group, write_store
 from posespace.geometry.subdivision import MOST_LEVELS, fine_vertex_count
 from posespace.motion import Motion
 from posespace.rig import Rig
 
-VERSION = 1
 _MARKED = 1 << 32
 _MARK_BYTES = 8
 _MOST_NOTE = 10_000
@@ -48,6 +49,9 @@ class ExampleStore:
     motion : every pose of the store, finished or not
     made : the settings that decide its shapes, by name; empty where they are not recorded
     levels : subdivisions of the rig's mesh on which each shape has heights of detail; None: they have none
+    rows : the chunk of each pose; None: in their order, as in a store whose sculpts were never changed
+    muted : names of sculpts that fits ignore
+    radii : how far single sculpts reach, by name
     """
 
     path: Path
@@ -55,6 +59,9 @@ class ExampleStore:
     motion: Motion
     made: Mapping[str, Any] = field(default_factory=dict)
     levels: int | None = None
+    rows: tuple[int, ...] | None = None
+    muted: frozenset[str] = frozenset()
+    radii: Mapping[str, float] = field(default_factory=dict)
     _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
     _verified: set[int] = field(default_factory=set, repr=False)
 
@@ -67,6 +74,7 @@ class ExampleStore:
         resume: bool = False,
         made: Mapping[str, str | float | bool] | None = None,
         levels: int | None = None,
+        radii: Mapping[str, float] | None = None,
     ) -> ExampleStore:
         """Make an empty store for the shapes of `motion`; it appears whole or not at all.
 
@@ -81,31 +89,24 @@ class ExampleStore:
             have = motion.rotations.shape[1]
             raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
         writer = records.Writer()
+        state = StoreState(motion, tuple(range(len(motion))), radii=_known(radii or {}, motion))
         about = {
             "kind": "examples",
-            "version": VERSION,
+            "version": 1,
             "rig": records.write_rig(rig, writer, "rig"),
-            "motion": records.write_motion(motion, writer, "motion"),
+            "motion": state.write(writer),
             **({"made": dict(made)} if made else {}),
             **({"levels": levels} if levels is not None else {}),
         }
-        count, points = len(motion), len(rig.mesh.points)
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
-            empty: dict[str, ArrayForm] = {
-                "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
-                "marks": ((count,), (1,), np.dtype("<u8")),
-            }
-            if levels is not None:
-                fine = fine_vertex_count(rig.mesh.triangles, points, levels)
-                empty["heights"] = ((count, fine), (1, fine), np.dtype("<f4"))
-            write_store(temporary, {"posespace": about}, writer.arrays, empty)
+            write_store(temporary, {"posespace": about}, writer.arrays, chunk_forms(rig, len(motion), levels))
             os.rename(temporary, target)
         except OSError as error:
             raise FileError(target, f"cannot be written ({error.strerror or error})") from error
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-        return cls(target, rig, motion, made or {}, levels)
+        return cls(target, rig, motion, made or {}, levels, radii=state.radii)
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -115,17 +116,14 @@ class ExampleStore:
         with files.naming(folder):
             arrays: records.Arrays = {}
             head = records.Record(about, arrays)
-            head.require("examples", VERSION)
-            for group in ("rig", "motion"):
-                # Copied: a player goes by the rig's indices, and a map shows whatever happens to its file later.
-                arrays |= {name: np.array(array) for name, array in map_group(folder, group).items()}
+            head.require("examples", head_version(head))
+            # Copied: a player goes by the rig's indices, and a map shows whatever happens to its file later.
+            arrays |= {name: np.array(array) for name, array in map_group(folder, "rig").items()}
             rig = records.read_rig(head.record("rig"))
-            motion = records.read_motion(head.record("motion"))
-            if motion.rotations.shape[1] != len(rig.skeleton):
-                raise FileError(folder, "is damaged (its poses and its rig have different joints)")
+            state = read_state(folder, head.part("motion"), len(rig.skeleton))
             made = head.part("made", {}).values
             levels = head.integer("levels", below=MOST_LEVELS + 1) if "levels" in head else None
-        return cls(folder, rig, motion, made, levels)
+        return cls(folder, rig, state.motion, made, levels, state.rows, state.muted, state.radii)
 
     def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any], levels: int | None) -> ExampleStore:
         """Return this store if it is for that rig and those poses, and no recorded setting differs."""
@@ -152,6 +150,8 @@ class ExampleStore:
         fresh, old = (self.path.with_name(f".{self.path.name}.{token}.{kind}") for kind in ("part", "old"))
         try:
             ExampleStore.create(fresh, self.rig, motion, made=self.made, levels=self.levels)
+            if self.rows is not None:
+                raise FileError(self.path, "its sculpts were changed since it was made; make it anew to pose it again")
             for part in ("shapes", "marks", "heights", "failures"):
                 if (self.path / part).is_dir():
                     shutil.copytree(self.path / part, fresh / part, dirs_exist_ok=True)
@@ -177,7 +177,8 @@ class ExampleStore:
             there = set(os.listdir(files.inside(self.path, "marks", "c")))
         except OSError:  # no pose is finished yet
             there = set()
-        return np.array([str(k) in there and self._mark(k) is not None for k in range(len(self))], dtype=bool)
+        numbers = range(len(self))
+        return np.array([self._row(k) in there and self._mark(k) is not None for k in numbers], dtype=bool)
 
     def written_at(self, index: int) -> float:
         """Return when the shape of pose `index` was finished, in seconds since the epoch; 0 if it is not."""
@@ -218,7 +219,7 @@ class ExampleStore:
         except OSError:  # none has failed
             there = set()
         names = enumerate(self.motion.names)
-        notes = {name: self._failure(index) for index, name in names if f"{index}.txt" in there}
+        notes = {name: self._failure(index) for index, name in names if f"{self._row(index)}.txt" in there}
         return {name: files.read_text(path, _MOST_NOTE) for name, path in notes.items()}
 
     def shape(self, index: int) -> Floats:
@@ -270,17 +271,21 @@ class ExampleStore:
             name = self.motion.names[index]
             raise FileError(error.path, f"the heights of pose {name!r}: {error.problem}") from error
 
+    def _row(self, index: int) -> str:
+        """The name of the chunk of pose `index`."""
+        return str(index if self.rows is None else self.rows[index])
+
     def _heights_file(self, index: int) -> Path:
-        return files.inside(self.path, "heights", "c", str(index), "0")
+        return files.inside(self.path, "heights", "c", self._row(index), "0")
 
     def _chunk(self, index: int) -> Path:
-        return files.inside(self.path, "shapes", "c", str(index), "0", "0")
+        return files.inside(self.path, "shapes", "c", self._row(index), "0", "0")
 
     def _failure(self, index: int) -> Path:
-        return files.inside(self.path, "failures", f"{index}.txt")
+        return files.inside(self.path, "failures", f"{self._row(index)}.txt")
 
     def _mark_file(self, index: int) -> Path:
-        return files.inside(self.path, "marks", "c", str(index))
+        return files.inside(self.path, "marks", "c", self._row(index))
 
     def _mark(self, index: int) -> int | None:
         """Return the mark of pose `index`; None where there is none yet, or one that a power cut left unwritten."""
@@ -298,3 +303,21 @@ class ExampleStore:
             raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
         with files.atomic_write(path) as temporary:
             temporary.write_bytes(content)
+
+
+def chunk_forms(rig: Rig, count: int, levels: int | None) -> dict[str, ArrayForm]:
+    """Return the arrays of `count` shapes, one chunk per pose, by name."""
+    points = len(rig.mesh.points)
+    forms: dict[str, ArrayForm] = {
+        "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
+        "marks": ((count,), (1,), np.dtype("<u8")),
+    }
+    if levels is not None:
+        fine = fine_vertex_count(rig.mesh.triangles, points, levels)
+        forms["heights"] = ((count, fine), (1, fine), np.dtype("<f4"))
+    return forms
+
+
+def _known(radii: Mapping[str, float], motion: Motion) -> dict[str, float]:
+    """The radii of poses that there are."""
+    return {name: radii[name] for name in motion.names if name in radii}

@@ -44,17 +44,33 @@ def write_store(
     arrays : "group/name" to array, each stored as one plain chunk
     empty : name to (shape, chunk shape, dtype) of arrays whose chunks come later
     """
-    _describe(path, {"attributes": attributes, "zarr_format": 3, "node_type": "group"})
+    _describe(path, _group_description(attributes))
+    write_arrays(path, arrays)
+    for name, form in empty.items():
+        _describe(path / name, _array_description(form))
+
+
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write new groups of arrays, "group/name" to array, to a Zarr folder."""
     for group in sorted({name.rpartition("/")[0] for name in arrays} - {""}):
-        _describe(path / group, {"attributes": {}, "zarr_format": 3, "node_type": "group"})
+        _describe(path / group, _group_description({}))
     for name, array in arrays.items():
         _describe(path / name, _array_description((array.shape, array.shape, array.dtype)))
         if array.size:
             chunk = path.joinpath(name, "c", *["0"] * array.ndim)
             chunk.parent.mkdir(parents=True)
             chunk.write_bytes(array.astype(array.dtype.newbyteorder("<")).tobytes())
-    for name, form in empty.items():
-        _describe(path / name, _array_description(form))
+
+
+def describe_arrays(path: Path, forms: Mapping[str, ArrayForm]) -> None:
+    """Replace the descriptions of arrays of a Zarr folder, each whole: chunks may then be added, or taken away."""
+    for name, form in forms.items():
+        _replace(files.inside(path, name, "zarr.json"), _array_description(form))
+
+
+def replace_attributes(path: Path, attributes: Mapping[str, Any]) -> None:
+    """Replace the attributes of a Zarr folder, all at once."""
+    _replace(files.inside(path, "zarr.json"), _group_description(attributes))
 
 
 def read_group(store: Path) -> dict[str, Any]:
@@ -114,6 +130,15 @@ def _array_description(form: ArrayForm) -> dict[str, Any]:
         "node_type": "array",
         "storage_transformers": [],
     }
+
+
+def _group_description(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
+
+
+def _replace(file: Path, description: Mapping[str, Any]) -> None:
+    with files.atomic_write(file) as temporary:
+        temporary.write_text(json.dumps(description, indent=2), encoding="ascii")
 
 
 def _describe(path: Path, description: Mapping[str, Any]) -> None:

@@ -228,6 +228,8 @@ def _examples(folder: Path) -> Figures:
         "finished": int(done.sum()),
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
+        **({"muted": sorted(store.muted)} if store.muted else {}),
+        **({"radius by sculpt": dict(store.radii)} if store.radii else {}),
         **({"made with": dict(store.made)} if store.made else {}),
         **({"detail levels": store.levels} if store.levels is not None else {}),
         "rig": _rig(store.rig, store.motion),

@@ -53,6 +53,12 @@ class Deltas:
         values = [delta[support] for delta, some in zip(deltas, loud.tolist(), strict=True) if some]
         return cls(support, np.stack(values) if values else np.zeros((0, 0, 3)), loud)
 
+    def only(self, chosen: NDArray[np.bool_]) -> Deltas:
+        """Return the deltas of some of the examples, `chosen` (own examples,); as they are where all are."""
+        if chosen.all():
+            return self
+        return Deltas(self.support, self.values[chosen[self.loud]], self.loud & chosen)
+
     @cached_property
     def basis(self) -> Floats:
         """(C, S, 3) float32: with one cardinal function per example as coordinate, the deltas are the basis."""

@@ -22,5 +22,5 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         examples = merged(examples)
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
-            sculpts.add(name, pose, shape)
+            sculpts.add(name, pose, shape, examples.radii.get(name))
         return sculpts.skin()

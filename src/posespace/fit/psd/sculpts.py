@@ -1,10 +1,11 @@
-"""Sculpts: an editing session. Shapes are added, replaced and removed; each new skin re-solves only what changed."""
+"""Sculpts: an editing session. Sculpts are added, changed and removed; each new skin re-solves only what changed."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.about import about_fit
 from posespace.check import Floats
-from posespace.errors import InputError, suggestion
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
 from posespace.fit.psd.layers import Deltas, at_all_samples, cardinal_layer, choose_radius, per_vertex_layer
 from posespace.fit.psd.normals import LEAST, turned, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
+from posespace.fit.psd.sculpt_list import SculptList
 from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
@@ -26,32 +27,29 @@ from posespace.linking import linked_rig, said_of_links
 from posespace.metric import axis_lengths
 from posespace.motion import Motion, pose_digests
 from posespace.moving import at_rest
-from posespace.pose import Pose, require_pose
+from posespace.pose import Pose
 from posespace.rig import Rig
+from posespace.sculpt import Sculpt
 from posespace.skin import Skin
-
-# Poses whose quaternions and controls differ by less are one pose.
-_SAME = 1e-9
 
 # Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
 _ROUNDING = 2e-5
 
 
 @dataclass(frozen=True, eq=False)
-class Sculpt:
-    """A shape (N, 3) at a pose.
+class Residual:
+    """What a sculpt adds to plain skinning.
 
     Parameters
     ----------
-    pose, shape : as they were given
+    sculpt : the pose and the shape
     displacement : (N, 3) what it adds in the rest shape
     moved : (N,) bool, which vertices that moves
     damped : how many of them are damped
     turn : (N, 3) what it adds to the rest normals, or None where normals are not corrected
     """
 
-    pose: Pose
-    shape: Floats
+    sculpt: Sculpt
     displacement: Floats
     moved: NDArray[np.bool_]
     damped: int
@@ -60,17 +58,21 @@ class Sculpt:
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """A layer with what it was solved from, to see whether that has changed; None where nothing is left to add."""
+    """Layers of one plan with what they were solved from, to see whether that has changed; none if nothing is added.
+
+    Sculpts that have a radius of their own make a layer for each radius: in it all other samples are zero, so that the
+    sum of the layers reproduces every sculpt.
+    """
 
     deltas: Deltas
     deltas_from: tuple[object, ...]
-    layer: Layer | None
+    layers: tuple[Layer, ...]
     layer_from: tuple[object, ...]
     radius: tuple[float, ...]
 
 
-class Sculpts:
-    """Named sculpts of one rig, open for changes.
+class Sculpts(SculptList):
+    """Named sculpts of one rig, open for changes, and the skin that reproduces them.
 
     Parameters
     ----------
@@ -79,48 +81,24 @@ class Sculpts:
     """
 
     def __init__(self, rig: Rig, settings: PSDSettings | None = None) -> None:
-        check.kind("rig", rig, Rig)
-        self.rig = rig
+        super().__init__(rig)
         self.settings = PSDSettings() if settings is None else settings
         check.kind("settings", self.settings, PSDSettings)
-        self._sculpts: dict[str, Sculpt] = {}
+        # Kept for as long as a sculpt has the same pose and shape, by the identity of its shape.
+        self._residuals: dict[int, Residual] = {}
+        self._sculpts: dict[str, Residual] = {}
         self._solved: dict[tuple[str, ...], _Solved] = {}
         self._linked = rig
 
-    def __repr__(self) -> str:
-        return f"Sculpts({len(self._sculpts)} of {self.rig})"
+    @classmethod
+    def open(cls, path: str | Path, settings: PSDSettings | None = None) -> Sculpts:
+        """Return the sculpts of an example store; every change is written to it at once, and can be undone later."""
+        from posespace.formats.sculpt_journal import StoreJournal
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The sculpts in the order in which they were added."""
-        return tuple(self._sculpts)
-
-    def add(self, name: str, pose: Pose, shape: ArrayLike) -> None:
-        """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
-        check.kind("sculpt's name", name, str)
-        require_pose(f"sculpt {name!r}", pose)
-        if name in self._sculpts:
-            raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
-        if len(pose.rotations) != len(self.rig.skeleton):
-            have, want = len(pose.rotations), len(self.rig.skeleton)
-            raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
-        if self.settings.space is not None:
-            check_place(self.rig, name, pose, self.settings.space)
-        if self.settings.smoothing == 0 and (other := self._at(pose)) is not None:
-            raise InputError(
-                f"sculpts {other!r} and {name!r} lie at the same place in the pose space; "
-                "move or remove one, or set smoothing above 0"
-            )
-        self._put(name, pose, shape)
-
-    def replace(self, name: str, shape: ArrayLike) -> None:
-        """Give the sculpt `name` another shape (N, 3) at its pose."""
-        self._put(name, self._find(name).pose, shape)
-
-    def remove(self, name: str) -> None:
-        """Take the sculpt `name` away."""
-        self._find(name)
-        del self._sculpts[name]
+        journal = StoreJournal(path)
+        session = cls(journal.rig, settings)
+        session._journal, session._all = journal, journal.sculpts()
+        return session
 
     def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
         """Set how far sculpts reach; None: chosen again.
@@ -135,15 +113,15 @@ class Sculpts:
             given[key] = value
         self.settings = replace(self.settings, radius=given)
 
-    def examples(self) -> Examples:
-        """Return the sculpts as examples, to save or to fit by another method."""
-        return Examples.from_shapes(self.rig, self._motion(), [sculpt.shape for sculpt in self._sculpts.values()])
-
     def skin(self) -> Skin:
         """Return the skin that reproduces every sculpt; frames of clips it comes near, see `clip`."""
+        self._sculpts = {name: self._residual(name, sculpt) for name, sculpt in self._heard().items()}
+        self._residuals = {id(residual.sculpt.shape): residual for residual in self._sculpts.values()}
         settings, motion = self.settings, self._motion()
         self._linked = rig = linked_rig(self.rig, motion)
         clip = clip_poses(rig, motion) if settings.open_to_clips else np.zeros(len(motion), dtype=bool)
+        # What has a radius is a sculpt, whatever it looks like.
+        clip &= np.array([self._all[name].radius is None for name in self._sculpts])
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
         plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
@@ -151,8 +129,8 @@ class Sculpts:
         for plan in plans:
             solved.append((plan, self._solve(plan, solved, motion)))
         self._solved = {plan.controls: found for plan, found in solved}
-        layers = [found.layer for _, found in solved if found.layer]
-        figures = [_figures(plan, found, motion) for plan, found in solved if found.layer]
+        layers = [layer for _, found in solved for layer in found.layers]
+        figures = [self._figures(plan, found, motion) for plan, found in solved if found.layers]
         if clip.any():
             every, corrected = range(len(motion)), settings.normals == "shared"
             normals = self._left(every, layers, motion, normals=True) if corrected else None
@@ -167,34 +145,53 @@ class Sculpts:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())
         # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
-        reaching = [found.layer for before, found in earlier if before.rest is None or before.reach & plan.moves]
-        below = [layer for layer in reaching if layer]
+        reaching = [found.layers for before, found in earlier if before.rest is None or before.reach & plan.moves]
+        below = [layer for layers in reaching for layer in layers]
         deltas_from = (*(sculpts[number] for number in plan.own), *below)
         if known is not None and known.deltas_from == deltas_from:
             deltas = known.deltas
         else:
             deltas = self._deltas(plan, below, motion)
         if not len(deltas.support):
-            return _Solved(deltas, deltas_from, None, (), ())
+            return _Solved(deltas, deltas_from, (), (), ())
         given = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
-        layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given)
+        reach = self._reach(plan, motion)
+        layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given, reach)
         if known is not None and known.layer_from == layer_from:
             return known
-        names = plan.sample_names(motion.names)
         chosen, stretch = 1.0, self._stretch(plan)
-        if None in given:
+        if None in given and None in reach:
+            names = plan.sample_names(motion.names)
             chosen = choose_radius(plan, deltas, settings.kernel_used, settings.smoothing, names, stretch)
         both = zip(given, stretch.tolist(), strict=True)
         radius = tuple(float(along * chosen if value is None else value) for value, along in both)
-        rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
+        layers = []
+        for own in dict.fromkeys(reach):
+            part = deltas.only(np.array([each == own for each in reach]))
+            if part.loud.any():
+                rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
+                if own is not None:
+                    # A kernel that falls off: of the default's shape, far from the pose, the radius says little.
+                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(own,) * len(radius))
+                layer = self._layer(plan, part, below, motion, rbf)
+                layers.append(layer if own is None else replace(layer, name=f"{layer.name} (radius {own:g})"))
+        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius)
+
+    def _layer(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Layer:
+        """The layer of some sculpts of a plan, those that `deltas` are of."""
+        settings, names = self.settings, plan.sample_names(motion.names)
         if settings.per_vertex:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
             layer = cardinal_layer(plan, deltas, rbf, names)
         if settings.normals == "shared":
             layer = with_normals(layer, self._turns(plan, deltas, below, motion, rbf))
-        return _Solved(deltas, deltas_from, layer, layer_from, radius)
+        return layer
+
+    def _reach(self, plan: LayerPlan, motion: Motion) -> tuple[float | None, ...]:
+        """The radius that each sculpt of a plan has for itself; None: that of the layer."""
+        return tuple(self._all[motion.names[number]].radius for number in plan.own)
 
     def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
         """What the plan's own examples add to the sum of the earlier layers."""
@@ -226,7 +223,7 @@ class Sculpts:
         members = self._members(plan, Deltas(every, left, deltas.loud), normals=True)
         return at_all_samples(plan, deltas.loud, left, rbf, members)
 
-    def _turn(self, sculpt: Sculpt) -> Floats:
+    def _turn(self, sculpt: Residual) -> Floats:
         assert sculpt.turn is not None
         return sculpt.turn
 
@@ -258,46 +255,40 @@ class Sculpts:
         return self.settings.tolerance * self.rig.mesh.diagonal
 
     def _motion(self) -> Motion:
-        if not self._sculpts:
-            raise InputError("sculpts: expected at least one, got none; add one")
-        return Motion.from_poses([sculpt.pose for sculpt in self._sculpts.values()], self.names)
+        return Motion.from_poses([residual.sculpt.pose for residual in self._sculpts.values()], tuple(self._sculpts))
 
-    def _put(self, name: str, pose: Pose, shape: ArrayLike) -> None:
-        found = check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape)
-        motion = Motion.from_poses([pose], [name])
-        displacement, damped = Examples(self.rig, motion, found[None]).residual(0)
+    def _made(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None) -> Sculpt:
+        made = super()._made(name, pose, shape, radius)
+        if self.settings.space is not None:
+            check_place(self.rig, name, pose, self.settings.space)
+        self._residuals[id(made.shape)] = self._residual(name, made)
+        return made
+
+    def _require_free(self, name: str, pose: Pose) -> None:
+        # Smoothing evens out sculpts of one pose.
+        if self.settings.smoothing == 0:
+            super()._require_free(name, pose)
+
+    def _displacement(self, name: str, sculpt: Sculpt) -> Floats:
+        return self._residual(name, sculpt).displacement
+
+    def _residual(self, name: str, sculpt: Sculpt) -> Residual:
+        known = self._residuals.get(id(sculpt.shape))
+        if known is not None and known.sculpt.shape is sculpt.shape and known.sculpt.pose is sculpt.pose:
+            return known
+        motion = Motion.from_poses([sculpt.pose], [name])
+        displacement, damped = Examples(self.rig, motion, sculpt.shape[None]).residual(0)
         moved = np.linalg.norm(displacement, axis=1) > self._threshold
         if self.settings.anchor and moved.any() and at_rest(self.rig, motion).all():
             if np.linalg.norm(displacement, axis=1).max() <= _ROUNDING * self.rig.mesh.diagonal:
                 moved[:] = False
             else:
                 message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
-                warnings.warn(message, stacklevel=3)
+                warnings.warn(message, stacklevel=4)
         turn = None
         if self.settings.normals == "shared":
-            turn = self.rig.normal_residual(pose, self.rig.mesh.normals(found))
-        self._sculpts[name] = Sculpt(pose, found, displacement, moved, int(damped.sum()), turn)
-
-    def _find(self, name: str) -> Sculpt:
-        if name not in self._sculpts:
-            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{suggestion(name, self.names)}")
-        return self._sculpts[name]
-
-    def _at(self, pose: Pose) -> str | None:
-        """The sculpt at this very pose, if there is one."""
-        if not self._sculpts:
-            return None
-        turns = np.stack([sculpt.pose.rotations for sculpt in self._sculpts.values()])
-        chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
-        shifts = np.stack([sculpt.pose.translations for sculpt in self._sculpts.values()]) - pose.translations
-        still = np.abs(shifts).max(axis=(1, 2), initial=0.0) <= _SAME * self.rig.mesh.diagonal
-        for number in np.flatnonzero((chords.max(axis=1) <= _SAME) & still):
-            name = self.names[number]
-            theirs = self._sculpts[name].pose.controls
-            names = {*pose.controls, *theirs}
-            if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= _SAME for key in names):
-                return name
-        return None
+            turn = self.rig.normal_residual(sculpt.pose, self.rig.mesh.normals(sculpt.shape))
+        return Residual(sculpt, displacement, moved, int(damped.sum()), turn)
 
     def _warn_of_unknown_radii(self, plans: list[LayerPlan]) -> None:
         known: set[str | tuple[str, ...]] = {EVERY}
@@ -306,10 +297,13 @@ class Sculpts:
         for name in self.settings.radii.keys() - known:
             warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)
 
-
-def _figures(plan: LayerPlan, found: _Solved, motion: Motion) -> dict[str, Any]:
-    return {
-        "name": plan.name,
-        "sculpts": [motion.names[number] for number in plan.own],
-        "radius": dict(zip(plan.axes, found.radius, strict=True)),
-    }
+    def _figures(self, plan: LayerPlan, found: _Solved, motion: Motion) -> dict[str, Any]:
+        names = [motion.names[number] for number in plan.own]
+        reach = zip(names, self._reach(plan, motion), strict=True)
+        single = {name: radius for name, radius in reach if radius is not None}
+        return {
+            "name": plan.name,
+            "sculpts": names,
+            "radius": dict(zip(plan.axes, found.radius, strict=True)),
+            **({"radius by sculpt": single} if single else {}),
+        }

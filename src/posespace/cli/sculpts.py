@@ -1,0 +1,266 @@
+"""`posespace sculpts STORE COMMAND`: the sculpts of an example store, changed by commands that can be undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from posespace.cli.options import FILE, Group, argument, json_option
+from posespace.cli.printing import markdown_table, note, print_json, warn
+from posespace.errors import InputError
+
+if TYPE_CHECKING:
+    from posespace.fit.psd.sculpts import Sculpts
+
+EXAMPLE = "Example: posespace sculpts hand.examples add fist.obj --pose fist --poses poses.json"
+_HELP = ("-h", "--help")
+_MOVES_SHOWN = 3
+
+
+class StoreGroup(Group):
+    """Commands that stand after the store they change."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what is left of the words; `posespace sculpts add --help` needs no store."""
+        if args[:1] and args[0] in self.commands and args[1:2] and args[1] in _HELP:
+            args = ["STORE", *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that the words begin with; raise where the store does not stand first."""
+        if (store := str(ctx.params["store"])) in self.commands and args[0] not in self.commands:
+            raise InputError(f"sculpts: expected the store first: posespace sculpts {args[0]} {store}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=StoreGroup, invoke_without_command=True, subcommand_metavar="COMMAND [ARGS]...", epilog=EXAMPLE)
+@argument("store", "The example store.")
+@click.pass_context
+def sculpts(ctx: click.Context, store: Path) -> None:
+    """Add, change and remove the sculpts of an example store.
+
+    Every change is written whole or not at all, and can be undone. Without a command the sculpts are listed.
+    """
+    ctx.obj = store
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_sculpts, as_json=False)
+
+
+def _open(store: Path) -> Sculpts:
+    from posespace.cli.checks import require_store
+    from posespace.fit.psd.sculpts import Sculpts
+
+    require_store(store)
+    return Sculpts.open(store)
+
+
+def _done(store: Path, session: Sculpts, line: str, as_json: bool, **figures: Any) -> None:
+    """Print what was done, for people or for programs."""
+    muted = sum(sculpt.muted for sculpt in session.sculpts.values())
+    if as_json:
+        print_json({"file": str(store), "done": line, "sculpts": len(session), "muted": muted, **figures})
+    else:
+        click.echo(f"{store}: {line}; {len(session)} sculpts{f', {muted} muted' if muted else ''}")
+
+
+_names_argument = argument(
+    "names",
+    "The sculpts, by name or quoted pattern; '*' for all.",
+    type=str,
+    nargs=-1,
+    required=True,
+    metavar="NAME...",
+)
+
+
+@sculpts.command(epilog=EXAMPLE)
+@argument("shape", "The sculpted mesh, in the rig's topology.")
+@click.option("--pose", help="Which pose it was sculpted at. Default: the pose of its file name.")
+@click.option(
+    "--poses", type=FILE, help="Poses (JSON) or a motion. Default: those that `posespace pose` wrote beside the shape."
+)
+@click.option("--name", help="The sculpt's name. Default: that of its pose.")
+@click.option("--replace", is_flag=True, help="Give a sculpt that is there already this shape, at its pose.")
+@click.option("--unit", default=1.0, help="Multiply the shape by this: 0.01 for centimetres where the rig has metres.")
+@click.option("--up", metavar="AXES", help="The shape's axes, as in `posespace examples`: z for z up, or x,z,-y.")
+@click.option("--match", type=click.Choice(["order", "positions"]), default="order", help="How vertices are matched.")
+@json_option
+@click.pass_obj
+def add(
+    store: Path,
+    shape: Path,
+    pose: str | None,
+    poses: Path | None,
+    name: str | None,
+    replace: bool,
+    unit: float,
+    up: str | None,
+    match: str,
+    as_json: bool,
+) -> None:
+    """Add one more sculpt at a pose, or give one another shape."""
+    from posespace.formats.placing import Placing
+    from posespace.formats.sculpt_file import pose_of, read_sculpt, sculpt_shape
+
+    session, source = _open(store), sculpt_shape(shape)
+    known = name or pose or source.name
+    if replace:
+        at = session[known].pose
+    else:
+        pose_name, at = pose_of(session.rig, source, poses, pose, note)
+        known = name or pose_name
+    read = read_sculpt(session.rig, source, known, at, Placing({"*": unit}, {"*": up} if up else {}, match))
+    if replace:
+        session.replace(known, read.shape)
+    else:
+        session.add(known, read.pose, read.shape)
+    found = read.finding
+    far = f"{found.largest:.2%} of the box from plain skinning at most, near {found.near}"
+    figures = {"sculpt": known, "rms": found.rms, "largest": found.largest, "near": found.near, "notes": read.notes}
+    _done(store, session, f"{session.steps[-1]} from {shape.name}, {far}", as_json, **figures)
+    for line in () if as_json else read.notes:
+        warn(line)
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples remove fist 'test*'")
+@_names_argument
+@json_option
+@click.pass_obj
+def remove(store: Path, names: tuple[str, ...], as_json: bool) -> None:
+    """Remove sculpts."""
+    session = _open(store)
+    session.remove(*session.chosen(names))
+    _done(store, session, session.steps[-1], as_json)
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples rename fist grip")
+@argument("name", "The sculpt.", type=str)
+@argument("to", "Its new name.", type=str)
+@json_option
+@click.pass_obj
+def rename(store: Path, name: str, to: str, as_json: bool) -> None:
+    """Give a sculpt another name."""
+    session = _open(store)
+    session.rename(name, to)
+    _done(store, session, session.steps[-1], as_json)
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples mute fist")
+@_names_argument
+@click.option("--off", is_flag=True, help="Take them into fits again.")
+@json_option
+@click.pass_obj
+def mute(store: Path, names: tuple[str, ...], off: bool, as_json: bool) -> None:
+    """Keep sculpts, but leave them out of fits."""
+    session = _open(store)
+    session.mute(*session.chosen(names), muted=not off)
+    _done(store, session, session.steps[-1], as_json)
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples radius fist 0.6")
+@argument("name", "The sculpt.", type=str)
+@argument("value", "In radians, or the controls' unit; auto: as far as its layer.", type=str, metavar="RADIUS|auto")
+@json_option
+@click.pass_obj
+def radius(store: Path, name: str, value: str, as_json: bool) -> None:
+    """Set how far one sculpt reaches.
+
+    At this distance from its pose the sculpt has fallen to about 60 % (PSD); auto is the radius of its layer.
+    """
+    session = _open(store)
+    session.set_sculpt_radius(name, None if value == "auto" else _number(value))
+    _done(store, session, session.steps[-1], as_json)
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples mirror bentL")
+@_names_argument
+@click.option("--normal", help="Of the mirror plane: x, y, z or three numbers. Default: from joints that names pair.")
+@click.option(
+    "--tolerance", default=0.01, help="Distance of a vertex's mirror image from the surface, as a fraction of the box."
+)
+@click.option("--replace", is_flag=True, help="Replace mirror images that are there already.")
+@json_option
+@click.pass_obj
+def mirror(
+    store: Path, names: tuple[str, ...], normal: str | None, tolerance: float, replace: bool, as_json: bool
+) -> None:
+    """Carry sculpts to the other side of the rig.
+
+    Names change side: bentL becomes bentR. Only the region that a sculpt moves must be symmetric; how well it matches
+    is printed. Sculpts at central poses, which are their own mirror image, are kept.
+    """
+    session = _open(store)
+    plane = None if normal is None else _normal(normal)
+    found = session.mirror(*session.chosen(names), normal=plane, tolerance=tolerance, replace_known=replace)
+    rows = [
+        {"sculpt": name, "made": image.name, **vars(image.match), "good": image.match.is_good}
+        for name, image in found.made.items()
+    ]
+    line = session.steps[-1] if rows else "nothing to mirror"
+    _done(store, session, line, as_json, mirrored=rows, kept=found.kept)
+    if as_json:
+        return
+    for name, image in found.made.items():
+        click.echo(f"  {name} → {image.name}: {image.match}")
+        if not image.match.is_good:
+            warn(f"{image.name}: the two sides differ in part; look at it, or undo")
+    for name, why in found.kept.items():
+        click.echo(f"  {name} kept: {why}{'; --replace replaces it' if 'already' in why else ''}")
+
+
+@sculpts.command("list", epilog="Example: posespace sculpts hand.examples list --json")
+@json_option
+@click.pass_obj
+def list_sculpts(store: Path, as_json: bool) -> None:
+    """List the sculpts of the store."""
+    from posespace.report.sculpts import describe_sculpts
+
+    session = _open(store)
+    rows = describe_sculpts(session)
+    if as_json:
+        print_json({"file": str(store), "sculpts": rows, "undo": list(session.steps)})
+        return
+    click.echo(markdown_table([_short(row) for row in rows]))
+    if session.steps:
+        click.echo(f"\nundo takes back: {session.steps[-1]} ({len(session.steps)} steps)")
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples undo")
+@json_option
+@click.pass_obj
+def undo(store: Path, as_json: bool) -> None:
+    """Take the last change back; 50 are kept."""
+    session = _open(store)
+    did = session.undo()
+    _done(store, session, f"undone: {did}", as_json, left=len(session.steps))
+
+
+def _short(row: dict[str, Any]) -> dict[str, Any]:
+    moves = row["moves"]
+    more = f", ... ({len(moves)})" if len(moves) > _MOVES_SHOWN else ""
+    return {
+        "sculpt": row["sculpt"],
+        "moves": ", ".join(moves[:_MOVES_SHOWN]) + more or "nothing",
+        "largest correction": f"{row['largest correction']:.2%}",
+        "radius": "auto" if row["radius"] is None else f"{row['radius']:g}",
+        "muted": "muted" if row["muted"] else "",
+    }
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"radius: expected a number such as 0.6, or auto, got {text[:40]!r}") from None
+
+
+def _normal(text: str) -> tuple[float, ...]:
+    if text in ("x", "y", "z"):
+        return tuple(float(text == axis) for axis in "xyz")
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise InputError(f"--normal: expected x, y, z or three numbers such as 1,0,0.5, got {text[:40]!r}") from None
+    return x, y, z

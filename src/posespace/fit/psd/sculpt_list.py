@@ -1,0 +1,254 @@
+"""SculptList: named sculpts of one rig and the changes to them, each of which can be undone. Nothing is solved here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import InputError, closest_name
+from posespace.examples import Examples
+from posespace.motion import Motion
+from posespace.other_side import TOLERANCE, Mirrored, OtherSide
+from posespace.pose import Pose, require_pose
+from posespace.rig import Rig
+from posespace.sculpt import Journal, MemoryJournal, Sculpt, checked_radius
+
+# Poses whose quaternions and controls differ by less are one pose.
+_SAME = 1e-9
+
+# Mirroring back and forth rounds a pose by no more than this.
+_ROUNDED = 1e-5
+_NAMES_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Mirroring:
+    """What mirroring sculpts did.
+
+    Parameters
+    ----------
+    made : the mirror image of each sculpt that has a new one, by its name
+    kept : why there is no new one of the others, by their names
+    """
+
+    made: dict[str, Mirrored]
+    kept: dict[str, str]
+
+
+class SculptList:
+    """Named sculpts of one rig, open for changes.
+
+    Parameters
+    ----------
+    rig : the rig, whose mesh is the rest shape
+    """
+
+    def __init__(self, rig: Rig) -> None:
+        check.kind("rig", rig, Rig)
+        self.rig = rig
+        self._all: dict[str, Sculpt] = {}
+        self._journal: Journal = MemoryJournal()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self._all)} of {self.rig})"
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, name: str) -> Sculpt:
+        if name not in self._all:
+            close = closest_name(name, self.names)
+            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{close and f'; the closest is {close}'}")
+        return self._all[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sculpts in the order in which they were added."""
+        return tuple(self._all)
+
+    @property
+    def sculpts(self) -> Mapping[str, Sculpt]:
+        """All sculpts by name, muted ones too."""
+        return MappingProxyType(self._all)
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The changes that `undo` takes back, the last one first to be undone."""
+        return self._journal.steps
+
+    def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        """Return the sculpts that are named, or match a pattern as file names do; raise for one that none matches."""
+        found: set[str] = set()
+        for pattern in patterns:
+            # A name first: it may hold brackets, which are signs of a pattern.
+            some = [pattern] if pattern in self._all else [n for n in self.names if fnmatchcase(n, pattern)]
+            found.update(some or [self._named(pattern)])
+        return tuple(name for name in self.names if name in found)
+
+    def add(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None = None) -> None:
+        """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
+        check.kind("sculpt's name", name, str)
+        require_pose(f"sculpt {name!r}", pose)
+        if not name:
+            raise InputError("sculpt's name: expected at least one character, got none")
+        if name in self._all:
+            raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
+        if len(pose.rotations) != len(self.rig.skeleton):
+            have, want = len(pose.rotations), len(self.rig.skeleton)
+            raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
+        self._require_free(name, pose)
+        self._change(f"added {name!r}", {**self._all, name: self._made(name, pose, shape, radius)})
+
+    def replace(self, name: str, shape: ArrayLike) -> None:
+        """Give the sculpt `name` another shape (N, 3) at its pose."""
+        known = self[name]
+        made = replace(self._made(name, known.pose, shape, known.radius), muted=known.muted)
+        self._change(f"replaced {name!r}", {**self._all, name: made})
+
+    def remove(self, *names: str) -> None:
+        """Take sculpts away."""
+        gone = {self._named(name) for name in names}
+        self._change(f"removed {shown(names)}", {name: each for name, each in self._all.items() if name not in gone})
+
+    def rename(self, name: str, to: str) -> None:
+        """Give the sculpt `name` another name."""
+        self._named(name)
+        check.kind("sculpt's name", to, str)
+        if not to or to in self._all:
+            problem = "there is one of that name already" if to else "expected at least one character"
+            raise InputError(f"sculpt {to!r}: {problem}; give another name")
+        entries = {to if key == name else key: each for key, each in self._all.items()}
+        self._change(f"renamed {name!r} to {to!r}", entries)
+
+    def mute(self, *names: str, muted: bool = True) -> None:
+        """Keep sculpts but leave them out of fits; with ``muted=False``, take them in again."""
+        for name in names:
+            if not muted and self[name].muted:
+                self._require_free(name, self[name].pose)
+        changed = {name: replace(self[name], muted=muted) for name in names}
+        self._change(f"{'muted' if muted else 'unmuted'} {shown(names)}", {**self._all, **changed})
+
+    def set_sculpt_radius(self, name: str, value: float | None) -> None:
+        """Set how far one sculpt reaches, in radians or the controls' unit; None: as far as its layer.
+
+        At this distance from its pose a sculpt with a radius has fallen to about 60 %, by a Gaussian unless a kernel
+        is given; it is still reproduced exactly at its pose, and zero at the poses of the others.
+        """
+        radius = None if value is None else checked_radius(name, value)
+        changed = replace(self[name], radius=radius)
+        what = "as its layer" if radius is None else f"{radius:g}"
+        self._change(f"set the radius of {name!r}: {what}", {**self._all, name: changed})
+
+    def mirror(
+        self,
+        *names: str,
+        normal: ArrayLike | None = None,
+        tolerance: float = TOLERANCE,
+        replace_known: bool = False,
+    ) -> Mirroring:
+        """Carry sculpts to the other side, and say how well each matched.
+
+        A sculpt at a central pose, which is its own mirror image, is kept as it is. So is one whose mirror image is
+        there already, unless `replace_known`.
+
+        Parameters
+        ----------
+        names : which; none: all
+        normal : (3,) of the mirror plane; None: from the joints that names pair, or x
+        tolerance : how far from the surface a vertex's mirror image may lie, as a fraction of the box's diagonal
+        replace_known : take the place of mirror images that are there already
+        """
+        side, changed = OtherSide(self.rig, normal, tolerance), dict(self._all)
+        made, kept = dict[str, Mirrored](), dict[str, str]()
+        for name in names or self.names:
+            sculpt = self[name]
+            if side.is_central(sculpt.pose):
+                kept[name] = "its pose is its own mirror image"
+                continue
+            image = side.sculpt(name, sculpt.pose, self._displacement(name, sculpt))
+            known = image.name if image.name in changed else self._at(image.pose, changed, _ROUNDED)
+            if known is not None and (not replace_known or known in names or known in made):
+                kept[name] = f"its mirror image is there already as {known!r}"
+                continue
+            image = replace(image, name=known or image.name)
+            entry = self._made(image.name, image.pose, image.shape, sculpt.radius)
+            changed[image.name], made[name] = replace(entry, muted=sculpt.muted), image
+        if made:
+            self._change(f"mirrored {shown(list(made))}", changed)
+        return Mirroring(made, kept)
+
+    def undo(self) -> str:
+        """Take the last change back; returns what it was."""
+        did, self._all = self._journal.undo()
+        return did
+
+    def examples(self) -> Examples:
+        """Return the sculpts that are not muted as examples, to save or to fit by another method."""
+        heard = self._heard()
+        motion = Motion.from_poses([sculpt.pose for sculpt in heard.values()], tuple(heard))
+        radii = {name: sculpt.radius for name, sculpt in heard.items() if sculpt.radius is not None}
+        return replace(Examples.from_shapes(self.rig, motion, [each.shape for each in heard.values()]), radii=radii)
+
+    def _heard(self) -> dict[str, Sculpt]:
+        """The sculpts that fits use."""
+        heard = {name: sculpt for name, sculpt in self._all.items() if not sculpt.muted}
+        if not heard:
+            problem = "all are muted; unmute one" if self._all else "got none; add one"
+            raise InputError(f"sculpts: expected at least one, {problem}")
+        return heard
+
+    def _change(self, did: str, sculpts: dict[str, Sculpt]) -> None:
+        self._journal.keep(did, sculpts)
+        self._all = sculpts
+
+    def _made(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None) -> Sculpt:
+        points = check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape)
+        return Sculpt(pose, points, radius=None if radius is None else checked_radius(name, radius))
+
+    def _displacement(self, name: str, sculpt: Sculpt) -> Floats:
+        """What a sculpt adds in the rest shape (N, 3)."""
+        motion = Motion.from_poses([sculpt.pose], [name])
+        return Examples(self.rig, motion, sculpt.shape[None]).residual(0)[0]
+
+    def _named(self, name: str) -> str:
+        """The name, which a sculpt has; raises where none has it."""
+        _ = self[name]
+        return name
+
+    def _require_free(self, name: str, pose: Pose) -> None:
+        """Raise where a sculpt that is not muted lies at this very pose."""
+        heard = {key: each for key, each in self._all.items() if not each.muted and key != name}
+        if (other := self._at(pose, heard)) is not None:
+            raise InputError(
+                f"sculpts {other!r} and {name!r} lie at the same place in the pose space; "
+                "move, mute or remove one, or set smoothing above 0"
+            )
+
+    def _at(self, pose: Pose, sculpts: Mapping[str, Sculpt], same: float = _SAME) -> str | None:
+        """The sculpt at this very pose, if there is one."""
+        if not sculpts:
+            return None
+        turns = np.stack([sculpt.pose.rotations for sculpt in sculpts.values()])
+        chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
+        shifts = np.stack([sculpt.pose.translations for sculpt in sculpts.values()]) - pose.translations
+        still = np.abs(shifts).max(axis=(1, 2), initial=0.0) <= same * self.rig.mesh.diagonal
+        names = tuple(sculpts)
+        for number in np.flatnonzero((chords.max(axis=1) <= same) & still):
+            theirs = sculpts[names[number]].pose.controls
+            controls = {*pose.controls, *theirs}
+            if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= same for key in controls):
+                return names[number]
+        return None
+
+
+def shown(names: Sequence[str]) -> str:
+    """Return names for a message; of many, the first few."""
+    some = ", ".join(repr(name[:80]) for name in names[:_NAMES_SHOWN])
+    return some if len(names) <= _NAMES_SHOWN else f"{some} and {len(names) - _NAMES_SHOWN} more"

@@ -1,0 +1,137 @@
+"""The mirror plane of a rig, and which joint lies on the other side of each joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import InputError
+from posespace.rig import Rig
+from posespace.skeleton import Skeleton, side_of
+
+_JOINT_TOLERANCE = 0.05
+"""Of the skeleton's box: a joint that rests this near the mirror image of another may be its counterpart."""
+
+_AXIS_ANGLE = np.cos(np.radians(10.0))
+"""A normal within 10 degrees of a coordinate axis is that axis: rest poses are symmetric only roughly."""
+
+_SAMPLES = 2000
+"""About how many vertices decide where the plane is."""
+
+
+@dataclass(frozen=True, eq=False)
+class MirrorPlane:
+    """A plane that takes each side of a rig to the other.
+
+    Parameters
+    ----------
+    normal : (3,) unit vector
+    offset : of the plane from the origin along the normal
+    """
+
+    normal: Floats
+    offset: float = 0.0
+
+    @property
+    def reflection(self) -> Floats:
+        """(3, 3) symmetric matrix that reflects directions."""
+        return np.asarray(np.eye(3) - 2 * np.outer(self.normal, self.normal))
+
+    def image(self, points: Floats) -> Floats:
+        """Return the mirror images (..., 3) of points (..., 3)."""
+        return np.asarray(points @ self.reflection + 2 * self.offset * self.normal)
+
+
+def skeleton_plane(skeleton: Skeleton, normal: ArrayLike | None = None) -> MirrorPlane:
+    """Return the plane midway between the joints that names pair; None: its `normal` (3,) is found from them too."""
+    places, pairs = skeleton.rest_world[:, :3, 3], _named_pairs(skeleton)
+    unit = _side_axis(places, pairs) if normal is None else _unit(normal)
+    middles = 0.5 * (places[pairs[:, 0]] + places[pairs[:, 1]]) if len(pairs) else places
+    return MirrorPlane(unit, float(np.median(middles @ unit)))
+
+
+def bind_skeleton(rig: Rig) -> Skeleton:
+    """Return the rig's skeleton with the pose in which its mesh was bound as its rest.
+
+    In many files the two differ, up to the axis that points up; the mesh is symmetric in the first.
+    """
+    frames = rig.skeleton.frames.astype(np.float64)
+    shifts = rig.rest.translations[..., None]
+    frames[:, :3, 3:] += frames[:, :3, :3] @ shifts
+    return replace(rig.skeleton, frames=frames, rest_rotations=rig.rest.rotations)
+
+
+def rig_plane(rig: Rig, normal: ArrayLike | None = None) -> MirrorPlane:
+    """Return the plane across which most of the rest shape lies on itself.
+
+    It goes through the origin, the middle of the box or midway between paired joints: hair, clothes and what a hand
+    holds move the middle of the box.
+    """
+    from scipy.spatial import KDTree
+
+    plane = skeleton_plane(bind_skeleton(rig), normal)
+    points = rig.mesh.points[rig.mesh.weld.first].astype(np.float64)
+    if not len(points):
+        return plane
+    middle = float(rig.mesh.box.astype(np.float64).mean(axis=0) @ plane.normal)
+    planes = [plane, MirrorPlane(plane.normal, middle), MirrorPlane(plane.normal, 0.0)]
+    tree, some = KDTree(points), points[:: 1 + len(points) // _SAMPLES]
+    return min(planes, key=lambda each: float(np.median(tree.query(each.image(some))[0])))
+
+
+def counterparts(skeleton: Skeleton, plane: MirrorPlane) -> Ints:
+    """Return (J,) the joint on the other side of each joint; a joint in the middle is its own.
+
+    The name decides where the joint of that name rests near the mirror image. Where it does not, as in files that
+    number the joints of each side in an order of its own, the joint nearest the mirror image is taken, of those whose
+    names tell the other side.
+    """
+    places = skeleton.rest_world[:, :3, 3]
+    extent = float(np.linalg.norm(np.ptp(places, axis=0)))
+    gaps = np.linalg.norm(plane.image(places)[:, None] - places, axis=2)
+    every, named = np.arange(len(skeleton)), skeleton.counterparts
+    found = named.copy()
+    near = _JOINT_TOLERANCE * extent
+    settled = (named != every) & (gaps[every, named] <= near)
+    # Joints that a name settles are not there for others.
+    sides = np.array([{"l": 1, "r": -1}.get(side_of(name), 0) for name in skeleton.names])
+    open_to = (sides[:, None] * sides < 0) & ~settled[:, None] & ~settled
+    free = np.where(open_to, gaps, np.inf)
+    nearest = free.argmin(axis=1)
+    mutual = (nearest[nearest] == every) & (free.min(axis=1) <= near)
+    found[mutual] = nearest[mutual]
+    # A name that another joint has taken counts no longer, so that no two joints have one counterpart.
+    stray = found[found] != every
+    found[stray] = every[stray]
+    return found.astype(np.int32)
+
+
+def _named_pairs(skeleton: Skeleton) -> Ints:
+    """Joints (K, 2) that names pair, each pair once."""
+    every = np.arange(len(skeleton), dtype=np.int32)
+    first = every[skeleton.counterparts > every]
+    return np.stack([first, skeleton.counterparts[first]], axis=1)
+
+
+def _side_axis(places: Floats, pairs: Ints) -> Floats:
+    """The direction (3,) along which paired joints lie apart; x where none are."""
+    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    if not np.abs(apart).max(initial=0.0) > 0:
+        return np.array([1.0, 0.0, 0.0])
+    unit = np.linalg.svd(apart, full_matrices=False)[2][0]
+    axis = int(np.abs(unit).argmax())
+    if abs(unit[axis]) >= _AXIS_ANGLE:
+        return np.asarray(np.eye(3)[axis])
+    return np.asarray(unit * np.sign(unit[axis]))
+
+
+def _unit(normal: ArrayLike) -> Floats:
+    given = check.floats("mirror normal", normal, (3,)).astype(np.float64)
+    length = float(np.linalg.norm(given))
+    if length == 0:
+        raise InputError("mirror normal: expected a direction, got (0, 0, 0)")
+    return np.asarray(given / length)

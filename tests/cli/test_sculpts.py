@@ -1,0 +1,133 @@
+"""`posespace sculpts`: each step of an artist's day is one command that prints one or two lines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.commands import assert_one_line, run
+
+import posespace as ps
+from posespace import datasets
+
+TRAIN = datasets.bending_arm(rings=6, sides=4)[0]
+BENT = [name for name in TRAIN.motion.names if "bend 48" in name or "bend 120" in name]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two sculpts, and a folder with more."""
+    folder = tmp_path_factory.mktemp("sculpts")
+    chosen = TRAIN.named(*BENT)
+    chosen.subset([0, 1]).save(folder / "arm.examples")
+    ps.save_poses(folder / "all.json", chosen.motion, TRAIN.rig.skeleton)
+    for index in (2, 3):
+        ps.save_mesh(folder / f"s{index}.obj", TRAIN.rig.mesh.with_points(chosen.shapes[index]))
+    return folder
+
+
+@pytest.fixture
+def folder(begun: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(begun, tmp_path / "work")
+
+
+def say(folder: Path, *words: str) -> str:
+    done = run("sculpts", "arm.examples", *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def figures(folder: Path, *words: str) -> dict:
+    return json.loads(say(folder, *words, "--json"))
+
+
+def test_a_day_of_sculpting(folder: Path) -> None:
+    added = say(folder, "add", "s2.obj", "--pose", BENT[2], "--poses", "all.json", "--name", "third")
+    assert added.startswith("arm.examples: added 'third' from s2.obj, ")
+    assert added.endswith("; 3 sculpts\n")
+    assert added.count("\n") == 1
+    assert say(folder, "radius", "third", "0.3") == "arm.examples: set the radius of 'third': 0.3; 3 sculpts\n"
+    assert say(folder, "rename", "third", "softL") == "arm.examples: renamed 'third' to 'softL'; 3 sculpts\n"
+    assert say(folder, "mute", BENT[0]) == f"arm.examples: muted {BENT[0]!r}; 3 sculpts, 1 muted\n"
+    rows = figures(folder, "list")
+    assert list(rows) == ["file", "sculpts", "undo"]
+    assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest correction", "radius", "muted"]
+    assert [(row["sculpt"], row["radius"], row["muted"]) for row in rows["sculpts"]] == [
+        (BENT[0], None, True),
+        (BENT[1], None, False),
+        ("softL", 0.3, False),
+    ]
+    assert len(rows["undo"]) == 4
+    assert "| softL |" in say(folder)
+    fitted = run("fit", "psd", "arm.examples", "-o", "a.skin", "--json", folder=folder)
+    assert "muted sculpts are left out" in fitted.stderr
+    about = json.loads(fitted.stdout)
+    assert about["poses fitted on"] == 2
+    assert [layer["radius by sculpt"] for layer in about["about"]["layers"] if "radius by sculpt" in layer] == [
+        {"softL": 0.3}
+    ]
+    assert say(folder, "undo") == f"arm.examples: undone: muted {BENT[0]!r}; 3 sculpts\n"
+    assert figures(folder, "remove", "soft*")["sculpts"] == 2
+    assert figures(folder, "undo")["done"] == "undone: removed 'softL'"
+
+
+def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
+    assert_one_line(
+        run("sculpts", "arm.examples", "add", "s2.obj", "--poses", "all.json", "--pose", BENT[0], folder=folder),
+        "there is one of that name already",
+    )
+    say(folder, "add", "s3.obj", "--replace", "--name", BENT[0])
+    stored = ps.Sculpts.open(folder / "arm.examples")[BENT[0]]
+    np.testing.assert_allclose(stored.shape, TRAIN.named(*BENT).shapes[3], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["none.examples", "list"], ["none.examples: does not exist"]),
+        (["arm.examples", "ad"], ["command 'ad'", "closest is 'add'"]),
+        (["add", "arm.examples"], ["expected the store first: posespace sculpts arm.examples add"]),
+        (["arm.examples", "undo"], ["arm.examples: there is no change to undo"]),
+        (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
+        (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
+        (["arm.examples", "remove", "nobody"], ["'nobody': there is none of that name"]),
+        (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
+        (["arm.examples", "add", "s2.obj"], ["give the poses: --poses FILE"]),
+        (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),
+        (["arm.examples", "mirror", "*"], ["no joint has a counterpart"]),
+        (["arm.examples", "mirror", "*", "--normal", "up"], ["--normal: expected x, y, z or three numbers"]),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(folder: Path, words: list[str], problem: list[str]) -> None:
+    assert_one_line(run("sculpts", *words, folder=folder), *problem)
+
+
+def test_sculpts_of_a_character_are_mirrored(data: Path, tmp_path: Path) -> None:
+    rig = ps.load_rig(data / "humanoid-kaykit-knight" / "Knight.glb")
+    turn = np.array(rig.rest.rotations)
+    joint = rig.skeleton.index("lowerarm.l")
+    turn[joint] = ps.Skeleton.rotations(rig.skeleton, np.eye(41)[joint][:, None] * (0.0, 0.0, 1.0))[joint]
+    pose = ps.Pose(turn, rig.rest.translations)
+    shape = rig.skin(pose)
+    shape[rig.weights[:, 0] * (rig.influences[:, 0] == joint) > 0.9] += 0.02
+    motion = ps.Motion.from_poses([pose, rig.rest], ["bentL", "rest"])
+    ps.Examples.from_shapes(rig, motion, [shape, rig.mesh.points]).save(tmp_path / "arm.examples")
+    lines = say(tmp_path, "mirror", "*").splitlines()
+    assert lines[0] == "arm.examples: mirrored 'bentL'; 3 sculpts"
+    assert lines[1].startswith("  bentL → bentR: 100.0% of ")
+    assert lines[2] == "  rest kept: its pose is its own mirror image"
+    again = figures(tmp_path, "mirror", "bentL")
+    assert again["mirrored"] == []
+    assert again["kept"] == {"bentL": "its mirror image is there already as 'bentR'"}
+    (made,) = figures(tmp_path, "mirror", "bentL", "--replace")["mirrored"]
+    assert list(made) == ["sculpt", "made", "vertices", "matched", "median", "farthest", "good"]
+    assert (made["made"], made["matched"], made["good"]) == ("bentR", 1.0, True)
+
+
+def test_help_needs_no_store(tmp_path: Path) -> None:
+    done = run("sculpts", "add", "--help", folder=tmp_path)
+    assert done.returncode == 0
+    assert "posespace sculpts STORE add [OPTIONS] SHAPE" in done.stdout
