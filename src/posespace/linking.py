@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -216,7 +215,9 @@ def _shared(rig: Rig, budget: Budget) -> csr_array:
     budget.work(products // NUMBERS_A_STEP, "influences per vertex", "keep the strongest few of each vertex")
     budget.hold(min(products, len(rig.skeleton) ** 2), "the skin that joints share")
     rows = np.repeat(np.arange(vertices), slots)
-    weights = csr_array((rig.weights.ravel().astype(np.float64), (rows, rig.influences.ravel())), (vertices, len(rig.skeleton)))
+    weights = csr_array(
+        (rig.weights.ravel().astype(np.float64), (rows, rig.influences.ravel())), (vertices, len(rig.skeleton))
+    )
     ones, (a, b) = np.ones(2 * len(ends)), ends.T
     beside = csr_array((ones, (np.concatenate([a, b]), np.concatenate([b, a]))), (vertices, vertices))
     return csr_array(weights.T @ (weights + beside @ weights))

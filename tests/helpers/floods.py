@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from helpers import marker_files
-from helpers.gltf_files import Builder, as_glb, skinned
+from helpers.gltf_files import Builder, skinned
 from helpers.strategies import random_skin
 
 import posespace as ps
@@ -31,7 +31,9 @@ def deep_skeleton(folder: Path, joints: int = 8_000) -> Path:
 def many_influences(folder: Path, vertices: int = 300, sets: int = 250) -> Path:
     """A skin of few vertices that a thousand joints move, every one of them."""
     joints = 4 * sets
-    made = Builder(nodes=[{"mesh": 0, "skin": 0}, {"children": list(range(2, joints + 2))}, *({} for _ in range(joints))])
+    made = Builder(
+        nodes=[{"mesh": 0, "skin": 0}, {"children": list(range(2, joints + 2))}, *({} for _ in range(joints))]
+    )
     made.json["skins"] = [{"joints": list(range(1, joints + 2))}]
     attributes = {"POSITION": made.add(np.random.default_rng(0).normal(size=(vertices, 3)))}
     for k in range(sets):
