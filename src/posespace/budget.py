@@ -39,6 +39,8 @@ LISTS = Limit(1_000_000, 16)
 """JSON lists and objects: an empty one takes 2 bytes of the file and 30 times that in memory."""
 FRAME_NUMBERS = Limit(8_000_000)
 """Numbers of the frames between the keys of a clip: two keys can be any time apart."""
+FRAMES = Limit(20_000, 64)
+"""Frames that are made between the poses of a motion, or of a take of markers, when it is resampled or written."""
 ASKED_FOR = 4
 """How many times more frames there may be at a rate that a user asks for."""
 FRAME = 16

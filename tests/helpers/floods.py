@@ -1,4 +1,4 @@
-"""Small files that ask for much derived work: each was seconds or gigabytes of work before there was a budget for it."""
+"""Small files that ask for much derived work: seconds or gigabytes of it, were there no budget."""
 
 from __future__ import annotations
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from posespace import rotations
+from posespace.budget import FRAMES
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.rig import Rig
-
-_MOST_FRAMES = 1_000_000
 
 
 def in_order(motion: Motion, rig: Rig) -> Motion:
@@ -48,7 +47,8 @@ def with_frames(keys: Motion, rate: float) -> Motion:
     times = np.asarray(keys.times, dtype=np.float64)
     gaps = np.diff(times)
     steps = np.maximum(np.rint(gaps * rate), 1)
-    if steps.sum() > _MOST_FRAMES:
+    held = keys.rotations.nbytes + keys.translations.nbytes + keys.controls.nbytes
+    if steps.sum() - len(gaps) > FRAMES.of(held):
         raise InputError(f"motion: {times[-1]:g} s at {rate:g} frames per second are too many frames; lower the rate")
     counts = steps.astype(np.int64)
     key = np.repeat(np.arange(len(gaps)), counts)
