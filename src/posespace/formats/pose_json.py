@@ -26,7 +26,7 @@ from posespace.skeleton import Skeleton
 VERSION = 1
 _PARTS = ("rotations", "translations", "controls", "time")
 _BEND = ("bend", "axis")
-_POSES_A_STEP = 4
+_POSES_A_STEP = 2
 _NUMBERS_AN_OBJECT = 100
 _FEWER = "split it into several files"
 _MATRIX_KEYS = ("matrix", "offsetMatrix", "offsetMatrix_colmajor")
@@ -109,9 +109,10 @@ def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
 
 def _foreign(content: dict[str, Any], stem: str, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
+    poses = list(_poses_within(content, budget))
+    budget.work(len(poses) // _POSES_A_STEP, "poses", _FEWER)
     found = [
-        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry))
-        for names, entry in _poses_within(content, budget)
+        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry, budget)) for names, entry in poses
     ]
     last = [names[-1] if names else stem for names, _ in found]
     # Outer levels, such as left and right, go into the name only where it would be given twice without them.
@@ -119,13 +120,14 @@ def _foreign(content: dict[str, Any], stem: str, budget: Budget) -> dict[str, Fi
     return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, found, strict=True)}
 
 
-def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
+def _foreign_pose(where: str, entry: dict[str, Any], budget: Budget) -> FilePose:
     found = {joint: _joint_numbers(value) for joint, value in entry.items() if isinstance(value, list | dict)}
     fields, pose = Fields(found, where), FilePose()
     for joint, numbers in found.items():
         if numbers is None:
             raise InputError(f"{where}: joint {joint[:60]!r}: expected 4 or 16 numbers")
         if len(numbers) == 16:
+            budget.work(1, "matrices", _FEWER)
             pose.matrices[joint] = _matrix(fields, joint)
         else:
             pose.rotations[joint] = _quaternion(fields, joint)

@@ -16,7 +16,7 @@ from posespace.markers.markers import Markers
 
 _SLOPE = 3
 """Frames beside a gap over which its speed is measured: one alone would pass its noise on."""
-_GAPS_A_STEP = 4
+_GAPS_A_STEP = 2
 UNGAPPED = "leave out the markers that are hardly seen"
 """What to do where there are too many gaps."""
 
