@@ -46,7 +46,7 @@ ASKED_FOR = 4
 FRAME = 16
 """A frame costs as much as this many numbers beside its own."""
 
-NUMBERS_A_STEP = 5_000
+NUMBERS_A_STEP = 2_500
 """Numbers that simple arithmetic passes through in a step."""
 
 

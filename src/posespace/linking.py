@@ -44,11 +44,14 @@ def linked(examples: Examples) -> Examples:
     return examples if rig is examples.rig else replace(examples, rig=rig)
 
 
-def linked_rig(rig: Rig, motion: Motion) -> Rig:
-    """Return the rig with the links of its pose spaces; as it is where they are known or those of its parents."""
+def linked_rig(rig: Rig, motion: Motion, budget: Budget | None = None) -> Rig:
+    """Return the rig with the links of its pose spaces; as it is where they are known or those of its parents.
+
+    Several rigs of a file share its `budget`; None: that of a rig of this size.
+    """
     if rig.skeleton.links is not None:
         return rig
-    links = find_links(rig, motion)
+    links = find_links(rig, motion, budget)
     if np.array_equal(links, rig.skeleton.parents):
         return rig
     return replace(rig, skeleton=replace(rig.skeleton, links=links))
@@ -66,7 +69,7 @@ def said_of_links(skeleton: Skeleton) -> dict[str, dict[str, str]]:
     return {"linked for pose spaces": found} if found else {}
 
 
-def find_links(rig: Rig, motion: Motion) -> Ints:
+def find_links(rig: Rig, motion: Motion, budget: Budget | None = None) -> Ints:
     """Return (J,) the joint that each joint is linked to, -1 for those that only move the whole."""
     skeleton = rig.skeleton
     links = skeleton.parents.copy()
@@ -86,7 +89,9 @@ def find_links(rig: Rig, motion: Motion) -> Ints:
         links[above], above = -1, int(skeleton.parents[above])
     if loose:
         links[loose] = -1
-        _attach(links, loose, skeleton.order, _Costs(rig, motion, weight > 0, len(loose)))
+        held = rig.mesh.points.nbytes + rig.weights.nbytes + rig.influences.nbytes
+        costs = _Costs(rig, motion, weight > 0, len(loose), budget or Budget(held, "rig"))
+        _attach(links, loose, skeleton.order, costs)
     return links
 
 
@@ -165,11 +170,11 @@ class _Costs:
     rig, motion : what the links are found from; of a long motion some poses are taken, as many as the budget allows
     skinned : (J,) whether a joint moves skin: only to those can others be linked
     loose : how many joints are to be linked
+    budget : what the links may take
     """
 
-    def __init__(self, rig: Rig, motion: Motion, skinned: NDArray[np.bool_], loose: int) -> None:
+    def __init__(self, rig: Rig, motion: Motion, skinned: NDArray[np.bool_], loose: int, budget: Budget) -> None:
         self._skinned, self._diagonal = skinned, rig.mesh.diagonal
-        budget = Budget(rig.mesh.points.nbytes + rig.weights.nbytes + rig.influences.nbytes, "rig")
         self._both = _shared(rig, budget)
         self._own = self._both.diagonal()
         pairs = 3 * loose * len(skinned)
@@ -177,6 +182,7 @@ class _Costs:
         budget.work(len(skinned) + pairs // NUMBERS_A_STEP, what, remedy)
         most = min(_MOST_POSES, 1 + budget.steps * NUMBERS_A_STEP // pairs)
         moved = rig.transforms(motion[:: 1 + len(motion) // most]).astype(np.float64)
+        budget.work(pairs * max(len(moved) - 1, 0) // NUMBERS_A_STEP, what, remedy)
         self._turns, self._shifts = moved[..., :3], moved[..., 3]
         self._rest = np.linalg.inv(rig.inverse_bind.astype(np.float64))[:, :3, 3]
         self._places = np.einsum("pjab,jb->pja", self._turns, self._rest) + self._shifts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from helpers import marker_files
-from helpers.gltf_files import Builder, skinned
+from helpers.gltf_files import Builder, as_glb, skinned
 from helpers.strategies import random_skin
 
 import posespace as ps
@@ -75,6 +76,41 @@ def shared_corners(folder: Path, count: int = 2_000) -> Path:
     return made.write(folder, glb=True)
 
 
+def own_primitives(folder: Path, count: int = 9_000) -> Path:
+    """A mesh of very many primitives, each with vertices of its own."""
+    made = skinned()
+    first = made.json["meshes"][0]["primitives"][0]
+    accessor = made.json["accessors"][first["attributes"]["POSITION"]]
+    start = len(made.json["accessors"])
+    made.json["accessors"] += [accessor] * count
+    more = [{"attributes": first["attributes"] | {"POSITION": start + k}} for k in range(count)]
+    made.json["meshes"][0]["primitives"] += more
+    return made.write(folder, glb=True)
+
+
+def morphs(folder: Path, count: int = 9_000) -> Path:
+    """A mesh of very many morphs that move nothing, with names."""
+    made = skinned()
+    made.json["meshes"][0]["primitives"][0]["targets"] = [{}] * count
+    made.json["meshes"][0]["extras"] = {"targetNames": ["a"] * count}
+    return made.write(folder, glb=True)
+
+
+def flat_skeletons(folder: Path, rigs: int = 12, joints: int = 1_500) -> Path:
+    """Several rigs, each with a skeleton that is flat."""
+    path = flat_skeleton(folder, joints)
+    length = int.from_bytes(path.read_bytes()[12:16], "little")
+    whole, binary = json.loads(path.read_bytes()[20 : 20 + length]), path.read_bytes()[28 + length :]
+    nodes = list(whole["nodes"])
+    for k in range(1, rigs):
+        first = len(whole["nodes"])
+        moved = [node | {"children": [child + first for child in node.get("children", [])]} for node in nodes]
+        whole["nodes"] += [node | ({"skin": k} if "skin" in node else {}) for node in moved]
+        whole["skins"].append({"joints": [joint + first for joint in whole["skins"][0]["joints"]]})
+    path.write_bytes(as_glb(json.dumps(whole).encode(), binary))
+    return path
+
+
 def meshes(folder: Path, count: int = 2_400) -> Path:
     """Very many small meshes without a skin."""
     made = skinned()
@@ -99,7 +135,8 @@ def joint_names(folder: Path, count: int = 30_000) -> Path:
 
 def left_and_right(folder: Path, count: int = 8_000) -> Path:
     """Joints whose names all have a side, and a counterpart that has to be looked for."""
-    return _rig(folder, [{"name": f"{'L_' * 30}{k}", "translation": [k, 0, 0]} for k in range(count)])
+    chain = [{"name": f"{'L_' * 30}{k}", "children": [k + 2]} for k in range(count - 1)]
+    return _rig(folder, [*chain, {"name": "R_"}])
 
 
 def shared_clock(folder: Path, channels: int = 4_000, keys: int = 50_000) -> Path:
@@ -129,8 +166,6 @@ def _exported(folder: Path, change: Callable[[dict[str, Any], dict[str, Any]], N
     content = json.loads(path.read_text())
     made = Builder()
     made.json = content
-    import base64
-
     uri = content["buffers"][0].pop("uri")
     made.data = bytearray(base64.b64decode(uri.partition(",")[2]))
     del content["buffers"]
@@ -244,8 +279,9 @@ def gaps(folder: Path, frames: int = 4_000, markers: int = 60) -> Path:
 FLOODS: dict[str, Callable[[Path], Path]] = {
     flood.__name__: flood
     for flood in (
-        flat_skeleton, deep_skeleton, many_influences, primitives, shared_corners, meshes, dressed_meshes, joint_names,
-        left_and_right, shared_clock, clips, drivers, columns, layers, empty_poses, many_controls, turned_poses,
-        foreign_poses, foreign_matrices, unlike_objects, deep_objects, slow_take, gaps,
+        flat_skeleton, flat_skeletons, deep_skeleton, many_influences, joint_names, left_and_right, primitives,
+        own_primitives, shared_corners, morphs, meshes, dressed_meshes, shared_clock, clips, drivers, columns, layers,
+        empty_poses, many_controls, turned_poses, foreign_poses, foreign_matrices, unlike_objects, deep_objects,
+        slow_take, gaps,
     )
 }  # fmt: skip

@@ -34,6 +34,11 @@ def tamper(sample: Path, folder: Path, count: int, how: str = "tamper") -> dict[
     return _work("tamper_worker", sample, count, folder, how)
 
 
+def flood(sample: Path, folder: Path, count: int) -> dict[str, Any]:
+    """Use the first `count` files of floods.py, after a good sample; returns what `fuzz` does."""
+    return _work("flood_worker", sample, count, folder)
+
+
 def _work(worker: str, sample: Path, count: int, folder: Path, *more: str) -> dict[str, Any]:
     command = [sys.executable, "-m", f"helpers.{worker}", str(sample), str(count), str(folder), *more]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}

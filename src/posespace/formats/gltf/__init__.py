@@ -121,6 +121,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
             morphs.displacements,
             document.notes,
             clips,
+            budget=document.budget,
         )
 
 
