@@ -45,6 +45,18 @@ ASKED_FOR = 4
 """How many times more frames there may be at a rate that a user asks for."""
 FRAME = 16
 """A frame costs as much as this many numbers beside its own."""
+JOINTS = Limit(30_000)
+"""Joints of a BVH."""
+ROTATIONS = Limit(1_000_000)
+"""Joints times frames of a BVH; one that has more must be long enough for them."""
+MARKERS = Limit(30_000)
+"""Markers of a TSV or TRC."""
+TAKE_BYTES = Limit(400_000_000)
+"""Bytes of the frames of a C3D."""
+SHAPES = Limit(100_000)
+"""Shapes of a .npy stack."""
+ARRAY = Limit(2**27)
+"""Numbers of one array of a USD file, once it is expanded."""
 
 NUMBERS_A_STEP = 2_500
 """Numbers that simple arithmetic passes through in a step."""

@@ -73,7 +73,8 @@ def find_links(rig: Rig, motion: Motion, budget: Budget | None = None) -> Ints:
     """Return (J,) the joint that each joint is linked to, -1 for those that only move the whole."""
     skeleton = rig.skeleton
     links = skeleton.parents.copy()
-    weight = np.bincount(rig.influences.ravel(), rig.weights.ravel(), minlength=len(skeleton))
+    weight: Floats = np.zeros(len(skeleton))
+    np.add.at(weight, rig.influences.ravel(), rig.weights.ravel())
     carried = _below(skeleton, weight)
     roots = np.flatnonzero((skeleton.parents < 0) & (carried > 0))
     first = int(roots[carried[roots].argmax()])

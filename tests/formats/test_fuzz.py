@@ -16,6 +16,7 @@ from helpers.textured import textured
 
 from posespace import datasets
 from posespace.formats import obj, ply, pose_json
+from posespace.formats.export import export
 from posespace.formats.load import load_rig
 from posespace.mesh import Mesh
 from posespace.skin import Skin
@@ -82,6 +83,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "poses.json").write_text(json.dumps(poses))
     skin = random_skin(np.random.default_rng(0))
     skin.save(folder / "all.skin")
+    export(Skin(skin.rig, skin.layers), folder / "driven.glb", warn=lambda _: None)
     train.save(folder / "arm.examples")
     face = Mesh(mesh.points, mesh.triangles)
     obj.write(folder / "face.obj", face)
@@ -109,6 +111,7 @@ NAMES = [
     "made.gltf",
     "made.glb",
     "dressed.glb",
+    "driven.glb",
 ]
 
 

@@ -182,7 +182,7 @@ def _names(fields: Fields, kind: str, skeleton: Skeleton, controls: Names) -> tu
     if kind in ("joint", "quaternions"):
         return tuple(skeleton.names[joint] for joint in fields.integers("inputs", len(skeleton)))
     if kind == "freedoms":
-        return tuple(_freedom(fields, *pair, skeleton, controls) for pair in _inputs(fields, 2))
+        return tuple(_freedom(fields, joint, axis, skeleton, controls) for joint, axis in _inputs(fields, 2))
     if kind == "controls":
         return tuple(controls[control] for control in fields.integers("inputs", len(controls)))
     return tuple(_point(fields, [controls[k] for k in three]) for three in _inputs(fields, 3, len(controls)))
