@@ -11,6 +11,9 @@ from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
+_COST = 10
+"""Ordinary frames that one of learned bones is worth: they are posed one by one."""
+
 
 def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion | None, list[str]]:
     """Return a skin with learned bones as plain skinning by as many joints, and the motion's frames, of these joints.
@@ -33,7 +36,7 @@ def baked(skin: Skin, motion: Motion | None, rate: float) -> tuple[Skin, Motion 
         notes.append("the skin's layers are left out: they are driven by control points")
     if motion is None:
         return Skin(rig), None, notes
-    frames = with_frames(in_order(motion, skin.rig), rate)
+    frames = with_frames(in_order(motion, skin.rig), rate, _COST)
     world = np.tile(np.eye(4), (len(frames), count + 1, 1, 1))
     for row, pose in enumerate(frames):
         world[row, 1:, :3] = skin.transforms(pose)
