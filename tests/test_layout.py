@@ -35,7 +35,7 @@ def test_playing_a_skin_loads_no_fit_and_no_heavy_library(tmp_path: Path) -> Non
 
 
 RANKS = (
-    ("errors", "check", "progress", "jit", "__version__"),
+    ("errors", "budget", "check", "progress", "jit", "__version__"),
     ("geometry", "rotations", "skinning"),
     (
         "look",

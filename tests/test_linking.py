@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.clips import tube_rig, waves
+from helpers.floods import flat_skeleton
 from helpers.strategies import seeds
 from hypothesis import given, settings
 
@@ -15,6 +17,7 @@ import posespace as ps
 from posespace import rotations
 from posespace.formats import pose_json
 from posespace.linking import find_links, linked, linked_rig, rerouted
+from posespace.report import info
 from posespace.skeleton import Skeleton
 
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Little")
@@ -98,6 +101,31 @@ def test_a_root_bone_below_a_node_without_skin_moves_the_whole() -> None:
     found = linked_rig(rig, motion).skeleton
     assert rerouted(found) == {}
     np.testing.assert_allclose(found.parts.angles(found.parts.of(motion)[0])[:, :2], 0, atol=1e-12)
+
+
+def test_more_flat_joints_than_can_be_linked_are_refused_in_little_memory(tmp_path: Path) -> None:
+    path = flat_skeleton(tmp_path, 6_000)
+    rig = ps.load_rig(path)
+    still = ps.Motion.from_poses([rig.rest])
+    tracemalloc.start()
+    with pytest.raises(ps.InputError, match=r"holds more joints to be linked, 6000, .* give them parents"):
+        find_links(rig, still)
+    # All pairs of joints would be 288 MB.
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
+    with pytest.raises(ps.FileError, match="holds more joints to be linked"):
+        info.describe(path)
+
+
+def test_a_thousand_flat_joints_are_linked_in_little_memory(tmp_path: Path) -> None:
+    rig = ps.load_rig(flat_skeleton(tmp_path, 1_000))
+    many = ps.Motion.from_poses([rig.rest] * 40)
+    tracemalloc.start()
+    links = find_links(rig, many)
+    # All pairs in all poses would be a gigabyte.
+    assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    tracemalloc.stop()
+    assert sorted(np.flatnonzero(links < 0)) == [0]
 
 
 def test_natural_hierarchies_stay_as_they_are(data: Path) -> None:

@@ -83,6 +83,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     limits_json.write(folder / "limits.json", train.rig.skeleton.ranges)
     skin = random_skin(np.random.default_rng(0))
     skin.save(folder / "all.skin")
+    export(Skin(skin.rig, skin.layers), folder / "driven.glb", warn=lambda _: None)
     train.save(folder / "arm.examples")
     face = Mesh(mesh.points, mesh.triangles)
     obj.write(folder / "face.obj", face)
@@ -113,6 +114,7 @@ NAMES = [
     "made.glb",
     "dressed.glb",
     "compressed.glb",
+    "driven.glb",
 ]
 
 

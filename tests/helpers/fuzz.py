@@ -26,9 +26,17 @@ def fuzz(sample: Path, folder: Path, how: str = "mutate") -> dict[str, Any]:
     return _work("fuzz_worker", sample, COUNT, folder, how)
 
 
-def tamper(sample: Path, folder: Path, count: int) -> dict[str, Any]:
-    """Load, pose, compile and play `count` copies of a skin that someone tampered with; returns what `fuzz` does."""
-    return _work("tamper_worker", sample, count, folder)
+def tamper(sample: Path, folder: Path, count: int, how: str = "tamper") -> dict[str, Any]:
+    """Load, pose, compile and play `count` copies of a skin that someone tampered with; returns what `fuzz` does.
+
+    The module `how` of the helpers says with what: "tamper" a skin file, "driver_grammar" the drivers of a GLB.
+    """
+    return _work("tamper_worker", sample, count, folder, how)
+
+
+def flood(sample: Path, folder: Path, count: int) -> dict[str, Any]:
+    """Use the first `count` files of floods.py, after a good sample; returns what `fuzz` does."""
+    return _work("flood_worker", sample, count, folder)
 
 
 def _work(worker: str, sample: Path, count: int, folder: Path, *more: str) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Loads, poses, compiles and plays tampered copies of a skin, one after the other, in a process with little memory.
 
-Called by fuzz.py: python -m helpers.tamper_worker SAMPLE COUNT FOLDER. Prints what happened as JSON.
+Called by fuzz.py: python -m helpers.tamper_worker SAMPLE COUNT FOLDER HOW. Prints what happened as JSON.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 import sys
@@ -14,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 from helpers.limited import SECONDS, computed, limit_memory, limited, refusal, use_all
-from helpers.tamper import tampered
 
 from posespace.motion import Motion
 from posespace.pose import Pose
@@ -33,7 +33,8 @@ def poses(rig: Rig, names: tuple[str, ...], rng: np.random.Generator) -> list[Po
     turn, shift = rng.normal(size=(joints, 4)), rng.normal(size=(joints, 3))
     far = dict.fromkeys(names, 1e4)
     return [
-        rig.rest,
+        # Control points need their controls, at rest too.
+        replace(rig.rest, controls=dict.fromkeys(names, 0.0)),
         Pose(turn, 0.1 * shift, dict.fromkeys(names, 0.5)),
         Pose(-turn, 1e4 * shift, far),
         Pose(turn, np.full((joints, 3), 3e9), dict.fromkeys(names, -1e10)),
@@ -96,12 +97,13 @@ def play(skin: Skin, number: int) -> str | None:
 
 
 def main() -> None:
-    sample, count, folder = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    sample, count, folder, how = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
+    tampered = importlib.import_module(f"helpers.{how}").tampered
     for number in range(6):
         refused = use(sample, number)
         assert refused is None, refused
     limit_memory()
-    content, target = sample.read_bytes(), folder / "tampered.skin"
+    content, target = sample.read_bytes(), folder / f"tampered{sample.suffix}"
     use_all(
         target,
         count,

@@ -126,6 +126,12 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
     assert steps[1] < 0.2 * steps[0]
 
 
+@pytest.mark.parametrize("smooth", [1e9, 3e38])
+def test_smoothing_over_more_than_a_take_can_need_is_refused(smooth: float) -> None:
+    with pytest.raises(ps.InputError, match=r"smooth: .* s: asks for more numbers than a take of this size can need"):
+        ps.MarkerDrive(smooth=smooth).motion(bending(), skeleton())
+
+
 def test_points_without_a_marker_take_the_nearest() -> None:
     given = moved(bending(), 9, 0.001)
     renamed = replace(given, names=("a", "b", "c", "some finger"))

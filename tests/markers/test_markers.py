@@ -115,3 +115,10 @@ def test_bad_takes_are_refused() -> None:
         take().index("wirst")
     with pytest.raises(ps.InputError, match="which are too many; give a lower one"):
         ps.Markers(("a",), np.zeros((2, 1, 3)), rate=1e-9).resampled(30.0)
+
+
+def test_resampling_a_slow_take_to_very_many_frames_is_refused() -> None:
+    slow = take(30, rate=0.001)
+    with pytest.raises(ps.InputError, match="rate: 30 would make 870,001 frames of this take, which are too many"):
+        slow.resampled(30.0)
+    assert len(slow.resampled(0.1)) == 2_901

@@ -13,6 +13,9 @@ from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
+_COST = 10
+"""Ordinary frames that one of learned bones is worth: they are posed one by one."""
+
 
 def baked(skin: Skin, clips: Mapping[str, Motion], rate: float) -> tuple[Skin, dict[str, Motion], list[str]]:
     """Return a skin with learned bones as plain skinning by as many joints, and the clips' frames, of these joints.
@@ -38,7 +41,7 @@ def baked(skin: Skin, clips: Mapping[str, Motion], rate: float) -> tuple[Skin, d
 
 def _frames(skin: Skin, motion: Motion, rate: float, skeleton: Skeleton) -> Motion:
     """The frames of a motion of control points as poses of the joints that stand for the bones."""
-    frames = with_frames(in_order(motion, skin.rig), rate)
+    frames = with_frames(in_order(motion, skin.rig), rate, _COST)
     world = np.tile(np.eye(4), (len(frames), len(skeleton), 1, 1))
     for row, pose in enumerate(frames):
         world[row, 1:, :3] = skin.transforms(pose)

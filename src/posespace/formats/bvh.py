@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import rotations
+from posespace.budget import JOINTS, ROTATIONS
 from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files, text_numbers
@@ -24,9 +25,6 @@ from posespace.skeleton import Skeleton
 _AXES = {"x": 0, "y": 1, "z": 2}
 _CHANNELS = {axis + kind: (kind, index) for axis, index in _AXES.items() for kind in ("position", "rotation")}
 _END_SITE = -1
-_MOST_JOINTS = 30_000
-_MOST_TURNS = 1_000_000
-"""Joints times frames that any file may ask for; a file that asks for more must be long enough for them."""
 
 _MOTION = re.compile(r"^[ \t]*motion[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _TIMING = re.compile(r"\s*frames\s*:?\s*(\S+)\s+frame\s*time\s*:?\s*(\S+)", re.IGNORECASE)
@@ -139,8 +137,8 @@ class _Hierarchy:
         parent = self.stack[-1] if self.stack else -1
         if self.opening is not None or (self.stack and parent == _END_SITE):
             raise FileError(self.path, f"joint {name[:60]!r} is where no joint can be")
-        if len(self.joints) == _MOST_JOINTS:
-            raise FileError(self.path, f"has more than {_MOST_JOINTS} joints")
+        if len(self.joints) == JOINTS.any_file:
+            raise FileError(self.path, f"has more than {JOINTS.any_file} joints")
         self.opening = len(self.joints)
         self.joints.append(_Joint(name or f"joint{self.opening}", parent))
 
@@ -182,7 +180,7 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
     count, channels = int(timing[1]), sum(len(joint.channels) for joint in joints)
     numbers = text[timing.end() :]
     # Each number takes two characters. Where joints have no channels, only the second bound limits the frames.
-    if 2 * count * channels > len(numbers) or count * len(joints) > max(_MOST_TURNS, len(numbers)):
+    if 2 * count * channels > len(numbers) or count * len(joints) > max(ROTATIONS.any_file, len(numbers)):
         raise FileError(path, f"says it has {count} frames of {channels} channels, more than a file this long can hold")
     plain = numbers.encode()
     values = text_numbers.parse_all(plain)

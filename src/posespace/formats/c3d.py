@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.budget import TAKE_BYTES
 from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
@@ -27,8 +28,6 @@ _KEY = 0x50
 _INTEL, _DEC, _MIPS = 84, 85, 86
 _MOST_PARAMETERS = 255 * _BLOCK
 """Bytes that the parameters may take: their number of blocks is one byte."""
-_MOST_BYTES = 400_000_000
-"""Bytes of frames that are read."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +170,8 @@ def _frames(
     wanted = layout.frames * layout.frame_bytes
     if layout.start + wanted > size:
         raise FileError(path, f"is cut short: {layout.frames} frames of {layout.points} markers need more bytes")
-    if wanted > _MOST_BYTES:
-        raise FileError(path, f"holds {wanted} bytes of frames; at most {_MOST_BYTES} are read")
+    if wanted > TAKE_BYTES.any_file:
+        raise FileError(path, f"holds {wanted} bytes of frames; at most {TAKE_BYTES.any_file} are read")
     handle.seek(layout.start)
     data = handle.read(wanted)
     values = numbers.floats(data) if layout.scale <= 0 else numbers.words(data).view(np.int16).astype(np.float64)

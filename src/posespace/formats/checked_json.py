@@ -43,9 +43,9 @@ class Fields:
         """Return the number of another object of the file; None where the key is missing."""
         return self.integer(key, below=below) if key in self.values else None
 
-    def integers(self, key: str, below: int, default: Sequence[int] | None = None) -> list[int]:
-        """Return a list of whole numbers from 0 to `below` - 1."""
-        return [self._whole(key, entry, below) for entry in self._list(key, default)]
+    def integers(self, key: str, below: int, default: Sequence[int] | None = None, least: int = 0) -> list[int]:
+        """Return a list of whole numbers from `least` to `below` - 1."""
+        return [self._whole(key, entry, below, least) for entry in self._list(key, default)]
 
     def shape(self, key: str) -> tuple[int, ...]:
         """Return the shape of an array."""
@@ -115,14 +115,14 @@ class Fields:
             raise InputError(f"{self._name(key)}: expected a list, got {shown(value)}")
         return value
 
-    def _whole(self, key: str, value: object, below: int) -> int:
+    def _whole(self, key: str, value: object, below: int, least: int = 0) -> int:
         # JSON has one kind of number: 5.0 is as good as 5.
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise InputError(f"{self._name(key)}: expected a whole number, got {shown(value)}")
-        if not 0 <= value < below:
-            allowed = f"from 0 to {below - 1}" if below else "of something in the file, which has none"
+        if not least <= value < below:
+            allowed = f"from {least} to {below - 1}" if below > least else "of something in the file, which has none"
             raise InputError(f"{self._name(key)}: expected a number {allowed}, got {shown(value)}")
         return value
 

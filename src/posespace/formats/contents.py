@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.formats.frames import Clip
 from posespace.markers.markers import Markers
@@ -31,6 +32,7 @@ class Contents:
     notes : one line each about something repaired or left out
     clips : what is known of every clip, by name
     markers : the take of a file of markers
+    budget : what the file may still ask for, in what is derived from it; None where its reader does not count
     """
 
     path: Path
@@ -43,6 +45,7 @@ class Contents:
     notes: tuple[str, ...] = ()
     clips: dict[str, Clip] = field(default_factory=dict)
     markers: Markers | None = None
+    budget: Budget | None = None
 
 
 def unique(names: Iterable[str], what: str) -> list[str]:

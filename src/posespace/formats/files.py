@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace import budget
 from posespace.errors import FileError, InputError
 
 MOST_BYTES = 2**31
@@ -29,8 +30,6 @@ _WIDE_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-_LISTS_ANY_FILE, _BYTES_A_LIST = 1_000_000, 16
-"""JSON lists and objects that a file may hold: an empty one takes 2 bytes of the file and 30 times that in memory."""
 
 
 @contextmanager
@@ -100,7 +99,7 @@ def parse_json(path: Path, text: str | bytes) -> Any:
     if not text:
         raise FileError(path, "is empty")
     lists = sum(text.count(sign) for sign in "{[") if isinstance(text, str) else text.count(b"{") + text.count(b"[")
-    if lists > _LISTS_ANY_FILE + len(text) // _BYTES_A_LIST:
+    if lists > budget.LISTS.of(len(text)):
         raise FileError(path, f"holds {lists} lists and objects, more than a file of this size can need")
     try:
         return json.loads(text)

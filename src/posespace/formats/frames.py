@@ -9,19 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check, rotations
+from posespace.budget import ASKED_FOR, FRAME, FRAME_NUMBERS
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
 
 Rate = float | Literal["keys"] | None
 """Frames per second; "keys": the file's own keys alone; None: the keys where they are dense, else a usual rate."""
-
-MOST_NUMBERS = 8_000_000
-"""How many numbers frames between the keys may take: two keys can be any time apart."""
-_ASKED_FOR = 4
-"""How many times more they may take at a rate that a user asks for."""
-_PER_FRAME = 16
-"""A frame costs as much as this many numbers beside its own."""
 
 _USUAL = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0)
 """The first of these at which every key is a frame is taken, so that no pose that an artist made is lost."""
@@ -142,7 +136,7 @@ def checked_rate(value: Any) -> Rate:
     return float(value)
 
 
-def frames_of(keys: Floats, rate: Rate, size: int, what: str, left: int = MOST_NUMBERS) -> Frames:
+def frames_of(keys: Floats, rate: Rate, size: int, what: str, left: int = FRAME_NUMBERS.any_file) -> Frames:
     """Return the frames of a clip.
 
     Parameters
@@ -156,7 +150,7 @@ def frames_of(keys: Floats, rate: Rate, size: int, what: str, left: int = MOST_N
     if rate == "keys" or len(keys) < 2 or not keys[-1] > keys[0] or (rate is None and _is_dense(keys)):
         return Frames(keys)
     frames = Frames(keys, rate or next((usual for usual in _USUAL if _on_grid(keys, usual)), _USUAL[0]))
-    most = left // (size + _PER_FRAME) * (1 if rate is None else _ASKED_FOR)
+    most = left // (size + FRAME) * (1 if rate is None else ASKED_FOR)
     if frames.count <= max(most, len(keys)):
         return frames
     if rate is None:

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.budget import MARKERS
 from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import text_numbers
 from posespace.formats.contents import unique
-
-_MOST_MARKERS = 30_000
 
 
 def frames_of(path: Path, rows: bytes, markers: int, before: int) -> tuple[Floats, NDArray[np.bool_]]:
@@ -66,8 +65,8 @@ def marker_names(path: Path, cells: list[str], said: float) -> tuple[tuple[str, 
     """Return a distinct name for each marker, and notes of those renamed; raise if they are not as many as `said`."""
     if len(cells) != said:
         raise FileError(path, f"says it has {said:g} markers and names {len(cells)}")
-    if not 0 < said <= _MOST_MARKERS:
-        raise FileError(path, f"expected from 1 to {_MOST_MARKERS} markers, got {said:g}")
+    if not 0 < said <= MARKERS.any_file:
+        raise FileError(path, f"expected from 1 to {MARKERS.any_file} markers, got {said:g}")
     given = [cell.strip() for cell in cells]
     names = tuple(unique(given, "marker"))
     return names, renamed_notes(names, given)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import rotations
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import FileError, suggestion
 from posespace.formats import files
@@ -18,6 +19,9 @@ from posespace.motion import Motion, matching
 from posespace.skeleton import Skeleton
 
 Indices = NDArray[np.int64]
+
+_A_JOINT, _A_MATRIX = 30, 150
+"""Numbers that a joint of a pose takes on the way, and a joint of one that is given by matrices."""
 
 FREEDOMS = ("x", "y", "z")
 """What the angles of a joint are called, as in pose spaces."""
@@ -54,10 +58,11 @@ class FilePose:
 
 @dataclass(frozen=True, eq=False)
 class PoseFile:
-    """The poses of a file, by name and in its order."""
+    """The poses of a file of `size` bytes, by name and in its order."""
 
     path: Path
     poses: dict[str, FilePose]
+    size: int
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +83,7 @@ class PoseFile:
         """Return the poses whose names match the patterns, see `Motion.named`."""
         with files.naming(self.path):
             kept = {self.names[k] for k in matching(self.names, only)}
-        return PoseFile(self.path, {name: pose for name, pose in self.poses.items() if name in kept})
+        return PoseFile(self.path, {name: pose for name, pose in self.poses.items() if name in kept}, self.size)
 
     def of_joints(self, skeleton: Skeleton) -> PoseFile:
         """Return the poses that name only joints of the skeleton, with a warning that counts the others."""
@@ -91,7 +96,7 @@ class PoseFile:
             raise FileError(self.path, f"no pose is left: each names {which}{close}")
         if skipped:
             warnings.warn(f"{self.path}: {skipped} of {len(self.poses)} poses skipped: they name {which}", stacklevel=3)
-        return PoseFile(self.path, kept)
+        return PoseFile(self.path, kept, self.size)
 
     def motion(self, skeleton: Skeleton) -> Motion:
         """Return the poses as poses of this skeleton.
@@ -100,9 +105,12 @@ class PoseFile:
         are used if each has one.
         """
         self._check_joints(skeleton)
-        turn, shift = self._turned(skeleton)
         controls = tuple(dict.fromkeys(name for pose in self.poses.values() for name in pose.controls))
-        values = [[pose.controls.get(name, 0.0) for name in controls] for pose in self.poses.values()]
+        self._count(len(skeleton), len(controls))
+        turn, shift = self._turned(skeleton)
+        column, values = {name: k for k, name in enumerate(controls)}, np.zeros((len(self.poses), len(controls)))
+        for row, pose in enumerate(self.poses.values()):
+            values[row, [column[name] for name in pose.controls]] = list(pose.controls.values())
         times = [pose.time for pose in self.poses.values() if pose.time is not None]
         placed = [row for row, pose in enumerate(self.poses.values()) if pose.matrices]
         with files.naming(self.path):
@@ -114,9 +122,19 @@ class PoseFile:
                 shift,
                 np.array(times) if len(times) == len(self.poses) else None,  # type: ignore[arg-type]
                 self.names,
-                np.array(values).reshape(len(self.poses), len(controls)),
+                values,
                 controls,
             )
+
+    def _count(self, joints: int, controls: int) -> None:
+        """Raise if the poses are more than the file's size explains: a pose that names nothing takes six bytes."""
+        placed = sum(bool(pose.matrices) for pose in self.poses.values())
+        with files.naming(self.path):
+            budget = Budget(self.size)
+            remedy = "choose some of its poses by name"
+            budget.hold(_A_JOINT * joints * len(self.poses), f"{len(self.poses)} poses of {joints} joints", remedy)
+            budget.hold(_A_MATRIX * joints * placed, f"{placed} poses of {joints} joints by matrices", remedy)
+            budget.hold(2 * controls * len(self.poses), f"{len(self.poses)} poses of {controls} controls", remedy)
 
     def _check_joints(self, skeleton: Skeleton) -> None:
         """Raise if a pose names a joint that the skeleton lacks, or an angle that its joint does not have."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from posespace import check
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files
@@ -25,6 +26,9 @@ from posespace.skeleton import Skeleton
 VERSION = 1
 _PARTS = ("rotations", "translations", "controls", "time")
 _BEND = ("bend", "axis")
+_POSES_A_STEP = 2
+_NUMBERS_AN_OBJECT = 100
+_FEWER = "split it into several files"
 _MATRIX_KEYS = ("matrix", "offsetMatrix", "offsetMatrix_colmajor")
 
 
@@ -34,7 +38,8 @@ def read(path: Path) -> PoseFile:
     A quaternion is x, y, z, w. A matrix is 16 numbers, column by column, from the joint to the world. Words and single
     numbers next to poses or joints are left out.
     """
-    content = files.parse_json(path, files.read_text(path))
+    text = files.read_text(path)
+    content, budget = files.parse_json(path, text), Budget(len(text))
     if not isinstance(content, dict):
         raise FileError(path, "expected a JSON object with poses by name")
     if "posespace" not in content and _looks_own(content.get("poses")):
@@ -43,11 +48,11 @@ def read(path: Path) -> PoseFile:
         )
     with files.naming(path):
         is_own = content.get("posespace") == "poses"
-        poses = _own(Fields(content, "the file")) if is_own else _foreign(content, path.stem)
+        poses = _own(Fields(content, "the file"), budget) if is_own else _foreign(content, path.stem, budget)
     if not poses:
         own = 'posespace\'s own form, which begins with "posespace": "poses", "version": 1'
         raise FileError(path, f"holds no poses: expected pose → joint → [x, y, z, w] or 16 numbers, or {own}")
-    return PoseFile(path, poses)
+    return PoseFile(path, poses, len(text))
 
 
 def write(path: Path, motion: Motion, skeleton: Skeleton, also: Mapping[str, object] | None = None) -> None:
@@ -76,11 +81,12 @@ def write(path: Path, motion: Motion, skeleton: Skeleton, also: Mapping[str, obj
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
 
 
-def _own(content: Fields) -> dict[str, FilePose]:
+def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of posespace's own form."""
     if (version := content.values.get("version")) != VERSION:
         raise InputError(f"has version {shown(version)} of the form; expected {VERSION}")
     poses, found = content.part("poses"), {}
+    budget.work(len(poses.values) // _POSES_A_STEP, "poses", _FEWER)
     for name in poses:
         where = f"pose {name[:60]!r}"
         pose = poses.part(name, where=where)
@@ -101,11 +107,12 @@ def _own(content: Fields) -> dict[str, FilePose]:
     return found
 
 
-def _foreign(content: dict[str, Any], stem: str) -> dict[str, FilePose]:
+def _foreign(content: dict[str, Any], stem: str, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
+    poses = list(_poses_within(content, budget))
+    budget.work(len(poses) // _POSES_A_STEP, "poses", _FEWER)
     found = [
-        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry))
-        for names, entry in _poses_within(content)
+        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry, budget)) for names, entry in poses
     ]
     last = [names[-1] if names else stem for names, _ in found]
     # Outer levels, such as left and right, go into the name only where it would be given twice without them.
@@ -113,13 +120,14 @@ def _foreign(content: dict[str, Any], stem: str) -> dict[str, FilePose]:
     return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, found, strict=True)}
 
 
-def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
+def _foreign_pose(where: str, entry: dict[str, Any], budget: Budget) -> FilePose:
     found = {joint: _joint_numbers(value) for joint, value in entry.items() if isinstance(value, list | dict)}
     fields, pose = Fields(found, where), FilePose()
     for joint, numbers in found.items():
         if numbers is None:
             raise InputError(f"{where}: joint {joint[:60]!r}: expected 4 or 16 numbers")
         if len(numbers) == 16:
+            budget.work(1, "matrices", _FEWER)
             pose.matrices[joint] = _matrix(fields, joint)
         else:
             pose.rotations[joint] = _quaternion(fields, joint)
@@ -169,11 +177,13 @@ def _looks_own(poses: Any) -> bool:
     return any(isinstance(entry, dict) and {"rotations", "controls"} & entry.keys() for entry in entries)
 
 
-def _poses_within(content: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+def _poses_within(content: dict[str, Any], budget: Budget) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
     """Yield each object that holds joints, in the file's order, with the names that lead to it."""
     stack: list[tuple[tuple[str, ...], dict[str, Any]]] = [((), content)]
     while stack:
         names, entry = stack.pop()
+        # The deeper an object is, the longer the names that lead to it.
+        budget.hold(_NUMBERS_AN_OBJECT + 2 * len(names), "objects", _FEWER)
         if any(_joint_numbers(value) is not None for value in entry.values()):
             yield names, entry
         else:

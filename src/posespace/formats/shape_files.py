@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.budget import SHAPES
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, posed_meshes
@@ -31,7 +32,6 @@ class Shape:
     read: Callable[[], Mesh]
 
 
-_MOST_SHAPES = 100_000
 _NPY_ERRORS = (
     *(OSError, EOFError, ValueError, TypeError, OverflowError),
     # The header of a .npy file is a Python expression, and may be any other text.
@@ -144,8 +144,8 @@ def _array_shapes(path: Path) -> list[Shape]:
         raise FileError(path, f"expected floats of shape (poses, vertices, 3), got {stack.dtype} {stack.shape}")
     if not stack.size:
         raise FileError(path, "holds no shapes")
-    if len(stack) > _MOST_SHAPES:
-        raise FileError(path, f"holds {len(stack)} shapes; at most {_MOST_SHAPES} are read from one file")
+    if len(stack) > SHAPES.any_file:
+        raise FileError(path, f"holds {len(stack)} shapes; at most {SHAPES.any_file} are read from one file")
     return [Shape(f"{path.name}[{k}]", path, _row_reader(path, stack, k)) for k in range(len(stack))]
 
 

@@ -121,8 +121,7 @@ class RBFInterpolant:
         object.__setattr__(self, "weights", floats("interpolant weights", self.weights, shape, _MOST_WEIGHT))
         if self.span is not None:
             axes = 3 * len(self.radius) if self.metric == "rotation" else dimensions
-            # The rows are orthonormal: none has a larger number.
-            object.__setattr__(self, "span", floats("interpolant span", self.span, ("K", axes), 1.0 + 1e-6))
+            object.__setattr__(self, "span", _directions(self.span, samples, axes))
 
     @property
     def columns(self) -> int:
@@ -190,6 +189,14 @@ def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
         agree = np.einsum("qki,ki->qk", quaternions, origin.reshape(-1, 4))
         points = np.where(agree[..., None] < 0.0, -quaternions, quaternions).reshape(points.shape)
     return np.column_stack([np.ones(len(points)), points - origin])
+
+
+def _directions(span: ArrayLike, samples: int, axes: int) -> Array:
+    """Check the span of samples: orthonormal rows, not more than there are samples."""
+    rows = np.asarray(floats("interpolant span", span, ("K", axes), 2.0), dtype=np.float64)
+    if len(rows) > min(samples, axes) or np.abs(rows @ rows.T - np.eye(len(rows))).max(initial=0.0) > 1e-6:
+        raise InputError(f"interpolant span: expected at most {min(samples, axes)} orthonormal rows, got {len(rows)}")
+    return rows
 
 
 def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str, most: float) -> int:

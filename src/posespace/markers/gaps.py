@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.smoothstep import smoothstep
@@ -15,6 +16,9 @@ from posespace.markers.markers import Markers
 
 _SLOPE = 3
 """Frames beside a gap over which its speed is measured: one alone would pass its noise on."""
+_GAPS_A_STEP = 2
+UNGAPPED = "leave out the markers that are hardly seen"
+"""What to do where there are too many gaps."""
 
 
 def trimmed(markers: Markers, seconds: float) -> Markers:
@@ -42,6 +46,7 @@ def filled(markers: Markers, longest: float = 0.25, how: str = "cubic") -> Marke
     if not 0 <= check.number("longest", longest) < np.inf:
         raise InputError(f"longest: expected seconds, at least 0, got {longest}")
     check.choice("how", how, ("linear", "cubic"))
+    Budget(markers.positions.nbytes, "take").work(len(markers.gaps) // _GAPS_A_STEP, "gaps", UNGAPPED)
     positions, seen = markers.positions.copy(), markers.seen.copy()
     for marker, start, end in markers.gaps.tolist():
         inside = start > 0 and end < len(markers)

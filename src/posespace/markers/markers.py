@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.budget import FRAMES, NUMBERS
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, suggestion
 
 FASTEST = 10_000.0
 """Frames per second that a take may have, and be brought to."""
-_MOST_NUMBERS = 32_000_000
-"""Coordinates that a take may be brought to at another rate."""
+_A_COORDINATE = 4
+"""Numbers of a budget that a coordinate takes on the way to another rate."""
 _ON_FRAME = 1e-6
 """So close to a frame, in frames, a time is that frame."""
 
@@ -104,7 +105,8 @@ class Markers:
         if not len(self) or rate == self.rate:
             return self
         count = int((len(self) - 1) / self.rate * rate + _ON_FRAME) + 1
-        if 3 * count * len(self.names) > max(_MOST_NUMBERS, self.positions.size):
+        more, numbers = count - len(self), _A_COORDINATE * 3 * count * len(self.names)
+        if more > FRAMES.of(self.positions.nbytes) or numbers > NUMBERS.of(self.positions.nbytes):
             raise InputError(
                 f"rate: {rate:g} would make {count:,} frames of this take, which are too many; give a lower one"
             )

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.geometry.smoothstep import smoothstep
-from posespace.markers.gaps import bridged
+from posespace.markers.gaps import UNGAPPED, bridged
 from posespace.markers.markers import Markers
 from posespace.markers.placing import Placement, placement
 
@@ -22,6 +23,8 @@ _LOOSE = 0.03
 """How much a marker counts that does not keep its distances from others."""
 _RIDGE = 1e-2
 """Of the mean square of the shifts: how strongly what is learned is held back."""
+_PRODUCTS_A_STEP = 500_000
+"""Products of matrices that are summed in a step of a budget."""
 
 
 def complete(
@@ -33,6 +36,11 @@ def complete(
     that keep their distances, `firm` (M,), first, so that the whole may move meanwhile. There `completed` says how
     far each is from that shape.
     """
+    budget, width = Budget(take.positions.nbytes, "take"), 3 * len(take.names)
+    budget.work(len(take.gaps), "gaps", UNGAPPED)
+    hidden = int((~take.seen.all(axis=0)).sum())
+    budget.hold(4 * width**2, "markers that others speak of")
+    budget.work(hidden * (len(take) + width) * width**2 // _PRODUCTS_A_STEP, "markers with gaps", UNGAPPED)
     weights = np.where(firm, 1.0, _LOOSE) * _trust(take.seen, _RAMP * take.rate)
     lie = placement(take, shape, weights=weights)
     shifts = completed(lie(take.positions) - shape, take.seen, take.rate, hold, fade)

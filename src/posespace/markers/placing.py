@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import rotations
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.rigid import equal_shares, rigid, spans_plane
 from posespace.markers.markers import Markers
+
+_ENDLESS = 1e15
+"""No window has more frames than this: seconds may be so large that their number overflows."""
+_A_WINDOW = 50
+"""Numbers of a budget that a frame of a window takes; two frames that are multiplied take one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,10 @@ def placement(
         turn, shifts[known] = rigid(goal[known], markers.positions[known], shares[known])
         turns[known] = rotations.from_matrices(turn)
         turns, centres = _between(turns, shifts, known, target.mean(axis=0))
-        turns, centres = _smoothed(turns, centres, round(smooth * markers.rate))
+        window = round(min(smooth * markers.rate, _ENDLESS))
+        budget = Budget(markers.positions.nbytes, "take")
+        budget.hold(window * (_A_WINDOW + len(markers) // 2), f"smooth: {smooth:g} s", "give fewer seconds")
+        turns, centres = _smoothed(turns, centres, window)
         shifts = centres - rotations.matrices(turns) @ target.mean(axis=0)
     back = rotations.inverse(turns)
     found = Placement(back, -np.einsum("fij,fj->fi", rotations.matrices(back), shifts), known, np.zeros(len(markers)))

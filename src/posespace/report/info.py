@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from posespace.budget import Budget
 from posespace.errors import FileError
 from posespace.formats import limits_json, load, posed_meshes
+from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted
 from posespace.formats.unread import unread
 from posespace.linking import linked_rig, rerouted
@@ -39,17 +41,22 @@ def describe(path: str | Path, rate: Rate = None) -> Figures:
     file = Path(path)
     if not file.exists():
         raise FileError(file, "does not exist")
+    with naming(file):
+        return {"file": str(file), **_described(file, rate)}
+
+
+def _described(file: Path, rate: Rate) -> Figures:
     ending = file.suffix.lower()
     if file.is_dir():
         is_posed = (file / posed_meshes.POSES).is_file()
-        return {"file": str(file), **(_posed(file) if is_posed else _examples(file))}
+        return _posed(file) if is_posed else _examples(file)
     if ending == load.SKIN_FILE:
-        return {"file": str(file), **_skin(load.load_skin(file), file.stat().st_size)}
+        return _skin(load.load_skin(file), file.stat().st_size)
     if ending in load.POSE_FILES:
-        return {"file": str(file), **(_limits(file) if limits_json.is_limits(file) else _poses(file))}
+        return _limits(file) if limits_json.is_limits(file) else _poses(file)
     if ending not in load.READERS:
         raise unread(file, [*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
-    return {"file": str(file), **_contents(file, rate)}
+    return _contents(file, rate)
 
 
 def folded(figures: Figures) -> Figures:
@@ -78,7 +85,8 @@ def _contents(file: Path, rate: Rate) -> Figures:
     contents = load.read(file, Wanted(rate=rate))
     figures: Figures = {"format": contents.format}
     if contents.rigs:
-        figures["rigs"] = {name: _rig(rig) for name, rig in contents.rigs.items()}
+        budget = contents.budget or Budget(file.stat().st_size)
+        figures["rigs"] = {name: _rig(rig, budget=budget) for name, rig in contents.rigs.items()}
     if contents.meshes:
         figures["meshes"] = {name: _mesh(mesh) for name, mesh in contents.meshes.items()}
     if contents.skeleton is not None:
@@ -141,9 +149,9 @@ def _skeleton(skeleton: Skeleton) -> Figures:
     return figures
 
 
-def _rig(rig: Rig, motion: Motion | None = None) -> Figures:
+def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -> Figures:
     """What a rig is; its links in pose spaces are those of the poses of a motion, if there is one."""
-    linked = linked_rig(rig, Motion.from_poses([rig.rest]) if motion is None else motion)
+    linked = linked_rig(rig, Motion.from_poses([rig.rest]) if motion is None else motion, budget)
     used = (rig.weights > 0).sum(axis=1)
     transforms = rig.transforms(rig.rest)
     misfit = float(np.abs(transforms - np.eye(4)[:3]).max())

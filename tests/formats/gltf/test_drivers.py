@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,25 @@ def test_random_skins_come_back(seed: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(back.displacements(pose), plain.displacements(pose), atol=2e-6 * skin.rig.mesh.diagonal)
 
 
+def test_no_list_of_the_block_holds_another(tmp_path: Path) -> None:
+    skin = random_skin(np.random.default_rng(1))
+    axes, limits = (
+        np.tile(np.eye(3), (len(skin.rig.skeleton), 1, 1)),
+        np.tile([-1.0, 1.0], (len(skin.rig.skeleton), 3, 1)),
+    )
+    skeleton = replace(skin.rig.skeleton, axes=axes, limits=limits)
+    ps.export(ps.Skin(replace(skin.rig, skeleton=skeleton), skin.layers), tmp_path / "a.glb", warn=lambda _: None)
+    block = _parsed(tmp_path / "a.glb")[0]["extensions"]["POSESPACE_drivers"]
+    objects = [*block["joints"], *block["drivers"], *block["layers"]]
+    assert {len(joint["axes"]) for joint in block["joints"]} == {9}
+    assert {len(joint["limits"]) for joint in block["joints"]} == {6}
+    lists = [entry for each in objects for entry in each.values() if isinstance(entry, list)]
+    assert not any(isinstance(inner, list) for entry in lists for inner in entry)
+    back = ps.Skin.load(tmp_path / "a.glb").rig.skeleton
+    np.testing.assert_allclose(back.axes, axes)
+    np.testing.assert_allclose(back.limits, limits, atol=1e-6)
+
+
 def test_a_file_without_drivers_is_no_skin(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:
     ps.export(ps.PSD().fit(arm[0]), tmp_path / "arm.gltf")
     content = json.loads((tmp_path / "arm.gltf").read_text())
@@ -77,6 +97,16 @@ def test_a_file_without_drivers_is_no_skin(arm: tuple[ps.Examples, ps.Examples],
         (("drivers", 0, "centres"), [0, 10**12]),
         (("drivers", 0, "kernel"), "boom"),
         (("drivers", 0, "inputs"), [99, 0]),
+        (("drivers", 0, "inputs"), [1, 0, 1]),
+        (("drivers", 0, "inputs"), [0.5]),
+        (("drivers", 0, "inputs"), [[1, 0]]),
+        (("drivers", 0, "inputs"), [-1, 99]),
+        (("drivers", 0, "kind"), "points"),
+        (("drivers", 0, "centres"), [1]),
+        (("drivers", 0, "weights"), [1]),
+        (("drivers", 0, "weights"), [1, 1, 1]),
+        (("layers", 0, "bits"), 12),
+        (("about",), {"settings": json.loads("[" * 80 + "]" * 80)}),
         (("layers", 0, "driver"), 77),
         (("joints",), []),
         (("layers",), "none"),

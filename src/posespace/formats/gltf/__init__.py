@@ -121,6 +121,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
             morphs.displacements,
             document.notes,
             clips,
+            budget=document.budget,
         )
 
 
@@ -159,21 +160,21 @@ def _bind(
 
     `grid` (4, 4) brings the numbers of its positions to where they stand for.
     """
-    document.spend(_STEPS_A_SKIN, "skins")
+    document.budget.work(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
     own = _inverse_bind(document, skin, joints) @ np.linalg.inv(grid)
     for binding in bindings:
         if binding.inverse_bind.keys().isdisjoint(joints):
             continue
-        document.take(16 * len(joints), skin.where)
-        document.spend(_STEPS_A_SKIN, "skins")
+        document.budget.hold(16 * len(joints), skin.where)
+        document.budget.work(_STEPS_A_SKIN, "skins")
         move = _common_move(binding.inverse_bind, joints, own)
         if move is not None:
             back = np.linalg.inv(move)
             for joint, matrix in zip(joints, own, strict=True):
                 binding.inverse_bind.setdefault(joint, matrix @ back)
             return binding, move @ grid, joints
-    document.spend(_STEPS_A_RIG, "rigs")
+    document.budget.work(_STEPS_A_RIG, "rigs")
     bindings.append(Binding(dict(zip(joints, own, strict=True))))
     return bindings[-1], grid, joints
 

@@ -133,13 +133,13 @@ def read_motions(
 
     What moves other nodes is left out with a note.
     """
-    document.spend(_STEPS_A_CLIP * document.root.length("animations"), "clips")
+    document.budget.work(_STEPS_A_CLIP * document.root.length("animations"), "clips")
     animations = document.root.parts("animations", "animation", ())
     names = unique((animation.text("name", "") for animation in animations), "animation")
     clocks = _Clocks(document)
     clips: dict[str, Clip] = {}
     motions: dict[str, Motion] = {}
-    spare = document.left // 4
+    spare = document.budget.numbers // 4
     for name, animation in zip(names, animations, strict=True):
         channels, strangers = _channels(document, clocks, nodes, animation, actor)
         if strangers:
@@ -147,13 +147,15 @@ def read_motions(
         if not channels:
             continue
         is_wanted = wanted.wants(name, len(motions))
-        keys = np.unique(np.concatenate([channel.times for channel in channels]))
+        # Most channels share their times, and each list of them counts once.
+        clocks_used = {id(channel.times): channel.times for channel in channels}
+        keys = np.unique(np.concatenate(list(clocks_used.values())))
         size = 7 * len(actor.skeleton) + len(actor.morphs.defaults) + sum(channel.width for channel in channels)
         # A rate may be too high for clips that are not wanted: only what is wanted is refused for it.
         frames = frames_of(keys, wanted.rate if is_wanted else None, size, f"animation {name!r}", spare)
         clips[name] = frames.clip(name)
         if is_wanted:
-            document.take(frames.count * size, f"animation {name!r}")
+            document.budget.hold(frames.count * size, f"animation {name!r}")
             spare -= frames.count * size if frames.rate else 0
             motions[name] = _motion(document, nodes, name, [_track(document, each) for each in channels], actor, frames)
     return clips, motions
@@ -163,7 +165,7 @@ def _channels(
     document: Document, clocks: _Clocks, nodes: Nodes, animation: Fields, actor: Actor
 ) -> tuple[list[_Channel], int]:
     """Return the channels that move the actor, and how many other nodes the animation moves."""
-    document.spend(_STEPS_A_TRACK * animation.length("channels"), "channels")
+    document.budget.work(_STEPS_A_TRACK * animation.length("channels"), "channels")
     samplers = animation.parts("samplers", f"{animation.where} sampler", ())
     joints = set(actor.joints)
     channels: list[_Channel] = []

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files
@@ -31,11 +32,6 @@ _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 _UNREAD = ("KHR_draco_mesh_compression",)
 _READ = ("KHR_mesh_quantization", *meshopt.READ)
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
-
-_NUMBERS_ANY_FILE, _NUMBERS_A_BYTE = 32_000_000, 8
-"""How many numbers a file may make us hold: sparse and shared accessors let a few bytes ask for billions."""
-_STEPS_ANY_FILE, _BYTES_A_STEP = 10_000, 128
-"""How much work a file may make, in steps of about 0.1 ms: a node that shows a mesh again takes a dozen bytes."""
 
 
 class Document:
@@ -52,8 +48,8 @@ class Document:
         """The binary part of a GLB file; None where it has none."""
         self.path = path
         self.root = Fields(files.parse_json(path, text), "the file")
-        self._left = _NUMBERS_ANY_FILE + _NUMBERS_A_BYTE * len(data)
-        self._steps = _STEPS_ANY_FILE + len(data) // _BYTES_A_STEP
+        self.budget = Budget(len(data))
+        """What the file may still ask for."""
         self._notes: Counter[str] = Counter()
         self._loaded: dict[int | Path, memoryview] = {}
         self._decoded: dict[int, memoryview] = {}
@@ -67,26 +63,9 @@ class Document:
         """One line each about what was repaired or left out."""
         return tuple(text if times == 1 else f"{text} ({times} times)" for text, times in self._notes.items())
 
-    @property
-    def left(self) -> int:
-        """How many numbers the file may still make us hold."""
-        return self._left
-
     def note(self, text: str) -> None:
         """Remember something that was repaired or left out; the same text is counted."""
         self._notes[text] += 1
-
-    def take(self, numbers: int, what: str) -> None:
-        """Account for `numbers` about to be held for `what`; raise if the file's size cannot explain them."""
-        self._left -= numbers
-        if self._left < 0:
-            raise InputError(f"{what}: asks for more numbers than a file of this size can need; is it damaged?")
-
-    def spend(self, steps: int, what: str) -> None:
-        """Account for the work of reading some of `what`; raise if the file's size cannot explain so much."""
-        self._steps -= steps
-        if self._steps < 0:
-            raise InputError(f"holds more {what} than a file of this size can need; export the character alone")
 
     def count(self, index: int) -> int:
         """Return how many elements an accessor has, without reading it."""
@@ -102,7 +81,7 @@ class Document:
             data = self._view(fields.integer("bufferView", below=self._view_count))
         else:
             data = self._from_uri(fields)
-        self.take(len(data) // 4, fields.where)
+        self.budget.hold(len(data) // 4, fields.where)
         return data
 
     def floats(self, index: int, kind: str, what: str, count: int | None = None) -> Floats:
@@ -128,6 +107,8 @@ class Document:
         values = self._read(index, kind, what, count)
         if values.dtype.kind != "u":
             raise InputError(f"{what}: accessor {index}: expected unsigned integers, got {values.dtype.name}")
+        # Twice as wide as what they are read from.
+        self.budget.hold(values.size, what)
         return values.astype(np.int64)
 
     def _check_version(self) -> None:
@@ -152,7 +133,7 @@ class Document:
         if "bufferView" in accessor:
             values = self._elements(accessor, size, dtype, width)
         else:
-            self.take(size * width, accessor.where)
+            self.budget.hold(size * width, accessor.where)
             values = np.zeros((size, width), dtype)
         if "sparse" in accessor:
             self._overwrite(values, accessor.part("sparse"))
@@ -185,7 +166,7 @@ class Document:
         needed = offset + stride * (count - 1) + element if count else 0
         if needed > len(data):
             raise InputError(f"{fields.where} needs {needed} bytes, its buffer view holds {len(data)}")
-        self.take(count * width, fields.where)
+        self.budget.hold(count * width, fields.where)
         if not count:
             return np.zeros((0, width), dtype)
         values: NDArray[Any] = np.ndarray((count, width), dtype, data, offset, (stride, dtype.itemsize))
@@ -202,7 +183,7 @@ class Document:
     def _decode(self, index: int, extension: Fields, length: int) -> memoryview:
         """Return the bytes of a compressed view, decoded when first asked for."""
         if index not in self._decoded:
-            self.take(length // 4, extension.where)
+            self.budget.hold(length // 4, extension.where)
             self._decoded[index] = meshopt.decoded(extension, self._bytes(extension), length)
         return self._decoded[index]
 
@@ -241,8 +222,7 @@ class Document:
                 self._loaded[place] = memoryview(files.read_bytes(place))
             except FileError as error:
                 raise FileError(self.path, f"{fields.where}: its file {shown(uri)} {error.problem}") from error
-            self._left += _NUMBERS_A_BYTE * len(self._loaded[place])
-            self._steps += len(self._loaded[place]) // _BYTES_A_STEP
+            self.budget.grow(len(self._loaded[place]))
         return self._loaded[place]
 
 

@@ -123,7 +123,7 @@ class Looks:
                     if values is None:
                         continue
                     if name not in found:
-                        self._document.take(count * width_of(name), name)
+                        self._document.budget.hold(count * width_of(name), name)
                         found[name] = np.full((count, width_of(name)), float(name.startswith("COLOR")), np.float32)
                     found[name][rows] = _moved(name, values, part.move)
         return found

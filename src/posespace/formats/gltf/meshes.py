@@ -145,7 +145,7 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
         if key not in found:
-            document.spend(1, "meshes")
+            document.budget.work(1, "meshes")
             others = {name: at for name, at in attributes.items() if name not in used}
             found[key], start[key] = _vertices(document, used, (moves, turns), primitive.where, others), end
             end += len(found[key].points)
@@ -164,8 +164,8 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
 
 def placed(document: Document, part: MeshNode) -> Mesh:
     """Return a mesh where its node puts it."""
-    document.take(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
-    document.spend(_STEPS_A_MESH, "meshes")
+    document.budget.hold(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
+    document.budget.work(_STEPS_A_MESH, "meshes")
     corners = part.mesh.triangles
     # A reflection turns the mesh inside out.
     turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
@@ -178,7 +178,7 @@ def influences(document: Document, parts: Sequence[MeshNode], joints: Sequence[i
     number = {node: k for k, node in enumerate(joints)}
     slots = max(1, *(primitive.weights.shape[1] for part in parts for primitive in part.mesh.primitives))
     count = sum(part.mesh.size for part in parts)
-    document.take(2 * count * slots + sum(len(part.joints) for part in parts), "the joints and weights of a rig")
+    document.budget.hold(2 * count * slots + sum(len(part.joints) for part in parts), "the joints and weights of a rig")
     found: list[tuple[Ints, Floats]] = []
     for part in parts:
         numbers = np.array([number[node] for node in part.joints], np.int32)
@@ -203,8 +203,8 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
             numbered += len(given)
     names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
     count = sum(part.mesh.size for part in parts)
-    document.take(3 * count * len(names), "the morphs")
-    document.spend(sum(len(by_mesh[part.number]) * len(part.mesh.primitives) for part in parts), "morphs")
+    document.budget.hold(3 * count * len(names), "the morphs")
+    document.budget.work(sum(len(by_mesh[part.number]) * len(part.mesh.primitives) for part in parts), "morphs")
     total = {name: np.zeros((count, 3), np.float32) for name in names}
     defaults = dict.fromkeys(names, 0.0)
     start = 0
@@ -255,7 +255,7 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
     """Return the triangles (T, 3) of a primitive of `count` vertices."""
     accessor = primitive.reference("indices", document.accessor_count)
     if accessor is None:
-        document.take(3 * count, primitive.where)
+        document.budget.hold(3 * count, primitive.where)
         listed: _Ints = np.arange(count)
     else:
         listed = document.integers(accessor, "SCALAR", f"{primitive.where} indices")[:, 0]

@@ -80,8 +80,8 @@ class Nodes:
 
         Nodes that are not joints, between joints or above a root, do not move: they become part of the frames.
         """
-        document.take(32 * len(self), f"the skeleton of node {joints[0]}")
-        document.spend(len(joints) // _NODES_A_STEP, "joints")
+        document.budget.hold(32 * len(self), f"the skeleton of node {joints[0]}")
+        document.budget.work(len(joints) // _NODES_A_STEP, "joints")
         number = {node: k for k, node in enumerate(joints)}
         above = np.tile(np.eye(4), (len(self), 1, 1))
         parent_joint = [-1] * len(self)
@@ -113,7 +113,7 @@ class Nodes:
 
 def read_nodes(document: Document) -> Nodes:
     """Read the nodes; raise if they are not a forest."""
-    document.spend(document.root.length("nodes") // _NODES_A_STEP, "nodes")
+    document.budget.work(document.root.length("nodes") // _NODES_A_STEP, "nodes")
     fields = document.root.parts("nodes", "node", ())
     mesh_count, skin_count = document.root.length("meshes"), document.root.length("skins")
     parents, order = _tree(fields)

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from posespace import check
 from posespace.basis import PackedBasis
+from posespace.budget import Budget
 from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError
 from posespace.formats import files, gltf
-from posespace.formats.checked_json import Fields
+from posespace.formats.checked_json import Fields, plain, shown
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.extension import EXTENSION, VERSION
 from posespace.formats.gltf.meshes import read_morphs
@@ -26,9 +28,13 @@ from posespace.layer import Basis, Driver, Interpolant, Layer
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin import Skin
-from posespace.spaces import AXES, SHIFTS, PoseSpace
+from posespace.spaces import AXES, KINDS, SHIFTS, PoseSpace
 
 Names = Sequence[str]
+
+_STEPS_A_DRIVER, _STEPS_A_LAYER = 2, 8
+_HELD = 4
+"""A number of a driver costs as much as this many of a file: it is a 64-bit one, and players copy it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +44,19 @@ class _Targets:
     Parameters
     ----------
     meanings : by name, what the extension says of each
+    of_layers : by the number of a layer, the names of those that are its components
     points, normals : by name, displacements (N, 3) of a weight of 1, in the file's unit and axes
     """
 
     meanings: Mapping[str, Fields]
+    of_layers: Mapping[int, Names]
     points: Mapping[str, Floats]
     normals: Mapping[str, Floats]
+
+    @property
+    def size(self) -> int:
+        """How many vertices they displace; 0 where there are none."""
+        return len(next(iter(self.points.values()))) if self.points else 0
 
     @property
     def blends(self) -> list[str]:
@@ -76,12 +89,18 @@ def read(path: Path) -> Skin:
         place = _placement(fields)
         rig = _rig(opened.rig(opened.bindings[0]), fields, place)
         controls = fields.texts("controls")
-        drivers = [_driver(each, numbers, rig.skeleton, controls) for each in fields.parts("drivers", "driver")]
+        pool = _Pool(numbers, document.budget)
+        drivers = [_driver(each, pool, rig.skeleton, controls) for each in fields.parts("drivers", "driver")]
         targets = _targets(opened)
-        layers = [_layer(each, k, drivers, targets, place) for k, each in enumerate(fields.parts("layers", "layer"))]
+        document.budget.work(_STEPS_A_LAYER * fields.length("layers"), "layers")
+        layers = [
+            _layer(each, k, drivers, targets, place, document.budget)
+            for k, each in enumerate(fields.parts("layers", "layer"))
+        ]
         rigs = [rig]
         keep_morphs(rigs, [], {name: place.offsets(targets.points[name]) for name in targets.blends})
-        return Skin(rigs[0], tuple(layers), about=fields.part("about", {}).values)
+        about = Fields(plain(fields.part("about", {}).values, f"{EXTENSION}: about"), "about")
+        return Skin(rigs[0], tuple(layers), about=about.values)
 
 
 def _numbers(document: Document, fields: Fields) -> Array:
@@ -118,64 +137,94 @@ def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
     return replace(rig, mesh=mesh, skeleton=replace(rig.skeleton, **arrays), blending=fields.text("blending"))
 
 
-def _driver(fields: Fields, numbers: Array, skeleton: Skeleton, controls: Names) -> Driver:
-    kind = fields.text("kind")
+class _Pool:
+    """The numbers of all drivers. Drivers may share them, so what each takes counts."""
+
+    def __init__(self, numbers: Array, budget: Budget) -> None:
+        self._numbers, self._budget = numbers, budget
+
+    def slice(self, fields: Fields, start: int, shape: tuple[int, ...]) -> Array:
+        """Return the numbers from `start` on, in a shape."""
+        end = start + math.prod(shape)
+        if end > len(self._numbers):
+            raise InputError(f"{fields.where}: expected numbers up to {len(self._numbers)}, got some up to {end}")
+        self._budget.hold(_HELD * math.prod(shape), f"{EXTENSION}: {fields.where}")
+        return self._numbers[start:end].reshape(shape)
+
+    def begin(self) -> None:
+        """Count one more driver."""
+        self._budget.work(_STEPS_A_DRIVER, "drivers")
+
+
+def _driver(fields: Fields, pool: _Pool, skeleton: Skeleton, controls: Names) -> Driver:
+    pool.begin()
+    kind = check.choice(f"{fields.where}: kind", fields.text("kind"), KINDS)
     space = PoseSpace(kind, _names(fields, kind, skeleton, controls))
     first, samples = _pair(fields, "centres")
     start, columns = _pair(fields, "weights")
-    centres = _slice(fields, numbers, first, (samples, space.dimensions))
+    centres = pool.slice(fields, first, (samples, space.dimensions))
     kernel = fields.text("kernel")
     if kernel == "shepard":
-        values = _slice(fields, numbers, start, (samples, columns))
+        values = pool.slice(fields, start, (samples, columns))
         power, reach = fields.number("power"), fields.number("reach")
         return Driver(space, ShepardInterpolant(space.metric, power, reach, centres, values))
     tail = fields.text("tail")
     rows = samples + {"none": 0, "constant": 1}.get(tail, 1 + space.dimensions)
-    weights = _slice(fields, numbers, start, (rows, columns))
+    weights = pool.slice(fields, start, (rows, columns))
     axes = len(space.names) if kind == "joint" else space.dimensions
-    radius = _slice(fields, numbers, fields.integer("radius"), (axes,))
+    radius = pool.slice(fields, fields.integer("radius"), (axes,))
     reach = fields.number("reach") if "reach" in fields else math.inf
     span = None
     if "span" in fields:
         place, directions = _pair(fields, "span")
-        span = _slice(fields, numbers, place, (directions, 3 * axes if kind == "joint" else axes))
+        span = pool.slice(fields, place, (directions, 3 * axes if kind == "joint" else axes))
     made: Interpolant = RBFInterpolant(kernel, space.metric, tail, radius, centres, weights, reach, span)
     return Driver(space, made)
 
 
 def _names(fields: Fields, kind: str, skeleton: Skeleton, controls: Names) -> tuple[str, ...]:
     """The names of a space's joints, degrees of freedom, controls or points."""
-    inputs = [int(number) for number in fields.numbers("inputs")]
-
-    def name(number: int, names: Names) -> str:
-        if not 0 <= number < len(names):
-            raise InputError(f"{fields.where}: inputs: expected numbers below {len(names)}, got {number}")
-        return names[number]
-
     if kind in ("joint", "quaternions"):
-        return tuple(name(joint, skeleton.names) for joint in inputs)
+        return tuple(skeleton.names[joint] for joint in fields.integers("inputs", len(skeleton)))
+    if kind == "freedoms":
+        return tuple(_freedom(fields, joint, axis, skeleton, controls) for joint, axis in _inputs(fields, 2))
     if kind == "controls":
-        return tuple(name(control, controls) for control in inputs)
-    if kind == "points":
-        return tuple(name(control, controls).removesuffix(".x") for control in inputs[::3])
-    pairs = zip(inputs[::2], inputs[1::2], strict=True)
-    endings = AXES + SHIFTS
-    return tuple(
-        name(axis, controls) if joint < 0 else f"{name(joint, skeleton.names)}.{name(axis, endings)}"
-        for joint, axis in pairs
-    )
+        return tuple(controls[control] for control in fields.integers("inputs", len(controls)))
+    return tuple(_point(fields, [controls[k] for k in three]) for three in _inputs(fields, 3, len(controls)))
+
+
+def _inputs(fields: Fields, width: int, below: int = 2**31) -> list[tuple[int, ...]]:
+    """The inputs of a driver, so many together."""
+    found = fields.integers("inputs", below, least=-1 if width == 2 else 0)
+    if len(found) % width:
+        raise InputError(f"{fields.where}: inputs: expected {width} numbers for each, got {len(found)} in all")
+    return list(zip(*(found[k::width] for k in range(width)), strict=True))
+
+
+def _freedom(fields: Fields, joint: int, axis: int, skeleton: Skeleton, controls: Names) -> str:
+    """The name of a joint's degree of freedom, or of a control, whose joint is -1."""
+    endings = controls if joint < 0 else AXES + SHIFTS
+    if joint >= len(skeleton) or not 0 <= axis < len(endings):
+        raise InputError(
+            f"{fields.where}: inputs: expected a joint and its axis, or -1 and a control, got {joint}, {axis}"
+        )
+    return endings[axis] if joint < 0 else f"{skeleton.names[joint]}.{endings[axis]}"
+
+
+def _point(fields: Fields, controls: Names) -> str:
+    """The name of a control point by its three controls."""
+    name = controls[0].removesuffix(".x")
+    if list(controls) != [f"{name}.{axis}" for axis in AXES]:
+        got = ", ".join(map(shown, controls))
+        raise InputError(f"{fields.where}: inputs: expected the controls .x, .y and .z of one point, got {got}")
+    return name
 
 
 def _pair(fields: Fields, key: str) -> tuple[int, int]:
-    first, second = fields.integers(key, 2**53)[:2]
-    return first, second
-
-
-def _slice(fields: Fields, numbers: Array, start: int, shape: tuple[int, ...]) -> Array:
-    end = start + math.prod(shape)
-    if end > len(numbers):
-        raise InputError(f"{fields.where}: expected numbers up to {len(numbers)}, got some up to {end}")
-    return numbers[start:end].reshape(shape)
+    found = fields.integers(key, 2**53)
+    if len(found) != 2:
+        raise InputError(f"{fields.where}: {key}: expected where they start and how many, got {len(found)} numbers")
+    return found[0], found[1]
 
 
 def _targets(opened: gltf.Opened) -> _Targets:
@@ -190,13 +239,21 @@ def _targets(opened: gltf.Opened) -> _Targets:
         if len(listed) != len(names):
             raise InputError(f"{EXTENSION}: targets: expected the {len(names)} of the mesh, got {len(listed)}")
         meanings |= dict(zip(names, listed, strict=True))
-    return _Targets(meanings, points.displacements, normals.displacements)
+    of_layers: dict[int, list[str]] = {}
+    for name, meaning in meanings.items():
+        if (layer := meaning.reference("layer", 2**31)) is not None:
+            of_layers.setdefault(layer, []).append(name)
+    return _Targets(meanings, of_layers, points.displacements, normals.displacements)
 
 
-def _layer(fields: Fields, number: int, drivers: Sequence[Driver], targets: _Targets, place: Placement) -> Layer:
+def _layer(
+    fields: Fields, number: int, drivers: Sequence[Driver], targets: _Targets, place: Placement, budget: Budget
+) -> Layer:
     driver = drivers[fields.integer("driver", below=len(drivers))]
     own = drivers[fields.integer("normals", below=len(drivers))] if "normals" in fields else None
     corrects = own is not None or "normalSteps" in fields
+    components = driver.components + ((own or driver).components if corrects else 0)
+    budget.hold(2 * _HELD * components * targets.size, f"{EXTENSION}: {fields.where}")
     points = _basis(targets, targets.points, number, driver.components, place.offsets, normals=False)
     turned = None
     if corrects:
@@ -206,7 +263,7 @@ def _layer(fields: Fields, number: int, drivers: Sequence[Driver], targets: _Tar
     if turned is not None:
         moved |= (turned != 0).any(axis=(0, 2))
     support: Ints = np.flatnonzero(moved).astype(np.int32)
-    bits = fields.integer("bits")
+    bits = check.bits(fields.integer("bits"))
     basis = _packed(points[:, support], bits, fields.numbers("steps", default=()))
     normal = None if turned is None else _packed(turned[:, support], bits, fields.numbers("normalSteps", default=()))
     return Layer(fields.text("name"), driver, support, basis, normal, own)
@@ -214,13 +271,13 @@ def _layer(fields: Fields, number: int, drivers: Sequence[Driver], targets: _Tar
 
 def _basis(targets: _Targets, values: Mapping[str, Floats], layer: int, count: int, back: Any, normals: bool) -> Floats:
     """The displacements (C, N, 3) per unit of each coordinate of a layer, in the skin's unit and axes."""
-    size = len(next(iter(values.values()))) if values else 0
-    found = np.zeros((count, size, 3))
-    for name, meaning in targets.meanings.items():
-        if meaning.reference("layer", 2**31) == layer and meaning.flag("normals", False) == normals:
+    found = np.zeros((count, targets.size, 3))
+    for name in targets.of_layers.get(layer, ()):
+        meaning = targets.meanings[name]
+        if meaning.flag("normals", False) == normals:
             scale = meaning.number("scale")
             if scale == 0:
-                raise InputError(f"{EXTENSION}: target {name!r}: expected a scale other than 0")
+                raise InputError(f"{EXTENSION}: target {shown(name)}: expected a scale other than 0")
             found[meaning.integer("component", below=count)] = back(values[name].astype(np.float64)) / scale
     return found
 
@@ -233,7 +290,8 @@ def _packed(dense: Floats, bits: int, steps: Sequence[float]) -> Basis:
     kind: type[np.signedinteger[Any]] = np.int8 if bits == 8 else np.int16
     # Where the file has been rounded, the largest may come out a little larger.
     most = np.iinfo(kind).max
-    whole = np.clip(np.rint(dense / np.array(steps)[:, None, None]), -most, most).astype(kind)
+    lengths = np.array(steps)[:, None, None]
+    whole = np.clip(np.rint(dense / np.where(lengths == 0, 1.0, lengths)), -most, most).astype(kind)
     kept = (whole != 0).any(axis=2)
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
     small = np.uint16 if dense.shape[1] <= 2**16 else np.uint32

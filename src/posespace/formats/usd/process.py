@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
+from posespace.budget import ARRAY
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files
 
-_MOST_NUMBERS = 2**27
-"""Sparse or repeated data grows when it is expanded; an array of more numbers than this is refused."""
 _SECONDS, _SECONDS_PER_BYTE = 60.0, 1e-5
 """How long the child may live; it bounds its own computing time far below that."""
 
@@ -106,5 +105,5 @@ def affine(name: str, rows: Any, count: int) -> Floats:
 
 def afford(count: int, what: str) -> None:
     """Raise if something in a file asks for absurdly many numbers."""
-    if count > _MOST_NUMBERS:
-        raise InputError(f"{what}: asks for {count} numbers; at most {_MOST_NUMBERS} are read")
+    if count > ARRAY.any_file:
+        raise InputError(f"{what}: asks for {count} numbers; at most {ARRAY.any_file} are read")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.commands import assert_one_line, run
 from helpers.gltf_files import only
+from helpers.strategies import random_points_skin
 from helpers.textured import textured
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +86,12 @@ def test_too_many_frames_and_odd_settings_are_said_in_a_line(tmp_path: Path) -> 
     late = Motion(motion.rotations, times=[0, 1, 2, 1e9])
     with pytest.raises(ps.InputError, match="1e\\+09 s at 30 frames per second are too many frames; lower the rate"):
         ps.export(skin, tmp_path / "arm.glb", late)
+    with pytest.raises(ps.InputError, match="30000 s at 30 frames per second are too many frames; lower the rate"):
+        ps.export(skin, tmp_path / "arm.glb", Motion(motion.rotations, times=[0, 1e4, 2e4, 3e4]))
+    points = random_points_skin(np.random.default_rng(5))
+    still = Motion(np.stack([points.rig.rest.rotations] * 2), times=[0, 300])
+    with pytest.raises(ps.InputError, match="300 s at 30 frames per second are too many frames; lower the rate"):
+        ps.export(points, tmp_path / "points.glb", still, warn=lambda _: None)
     with pytest.raises(ps.InputError, match="rate: expected frames per second, above 0, got 0"):
         ps.export(skin, tmp_path / "arm.glb", motion, rate=0)
     with pytest.raises(ps.InputError, match="unit: expected one of mm, cm, m, in, ft, got 'parsec'"):

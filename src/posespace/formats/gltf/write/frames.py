@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from posespace import rotations
+from posespace.budget import FRAMES
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.rig import Rig
-
-_MOST_FRAMES = 1_000_000
 
 
 def in_order(motion: Motion, rig: Rig) -> Motion:
@@ -39,16 +38,18 @@ def in_order(motion: Motion, rig: Rig) -> Motion:
     )
 
 
-def with_frames(keys: Motion, rate: float) -> Motion:
+def with_frames(keys: Motion, rate: float, cost: int = 1) -> Motion:
     """Return the keys, and between them evenly spaced poses, as near to `rate` per second as whole steps allow.
 
     A clip of 24 frames per second stays as it is at a rate of 30.
     Joints turn along the shortest arc; shifts and controls change evenly, as glTF says of linear keys.
+    `cost` is how many ordinary frames the work on one is worth: so many times fewer are made at most.
     """
     times = np.asarray(keys.times, dtype=np.float64)
     gaps = np.diff(times)
     steps = np.maximum(np.rint(gaps * rate), 1)
-    if steps.sum() > _MOST_FRAMES:
+    held = keys.rotations.nbytes + keys.translations.nbytes + keys.controls.nbytes
+    if (steps.sum() - len(gaps)) * cost > FRAMES.of(held):
         raise InputError(f"motion: {times[-1]:g} s at {rate:g} frames per second are too many frames; lower the rate")
     counts = steps.astype(np.int64)
     key = np.repeat(np.arange(len(gaps)), counts)
