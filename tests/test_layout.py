@@ -56,7 +56,7 @@ RANKS = (
         "led",
     ),
     ("spaces", "moving", "metric", "linking", "interpolate"),
-    ("basis", "layer", "learned_bones", "bone_places", "skin", "edit", "about"),
+    ("basis", "layer", "bound", "learned_bones", "bone_places", "skin", "edit", "about"),
     ("formats", "runtime", "cluster"),
     ("fit", "rivals", "simulate", "register"),
     ("datasets", "report"),

@@ -86,7 +86,7 @@ class Bound:
         """Return the bound of a driver that moves supports (S,) by bases (C, S, 3)."""
         samples = _at_samples(driver)
         moved = tuple(Moved(basis, _limits(samples, support, basis, around)) for support, basis in bases)
-        return cls(moved, _norm(moved) if driver.components <= _MOST_COMPONENTS else None)
+        return cls(moved, _norm(moved) if moved and driver.components <= _MOST_COMPONENTS else None)
 
     def kept(self, coordinates: Floats) -> Floats:
         """Return coordinates (C,) or (P, C) scaled so that they keep within the bound."""
@@ -99,7 +99,7 @@ class Bound:
     def _in_doubt(self, rows: Floats) -> NDArray[np.bool_]:
         """Which coordinates (P, C) may be beyond the bound at some vertex."""
         if self.norm is None:
-            return np.ones(len(rows), dtype=bool)
+            return np.full(len(rows), bool(self.moved))
         return np.asarray(~(np.linalg.norm(rows @ self.norm.T, axis=1) <= 1.0))
 
 

@@ -17,6 +17,15 @@ from posespace.skeleton import Skeleton
 from posespace.skin import Skin
 
 
+def use_json(path: Path, skeleton: Skeleton) -> None:
+    """Put joint limits or poses onto a skeleton."""
+    if limits_json.is_limits(path):
+        with naming(path):
+            skeleton.with_ranges(limits_json.read(path))
+    else:
+        pose_json.read(path).motion(skeleton)
+
+
 def use(path: Path, skeleton: Skeleton | None) -> None:
     """Do with a file what a user would: look at it, then pose what it holds."""
     if path.suffix == ".npy":
@@ -25,13 +34,9 @@ def use(path: Path, skeleton: Skeleton | None) -> None:
     if path.suffix != ".usda":
         # Each look at a USD file starts a process: one is enough.
         info.describe(path)
-    if path.suffix == ".json" and limits_json.is_limits(path):
+    if path.suffix == ".json":
         assert skeleton is not None
-        with naming(path):
-            skeleton.with_ranges(limits_json.read(path))
-    elif path.suffix == ".json":
-        assert skeleton is not None
-        pose_json.read(path).motion(skeleton)
+        use_json(path, skeleton)
     elif path.suffix == ".skin":
         skin = Skin.load(path)
         skin.pose(skin.rig.rest)

@@ -8,9 +8,10 @@ import numpy as np
 
 from posespace.check import LARGEST, Floats, Floats32
 from posespace.errors import InputError
-from posespace.interpolate.span import LONGEST
 from posespace.runtime.compiled import inlined, relaxed
+from posespace.runtime.drive_bound import keep_within
 from posespace.runtime.drive_features import orient, own_part, polynomial, quaternion, seen_part, write_features
+from posespace.runtime.drive_span import onto_span
 from posespace.runtime.drive_tables import (
     ALL_SHIFTS,
     ANGLED,
@@ -19,7 +20,6 @@ from posespace.runtime.drive_tables import (
     COLUMNS,
     DIMENSIONS,
     DIRECTIONS,
-    ENTRIES,
     EXTRA,
     FEATURES,
     FIRST_COLUMN,
@@ -30,7 +30,6 @@ from posespace.runtime.drive_tables import (
     KERNEL_NUMBERS,
     LINK,
     LINKED_TO,
-    NORM,
     ORDER,
     ORIENTED,
     PARENT,
@@ -40,12 +39,10 @@ from posespace.runtime.drive_tables import (
     SAMPLES,
     SHIFT,
     SLOTS,
-    SPAN,
     STRETCH,
     TAIL,
     TRANSFORM,
     TURN,
-    VERTICES,
     WEIGHTS,
     DriveTables,
 )
@@ -105,7 +102,7 @@ def drive(
     entries, lengths = pointer(tables.entries), pointer(tables.lengths)
     for which in range(interpolants):
         head = after(heads, HEAD * which)
-        _bound(head, numbers, entries, lengths, after(found, head[FIRST_COLUMN]))
+        keep_within(head, numbers, entries, lengths, after(found, head[FIRST_COLUMN]))
 
 
 @relaxed
@@ -188,10 +185,7 @@ def _interpolate(
     for k in range(head[DIMENSIONS]):
         place[k] = features[own[k]]
     if head[DIRECTIONS] >= 0:
-        if head[ROTATIONS]:
-            _onto_axes(head, numbers, place, terms)
-        else:
-            _onto_span(head, numbers, place, terms)
+        onto_span(head, numbers, place, terms)
     _squares(head, numbers, place, terms)
     if head[KERNEL] == _SHEPARD:
         _shares(samples, extra[0], extra[1], terms)
@@ -209,57 +203,6 @@ def _interpolate(
         terms,
         after(coordinates, head[FIRST_COLUMN]),
     )
-
-
-@relaxed
-def _onto_span(head: Pointer, numbers: Pointer, place: Pointer, along: Pointer) -> None:  # pragma: no cover - compiled
-    """Move a place to the nearest one in the span of an interpolant's samples; `along` is overwritten."""
-    count, dimensions, directions = head[SAMPLES], head[DIMENSIONS], head[DIRECTIONS]
-    radii, centres, span = after(numbers, head[RADII]), after(numbers, head[CENTRES]), after(numbers, head[SPAN])
-    for row in range(directions):
-        along[row] = 0.0
-        for k in range(dimensions):
-            along[row] += span[row * dimensions + k] * radii[k] * (place[k] - centres[k * count])
-    for k in range(dimensions):
-        total = 0.0
-        for row in range(directions):
-            total += along[row] * span[row * dimensions + k]
-        place[k] = centres[k * count] + total / radii[k]
-
-
-@relaxed
-def _onto_axes(head: Pointer, numbers: Pointer, place: Pointer, along: Pointer) -> None:  # pragma: no cover - compiled
-    """Move rotations to the nearest ones whose axes, as seen from the first sample, are in the span of the samples'."""
-    count, joints, directions = head[SAMPLES], head[DIMENSIONS] // TURN, head[DIRECTIONS]
-    centres, span = after(numbers, head[CENTRES]), after(numbers, head[SPAN])
-    for row in range(directions):
-        along[row] = 0.0
-    for joint in range(joints):
-        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
-        p, q, r, s = own[0], own[count], own[2 * count], own[3 * count]
-        x, y, z, w = turn[0], turn[1], turn[2], turn[3]
-        side = -1.0 if s * w + p * x + q * y + r * z < 0.0 else 1.0
-        i = side * (s * x - p * w - q * z + r * y)
-        j = side * (s * y + p * z - q * w - r * x)
-        k = side * (s * z - p * y + q * x - r * w)
-        for row in range(directions):
-            axis = after(span, 3 * (row * joints + joint))
-            along[row] += axis[0] * i + axis[1] * j + axis[2] * k
-    for joint in range(joints):
-        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
-        p, q, r, s = own[0], own[count], own[2 * count], own[3 * count]
-        x, y, z = 0.0, 0.0, 0.0
-        for row in range(directions):
-            axis = after(span, 3 * (row * joints + joint))
-            x, y, z = x + along[row] * axis[0], y + along[row] * axis[1], z + along[row] * axis[2]
-        # What several joints share may come out as more than a half turn of one of them.
-        size = max(math.sqrt(x * x + y * y + z * z) / LONGEST, 1.0)
-        x, y, z = x / size, y / size, z / size
-        w = math.sqrt(max(1.0 - x * x - y * y - z * z, 0.0))
-        turn[0] = s * x + p * w + q * z - r * y
-        turn[1] = s * y - p * z + q * w + r * x
-        turn[2] = s * z + p * y - q * x + r * w
-        turn[3] = s * w - p * x - q * y - r * z
 
 
 @relaxed
@@ -356,39 +299,6 @@ def _tail(head: Pointer, numbers: Pointer, place: Pointer, terms: Pointer) -> No
         return
     for k in range(tail - 1):
         terms[count + 1 + k] = place[k] - centre[k * count]
-
-
-@relaxed
-def _bound(
-    head: Pointer, numbers: Pointer, entries: Pointer, lengths: Pointer, coordinates: Pointer
-) -> None:  # pragma: no cover - compiled
-    """Scale an interpolant's columns so that no vertex is displaced beyond its limit; see `posespace.bound`."""
-    columns, vertices = head[COLUMNS], head[VERTICES]
-    if vertices == 0 or (head[NORM] >= 0 and _norm(columns, after(numbers, head[NORM]), coordinates) <= 1.0):
-        return
-    starts = after(entries, head[ENTRIES])
-    which = after(starts, vertices + 1 - starts[0])
-    largest = 1.0
-    for vertex in range(vertices):
-        x, y, z = 0.0, 0.0, 0.0
-        for entry in range(starts[vertex], starts[vertex + 1]):
-            amount, length = coordinates[which[entry]], after(lengths, 3 * entry)
-            x, y, z = x + amount * length[0], y + amount * length[1], z + amount * length[2]
-        largest = max(largest, x * x + y * y + z * z)
-    for k in range(columns):
-        coordinates[k] /= math.sqrt(largest)
-
-
-@relaxed
-def _norm(columns: int, norm: Pointer, coordinates: Pointer) -> float:  # pragma: no cover - compiled
-    """The squared length of a matrix times the coordinates."""
-    square = 0.0
-    for row in range(columns):
-        total = 0.0
-        for k in range(columns):
-            total += norm[row * columns + k] * coordinates[k]
-        square += total * total
-    return square
 
 
 @relaxed
