@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +16,19 @@ from posespace.formats.contents import unique
 from posespace.formats.doubts import Finding, check_examples, doubts, listed
 from posespace.formats.example_store import ExampleStore
 from posespace.formats.frames import Wanted
-from posespace.formats.placing import Placing, by_positions, in_order, is_reordered
+from posespace.formats.placing import IN_ORDER, MATCHED, Placing, UnmatchedError, VertexOrder
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.shape_files import Pairs, Shape, matched, shapes_in
+from posespace.formats.vertex_matching import is_reordered
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
+
+_MOST_WAITING = 20
+"""Shapes that may wait for another to tell how their vertices are ordered, before none is expected to."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,14 @@ class Gathered:
     findings : what was found about each example
     sources : the file of each
     notes : what a user should check again, one line each
+    vertices : how many shapes had their vertices in the rig's order, and how many were brought into it, and how
     """
 
     matched: str
     findings: list[Finding]
     sources: list[Path]
     notes: list[str]
+    vertices: Mapping[str, int]
 
 
 def gather_examples(
@@ -74,7 +81,7 @@ def gather_examples(
     rig_file : a rig, or a skin, whose rig it is; a file that holds only a mesh becomes a rig driven by controls
     poses_file : poses (JSON) or a motion (BVH, glTF, USD); None: those beside the shapes, see `posed_meshes`
     shapes : a folder of posed meshes; a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in
-        order; a ``.npy`` (P, N, 3); None for morph targets alone
+        order; a ``.npy`` (P, N, 3) or a ``.npz`` of it or of one array per pose; None for morph targets alone
     out : the store
     settings : how
     """
@@ -92,9 +99,10 @@ def gather_examples(
         way = ", ".join([*([way] if way else []), "morph targets by name"])
     if chosen.rest and not at_rest(rig, motion).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
-    reordered = _fill(out, rig, motion, [shape for _, shape in pairs], placed, chosen)
-    findings = check_examples(Examples.open(out), reordered)
-    return Gathered(way, findings, [shape.source for _, shape in pairs], notes + doubts(findings))
+    filled = _fill(out, rig, motion, [shape for _, shape in pairs], placed, chosen)
+    findings = check_examples(Examples.open(out), filled.reordered)
+    sources = [shape.source for _, shape in pairs]
+    return Gathered(way, findings, sources, notes + doubts(findings, rig.mesh.diagonal * rig.mesh.unit), filled.used)
 
 
 def _sculpts(
@@ -115,33 +123,55 @@ def _sculpts(
     return motion[[pose for pose, _ in pairs]], [(k, shape) for k, (_, shape) in enumerate(pairs)], way
 
 
-def _fill(out: Path, rig: Rig, motion: Motion, shapes: list[Shape], placed: int, settings: Gathering) -> list[str]:
-    """Write the shapes of all poses to a store; the first `placed` are placed as the settings say.
-
-    Returns the poses whose file joins other vertices than the rig does, taken in its order.
-    """
-    is_new, reordered = not out.exists(), []
+def _fill(out: Path, rig: Rig, motion: Motion, shapes: list[Shape], placed: int, settings: Gathering) -> _Filling:
+    """Write the shapes of all poses to a store; the first `placed` are placed as the settings say."""
+    is_new, filling = not out.exists(), _Filling(rig, motion, settings.placing)
     store = ExampleStore.create(out, rig, motion, settings.resume, settings.placing.made())
     try:
+        waiting: list[tuple[int, UnmatchedError]] = []
         for index in track(_pending(store, shapes), "reading shapes"):
-            mesh, name, source = shapes[index].read(), motion.names[index], shapes[index].source
             if index >= placed:
-                store.write(index, mesh.points)
+                store.write(index, shapes[index].read().points)
                 continue
-            mesh = mesh.with_points(settings.placing.placed(name, mesh.points))
-            with files.naming(source):
-                if settings.placing.match == "positions":
-                    store.write(index, by_positions(source, mesh, rig, rig.skin(motion[index])))
-                    continue
-                store.write(index, in_order(source, mesh, rig))
-            if is_reordered(mesh, rig.mesh):
-                reordered.append(name)
+            try:
+                store.write(index, filling.points(index, shapes[index]))
+            except UnmatchedError as error:
+                # Another frame of the same topology may tell how its vertices are ordered.
+                waiting.append((index, error))
+                if len(waiting) > _MOST_WAITING and not filling.used[MATCHED]:
+                    raise
+        for index, _ in waiting:
+            store.write(index, filling.points(index, shapes[index]))
     except InputError:
         # The user will correct the input and try again: a store left over must not be in the way.
         if is_new:
             shutil.rmtree(out, ignore_errors=True)
         raise
-    return reordered
+    return filling
+
+
+class _Filling:
+    """Reads shapes in the rig's unit, axes and vertex order, and keeps count of how.
+
+    `reordered` are the poses whose file joins other vertices than the rig does, taken in its order.
+    """
+
+    def __init__(self, rig: Rig, motion: Motion, placing: Placing) -> None:
+        self._rig, self._motion, self._placing = rig, motion, placing
+        self._order = VertexOrder(rig, placing.match)
+        self.reordered: list[str] = []
+        self.used: Counter[str] = Counter()
+
+    def points(self, index: int, shape: Shape) -> Floats:
+        """Return the points (N, 3) of the shape of a pose."""
+        mesh, name = shape.read(), self._motion.names[index]
+        mesh = mesh.with_points(self._placing.placed(name, mesh.points))
+        with files.naming(shape.source):
+            points, way = self._order.points(shape.source, mesh, self._rig.skin(self._motion[index]))
+        self.used[way] += 1
+        if way == IN_ORDER and is_reordered(mesh, self._rig.mesh):
+            self.reordered.append(name)
+        return points
 
 
 def _pending(store: ExampleStore, shapes: list[Shape]) -> list[int]:
