@@ -115,9 +115,9 @@ def choice_options(function: Function) -> Function:
     rate = click.option(
         "--rate",
         callback=_rate,
-        metavar="NUMBER|keys",
-        help="Frames per second of the motion, or keys for its own keys alone. Without it: its keys where they are "
-        "dense, else 30, or another usual rate at which every key is a frame.",
+        metavar="NUMBER|keys|markers",
+        help="Frames per second of the motion, keys for its own keys alone, or markers for the poses that it names. "
+        "Default: its keys where they are dense, else 30, or another usual rate at which every key is a frame.",
     )
     clip = click.option("--clip", metavar="NAME", help="Which clip of the motion's file. Without it: the first.")
     return clip(rate(only_option(partial_option(chosen))))  # type: ignore[return-value]

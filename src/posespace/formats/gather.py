@@ -113,8 +113,9 @@ def _sculpts(
         return Motion.from_poses([rig.rest])[:0], [], ""
     found = shapes_in(shapes)
     file = poses_file or posed_meshes.pose_file_of(shapes, [shape.source for shape in found])
-    motion = settings.choice.load(file, rig.skeleton, note=notes.append)
-    pairs, way = matched(found, motion, file, settings.choice)
+    choice = settings.choice.of_sculpts(file, notes.append)
+    motion = choice.load(file, rig.skeleton, note=notes.append)
+    pairs, way = matched(found, motion, file, choice)
     settings.placing.require_used(tuple(motion.names[pose] for pose, _ in pairs))
     used = {pose for pose, _ in pairs}
     unused = [name for k, name in enumerate(motion.names) if k not in used]

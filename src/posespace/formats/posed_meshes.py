@@ -17,7 +17,6 @@ from posespace.formats import files, load, obj, pose_json
 from posespace.formats.checked_json import Fields, printable
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.save import save_mesh
-from posespace.formats.seams import OPEN, seams_of, tears
 from posespace.formats.shape_arrays import ENDINGS as ARRAYS
 from posespace.mesh import Mesh
 from posespace.pose import Pose
@@ -59,7 +58,7 @@ def write_posed(
         raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {ending!r}")
     with files.atomic_folder(out) as folder:
         rig, shape = _subject(source)
-        motion = choice.load(poses, rig.skeleton, note=note)
+        motion = choice.of_sculpts(poses, note).load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
         save = _merged(rig, note) if ending == "obj" else save_mesh
         for index, name in enumerate(track(list(names.values()), "posing")):
@@ -72,6 +71,9 @@ def write_posed(
 
 def _merged(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Path, Mesh, Floats], None]:
     """Return what writes a shape with its seams merged, so that no brush tears them, and notes where they were open."""
+    # Only here, since it loads SciPy, which `posespace info` of a folder does without.
+    from posespace.formats.seams import OPEN, seams_of, tears
+
     seams = seams_of(rig)
 
     def save(path: Path, mesh: Mesh, points: Floats) -> None:

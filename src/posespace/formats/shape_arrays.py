@@ -145,11 +145,8 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
         start = stream.tell()
     if by_columns and len(shape) > 1:
         raise FileError(path, f"array {name[:40]!r} is stored by columns; save np.ascontiguousarray of it")
-    if (
-        dtype.hasobject
-        or min(shape, default=0) < 0
-        or start + int(np.prod([float(each) for each in shape])) * dtype.itemsize != info.file_size
-    ):
+    bytes_said = start + int(np.prod([float(each) for each in shape])) * dtype.itemsize
+    if dtype.hasobject or min(shape, default=0) < 0 or bytes_said != info.file_size:
         raise FileError(path, f"array {name[:40]!r} has other bytes than its header says; save the archive again")
     return _Member(path, name, dtype, shape, start)
 
