@@ -86,7 +86,7 @@ def examples(
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
     placing = Placing(units, _by_pose(up), match)
     found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
-    figures = describe(out) | {"shapes matched": found.matched, "vertices": dict(found.vertices)}
+    figures = describe(out) | {"shapes matched": found.matched, "vertices matched": dict(found.vertices)}
     if as_json:
         rows = [
             _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)

@@ -254,6 +254,8 @@ def _at_markers(contents: Contents) -> Motion:
     if not found:
         why = "its clips have no pose markers, and more than one key"
         raise FileError(contents.path, f"names no poses: {why}; take the keys with --rate keys, or give a rate")
+    if len(found) == 1:
+        return found[0]
     names = unique([name for motion in found for name in motion.names], "pose")
     return Motion.from_poses([pose for motion in found for pose in motion], names)
 

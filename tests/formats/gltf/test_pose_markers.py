@@ -41,6 +41,7 @@ def test_named_poses_come_back_as_they_were_exported(arm: ps.Examples, tmp_path:
     assert [motion.names[k] for k in (0, 1, 30, 50)] == ["low", "1", "high", "out"]
     named = ps.load_motion(file, arm.rig.skeleton, rate="markers")
     assert named.names == NAMES
+    np.testing.assert_allclose(named.times, [0, 1, 50 / 30], atol=1e-6)
     np.testing.assert_allclose(np.abs((named.rotations * arm.motion.rotations).sum(axis=2)), 1, atol=1e-6)
     assert [marker.name for marker in ps.clips(file)["motion"].markers] == list(NAMES)
 
