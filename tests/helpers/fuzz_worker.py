@@ -30,7 +30,7 @@ from posespace.skin import Skin
 
 def use(path: Path, skeleton: Skeleton | None) -> None:
     """Do with a file what a user would: look at it, then pose what it holds."""
-    if path.suffix == ".npy":
+    if path.suffix in (".npy", ".npz"):
         gather(path)
         return
     if path.suffix != ".usda":
