@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
     from posespace.formats.mesh_animation import load_shapes as load_shapes
+    from posespace.formats.placing import load_shape as load_shape
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.interpolate.rbf import RBF as RBF
@@ -85,6 +86,7 @@ _HOMES = {
     "posespace.formats.limits": ("load_limits", "save_limits"),
     "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.mesh_animation": ("load_shapes",),
+    "posespace.formats.placing": ("load_shape",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),

@@ -186,7 +186,7 @@ def test_examples_name_the_wrong_sculpt(sculpts: Path) -> None:
     assert_one_line(gather(sculpts), "wink.obj", "no pose")
     odd.unlink()
     (sculpts / "sculpts" / "frown.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    assert_one_line(gather(sculpts), "frown.obj", "has 3 vertices; the rig has 98")
+    assert_one_line(gather(sculpts), "frown.obj", "has 3 vertices at 3 positions; the rig has 98 at 98", "another mesh")
     words = ("examples", "face.obj", "--poses", "poses.json", "--shapes", "none/*.obj", "-o", "x.examples")
     assert_one_line(run(*words, folder=sculpts), "no file matches")
 
@@ -221,7 +221,7 @@ def test_usual_mistakes_with_shapes_get_a_remedy(sculpts: Path) -> None:
     base = ("examples", "face.obj", "--poses", "poses.json", "-o", "x.examples", "--shapes")
     assert_one_line(run(*base, "sculpts/smile.obj", "sculpts/frown.obj", folder=sculpts), "put it in quotes")
     assert_one_line(run(*base, "sculpts", folder=sculpts), "is a folder", "sculpts/*.obj")
-    assert_one_line(run(*base, "shapes.npz", folder=sculpts), ".npy")
+    assert_one_line(run(*base, "shapes.npz", folder=sculpts), "shapes.npz", "no file matches")
     assert_one_line(run(*base, "none.npy", folder=sculpts), "none.npy")
     assert not (sculpts / "x.examples").exists()
 

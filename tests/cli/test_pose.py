@@ -12,14 +12,16 @@ from helpers.commands import assert_one_line, run
 import posespace as ps
 
 
-def sculpt(folder: Path, amount: float) -> dict[str, np.ndarray]:
+def sculpt(folder: Path, rig: Path, amount: float) -> dict[str, np.ndarray]:
     """Push each mesh of a folder outwards, as a script in a sculpting program would; returns the shapes by pose."""
     listed, shapes = json.loads((folder / "poses.json").read_text())["meshes"], {}
+    loaded = ps.load_rig(rig)
+    motion = ps.load_motion(folder / "poses.json", loaded.skeleton)
     for pose, file in listed.items():
         mesh = ps.load_mesh(folder / file)
         swell = amount * mesh.diagonal * np.sin(7 * mesh.points[:, :1] / mesh.diagonal)
-        shapes[pose] = mesh.points + swell * mesh.normals()
-        ps.save_mesh(folder / file, mesh, shapes[pose])
+        ps.save_mesh(folder / file, mesh, mesh.points + swell * mesh.normals())
+        shapes[pose] = ps.load_shape(folder / file, loaded, motion[pose])
     return shapes
 
 
@@ -60,7 +62,7 @@ def test_a_built_in_rig_is_posed_sculpted_gathered_and_fitted(arm: Path) -> None
     assert figures["pose names"] == ["bent", "bent/far"]
     assert figures["meshes"] == ["bent.obj", "bent_far.obj"]
     assert_one_line(run(*words, folder=arm), "sculpts", "exists already and is not empty")
-    shapes = sculpt(arm / "sculpts", 0.01)
+    shapes = sculpt(arm / "sculpts", arm / "arm.glb", 0.01)
     assert succeeds(arm, "examples", "arm.glb", "--shapes", "sculpts", "-o", "new.examples")["poses"] == 3
     succeeds(arm, "fit", "psd", "new.examples", "-o", "new.skin")
     assert_reproduced(arm, shapes)
@@ -73,7 +75,7 @@ def test_a_real_hand_is_posed_sculpted_gathered_and_fitted(data: Path, tmp_path:
     hand = data / "hand-godot-xr"
     rig, poses = str(hand / "hand_l.gltf"), str(hand / "poses_left.json")
     succeeds(tmp_path, "pose", rig, "--poses", poses, "--only", "Grip*", "--only", "Pinch*", "-o", "sculpts")
-    shapes = sculpt(tmp_path / "sculpts", 0.01)
+    shapes = sculpt(tmp_path / "sculpts", Path(rig), 0.01)
     assert len(shapes) > 6
     succeeds(tmp_path, "examples", rig, "--shapes", "sculpts/*.obj", "-o", "new.examples")
     succeeds(tmp_path, "fit", "psd", "new.examples", "-o", "new.skin")

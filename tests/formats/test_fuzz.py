@@ -90,6 +90,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     controls = {f"pose{k}": {"controls": {"smile": k / 4}} for k in range(4)}
     (folder / "controls.json").write_text(json.dumps({"posespace": "poses", "version": 1, "poses": controls}))
     np.save(folder / "stack.npy", np.stack([face.points.astype(np.float32)] * 4))
+    np.savez(folder / "stack.npz", shapes=np.stack([face.points.astype(np.float32)] * 4))
     everything().write(folder)
     shutil.move(textured().write(folder, glb=True), folder / "dressed.glb")
     everything().write(folder, glb=True)
@@ -136,7 +137,7 @@ def test_damaged_files_are_read_or_refused_in_one_line(samples: Path, folder: Pa
     assert len(set(found["lines"])) > 10
 
 
-@pytest.mark.parametrize("name", [*NAMES, "stack.npy"])
+@pytest.mark.parametrize("name", [*NAMES, "stack.npy", "stack.npz"])
 def test_hostile_files_are_read_or_refused_in_one_line(samples: Path, folder: Path, name: str) -> None:
     found = fuzz(samples / name, folder, "hostile")
     assert len(set(found["lines"])) > 5

@@ -121,16 +121,15 @@ def test_shuffled_files_are_told_and_matched_by_position(folder: Path) -> None:
         np.testing.assert_allclose(there, shape, atol=1e-5)
 
 
-def test_merged_seams_are_refused_with_the_option_that_expands_them(folder: Path) -> None:
+def test_merged_seams_are_split_again_without_an_option(folder: Path) -> None:
     weld, shapes = weld_points(RIG.mesh.points), sculpts()
     shapes = [weld.scatter(weld.gather(shape)) for shape in shapes]
     rng = np.random.default_rng(7)
     merged = [ps.Mesh(shape[weld.first], weld.groups[RIG.mesh.triangles]) for shape in shapes]
     meshes = {"a": merged[0], "b": shuffled(rng, merged[1])[0], "c": RIG.mesh.with_points(shapes[2])}
-    said = error_of(lambda: gather(folder, meshes))
-    assert said.endswith("its seams are merged; give --match positions")
-    assert f"a.obj: has {len(weld.first)} vertices; the rig has {len(RIG.mesh.points)}, at {len(weld.first)}" in said
-    assert gather(folder, meshes, match="positions").notes == []
+    found = gather(folder, meshes)
+    assert found.notes == []
+    assert found.vertices == {"seams split again": 1, "by faces and positions": 1, "in order": 1}
     for shape, there in zip(shapes, stored(folder), strict=True):
         np.testing.assert_allclose(there, shape, atol=1e-5)
 

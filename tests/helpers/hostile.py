@@ -4,12 +4,14 @@ that are no files. The same seed gives the same file.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
 import re
 import shutil
 import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +149,20 @@ def npy_header(rng: random.Random, content: bytes) -> bytes:
     return b"\x93NUMPY" + version + struct.pack(width, length) + header + body
 
 
+def npz_member(rng: random.Random, content: bytes) -> bytes:
+    """An archive whose array says something else, is packed to very little, is there often, or has an odd name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        array = archive.read(archive.namelist()[0])
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        names = rng.choice([["a"], ["../a"], [""], ["names", "a"], ["a", "b"], [str(k) for k in range(3000)]])
+        for name in names:
+            body = npy_header(rng, array) if rng.random() < 0.7 else array
+            archive.writestr(f"{name}.npy", body + rng.choice([b"", b"", b"\0" * FLOOD if len(names) == 1 else b""]))
+    data = made.getvalue()
+    return floats(rng, data) if rng.random() < 0.3 else data
+
+
 def c3d_header(rng: random.Random, content: bytes) -> bytes:
     """A C3D file whose counts and places, in its header or its parameters, are others; the rest may flood."""
     changed = bytearray(content)
@@ -228,6 +244,7 @@ KINDS: dict[str, list[Mutator]] = {
     ".json": [*_JSON, saved_otherwise],
     ".usda": _TEXT,
     ".npy": [npy_header] * 3 + [floats],
+    ".npz": [npz_member] * 3 + [floats],
 }
 
 

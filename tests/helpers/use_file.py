@@ -28,7 +28,7 @@ def use_json(path: Path, skeleton: Skeleton) -> None:
 
 def use(path: Path, skeleton: Skeleton | None) -> None:
     """Do with a file what a user would: look at it, then pose what it holds."""
-    if path.suffix == ".npy":
+    if path.suffix in (".npy", ".npz"):
         gather(path)
         return
     if path.suffix != ".usda":

@@ -30,8 +30,8 @@ _MOST_ROWS = 40
 )
 @click.option(
     "--shapes",
-    help="A folder that `posespace pose` wrote, a quoted pattern of shape files, or one .npy file of "
-    "(poses, vertices, 3).",
+    help="A folder that `posespace pose` wrote, a quoted pattern of shape files, a .npy file of (poses, vertices, 3), "
+    "or a .npz file of it or of one (vertices, 3) array per pose.",
 )
 @choice_options
 @click.option("--morphs", is_flag=True, help="The morph targets of the rig's file are examples, driven by controls.")
@@ -55,7 +55,8 @@ _MOST_ROWS = 40
     type=click.Choice(["order", "positions"]),
     default="order",
     show_default=True,
-    help="How vertices are matched: positions for shapes in another vertex order or with merged seams.",
+    help="How vertices are matched: positions for shapes with as many vertices as the rig, in another order. Shapes "
+    "with merged seams, or another number of vertices, are matched either way.",
 )
 @resume_option
 @json_option
@@ -85,7 +86,7 @@ def examples(
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
     placing = Placing(units, _by_pose(up), match)
     found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
-    figures = describe(out) | {"shapes matched": found.matched}
+    figures = describe(out) | {"shapes matched": found.matched, "vertices matched": dict(found.vertices)}
     if as_json:
         rows = [
             _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
@@ -119,9 +120,17 @@ def _row(finding: Finding) -> dict[str, Any]:
         "vertex": finding.vertex,
         "near": finding.near,
         "stands out": finding.stands_out,
+        "torn": finding.torn,
         "cause": "" if cause is None else str(cause),
         "mended by": "" if cause is None else cause.options(finding.pose),
     }
+
+
+def _doubt(finding: Finding) -> str:
+    """What someone should look at in an example; nothing where all is well."""
+    stands_out = "stands out" if finding.stands_out and finding.cause is None else ""
+    words = (str(finding.cause or ""), stands_out, "torn seam" if finding.is_torn else "")
+    return "; ".join(word for word in words if word)
 
 
 def _print_table(found: Gathered) -> None:
@@ -138,7 +147,7 @@ def _print_table(found: Gathered) -> None:
             "largest": f"{finding.largest:.2%}",
             "at vertex": finding.vertex,
             "near": finding.near,
-            "in doubt": str(finding.cause or "stands out") if finding.is_doubtful else "",
+            "in doubt": _doubt(finding),
         }
         for finding, file in chosen
     ]

@@ -153,9 +153,9 @@ def frame_options(function: Function) -> Function:
     rate = click.option(
         "--rate",
         callback=_rate,
-        metavar="NUMBER|keys",
-        help="Frames per second of the motion, or keys for its own keys alone. Default: its keys where they are "
-        "dense, else 30, or another usual rate at which every key is a frame.",
+        metavar="NUMBER|keys|markers",
+        help="Frames per second of the motion, keys for its own keys alone, or markers for the poses that it names. "
+        "Default: its keys where they are dense, else 30, or another usual rate at which every key is a frame.",
     )
     return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 

@@ -10,6 +10,8 @@ import numpy as np
 from posespace.check import Floats
 from posespace.examples import Examples, require_examples
 from posespace.formats.causes import Cause, Causes
+from posespace.formats.seams import OPEN, seams_of, tears
+from posespace.geometry.weld import Weld
 from posespace.progress import track
 from posespace.rig import Rig
 
@@ -38,6 +40,8 @@ class Finding:
     near : the joint that moves that vertex most, or where in the box it is if there is but one joint
     stands_out : whether it is much farther away than the others
     cause : what would explain it, or None
+    torn : how far apart vertices are that a seam splits and plain skinning keeps together
+    torn_vertices : the two that are farthest apart, and the joint that moves them most
     """
 
     pose: str
@@ -47,11 +51,18 @@ class Finding:
     near: str
     stands_out: bool = False
     cause: Cause | None = None
+    torn: float = 0.0
+    torn_vertices: tuple[int, int, str] | None = None
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether its seams are open."""
+        return self.torn_vertices is not None
 
     @property
     def is_doubtful(self) -> bool:
         """Whether someone should look at this example."""
-        return self.stands_out or self.cause is not None
+        return self.stands_out or self.cause is not None or self.is_torn
 
 
 def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[Finding]:
@@ -67,7 +78,7 @@ def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[
         return []
     rig, found = examples.rig, []
     causes = Causes(rig, examples.motion)
-    scale = max(rig.mesh.diagonal, 1e-300)
+    scale, seams = max(rig.mesh.diagonal, 1e-300), seams_of(rig)
     for index in track(range(len(examples)), "checking shapes"):
         shape, name = np.asarray(examples.shapes[index], np.float64), examples.motion.names[index]
         skinned = rig.skin(examples.motion[index])
@@ -75,14 +86,17 @@ def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[
         if finding.rms > _NOTABLE:
             cause = causes.find(shape, skinned, finding.rms * scale, name in reordered)
             finding = replace(finding, cause=cause)
-        found.append(finding)
+        found.append(finding if finding.cause is not None else _torn(finding, shape, skinned, rig, seams))
     usual = float(np.median([finding.rms for finding in found]))
     limit = min(max(_FAR, _OTHERS * usual), _TOO_FAR)
     return [replace(finding, stands_out=finding.rms > limit) for finding in found]
 
 
-def doubts(findings: Sequence[Finding]) -> list[str]:
-    """Return one line per doubt, with the option that mends it; examples with the same cause share a line."""
+def doubts(findings: Sequence[Finding], metres: float | None = None) -> list[str]:
+    """Return one line per doubt, with the option that mends it; examples with the same cause share a line.
+
+    `metres` is the length of the box's diagonal, for lengths in millimetres; None: they are shares of it.
+    """
     lines = []
     if findings and max(finding.largest for finding in findings) < _SAME:
         lines.append("every shape is that of plain skinning, so there is nothing to learn: were the sculpts saved?")
@@ -101,7 +115,27 @@ def doubts(findings: Sequence[Finding]) -> list[str]:
         if finding.stands_out and finding.cause is None:
             away = f"lies {finding.rms:.0%} of the diagonal from plain skinning, {finding.largest:.0%} at vertex "
             lines.append(f"{finding.pose!r} {away}{finding.vertex} ({finding.near}): is it the shape of this pose?")
-    return lines
+    torn = [finding for finding in findings if finding.is_torn]
+    return [*lines, *(_torn_line(finding, metres) for finding in torn)]
+
+
+def _torn(finding: Finding, shape: Floats, skinned: Floats, rig: Rig, seams: Weld) -> Finding:
+    """The finding, with the seam that is open in the shape and closed in plain skinning."""
+    gaps = (tears(seams, shape) - tears(seams, skinned)) / max(rig.mesh.diagonal, 1e-300)
+    if not len(gaps) or gaps.max() <= OPEN:
+        return finding
+    vertex = int(gaps.argmax())
+    ends = (int(seams.first[seams.groups[vertex]]), vertex, _near(vertex, rig))
+    return replace(finding, torn=float(gaps[vertex]), torn_vertices=ends)
+
+
+def _torn_line(finding: Finding, metres: float | None) -> str:
+    assert finding.torn_vertices is not None
+    first, second, near = finding.torn_vertices
+    apart = f"{finding.torn:.2%} of the diagonal" if metres is None else f"{1000 * metres * finding.torn:.3g} mm"
+    where = f"vertices {first} and {second} ({near}), which are one at rest, are {apart} apart"
+    remedy = "sculpt it with its seams merged, as the OBJ files of `posespace pose` have them"
+    return f"{finding.pose!r} tore a seam: {where}; {remedy}"
 
 
 def listed(poses: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,17 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
 
-Rate = float | Literal["keys"] | None
-"""Frames per second; "keys": the file's own keys alone; None: the keys where they are dense, else a usual rate."""
+Rate = float | Literal["keys", "markers"] | None
+"""Frames per second; "keys": the file's own keys alone; "markers": its pose markers alone; None: the keys where they
+are dense, else a usual rate."""
+
+
+class PoseMarker(NamedTuple):
+    """A moment of a clip that has a name, in seconds."""
+
+    name: str
+    time: float
+
 
 _USUAL = (30.0, 24.0, 25.0, 60.0, 50.0, 120.0)
 """The first of these at which every key is a frame is taken, so that no pose that an artist made is lost."""
@@ -26,6 +35,8 @@ _ENDLESS = 1e15
 """No clip has more frames than this: times may be so large that their number overflows."""
 _NEAR = 0.02
 """A key this close to a frame, in frames, is that frame: files round their times."""
+_AT_MARKER = 2e-3
+"""A frame this close to a pose marker, in seconds, has its name."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,7 @@ class Clip:
     poses : how many frames it is read as
     rate : frames per second; None for a single key, and for keys that are not regular and are read as they are
     is_too_long : there are no frames between its keys, because they lie too far apart
+    markers : its pose markers, in the order of time
     """
 
     name: str
@@ -48,6 +60,7 @@ class Clip:
     poses: int
     rate: float | None
     is_too_long: bool = False
+    markers: tuple[PoseMarker, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,15 +97,21 @@ class Frames:
     keys : (n,) seconds, the times of its keys
     rate : frames per second; None: the keys are the frames
     is_too_long : the keys are sparse, but too many frames would be between them
+    markers : its pose markers, in the order of time
+    at_markers : the markers are the frames, and nothing else is
     """
 
     keys: Floats
     rate: float | None = None
     is_too_long: bool = False
+    markers: tuple[PoseMarker, ...] = ()
+    at_markers: bool = False
 
     @property
     def count(self) -> int:
         """How many frames there are."""
+        if self.at_markers:
+            return len(self.markers)
         if self.rate is None:
             return len(self.keys)
         end = min(float(self.keys[-1] - self.keys[0]) * self.rate, _ENDLESS)
@@ -102,6 +121,8 @@ class Frames:
     @property
     def times(self) -> Floats:
         """Seconds (P,): evenly spaced from the first key, and the last key."""
+        if self.at_markers:
+            return np.array([marker.time for marker in self.markers])
         if self.rate is None:
             return self.keys
         grid: Floats = self.keys[0] + np.arange(self.count) / self.rate
@@ -118,7 +139,21 @@ class Frames:
         seconds = float(self.keys[-1]) if len(self.keys) else 0.0
         # Rounded as files round their times: 30, not 29.9999993.
         shown = None if rate is None else round(rate, 3)
-        return Clip(name, round(seconds, 6), len(self.keys), self.count, shown, self.is_too_long)
+        return Clip(name, round(seconds, 6), len(self.keys), self.count, shown, self.is_too_long, self.markers)
+
+    def names(self, clip: str) -> list[str]:
+        """Return the names of the frames: of the markers that they are at, of the clip if it is one, else numbers."""
+        if self.at_markers:
+            return [marker.name for marker in self.markers]
+        if self.count == 1 and not self.markers:
+            return [clip]
+        names = [str(k) for k in range(self.count)]
+        times = self.times
+        for marker in self.markers if len(times) else ():
+            nearest = int(np.abs(times - marker.time).argmin())
+            if abs(times[nearest] - marker.time) <= _AT_MARKER:
+                names[nearest] = marker.name
+        return names
 
     def note(self) -> str | None:
         """Return one line about frames that are not the keys, or that are missing between them."""
@@ -129,14 +164,22 @@ class Frames:
 
 def checked_rate(value: Any) -> Rate:
     """Return `value` if it is a rate."""
-    if value is None or value == "keys":
+    if value is None or value in ("keys", "markers"):
         return value  # type: ignore[no-any-return]
     if isinstance(value, str) or not 0 < check.number("rate", value) <= _FASTEST:
-        raise InputError(f"rate: expected frames per second above 0 and at most {_FASTEST:g}, or 'keys', got {value!r}")
+        words = f"above 0 and at most {_FASTEST:g}, 'keys' or 'markers'"
+        raise InputError(f"rate: expected frames per second {words}, got {value!r}")
     return float(value)
 
 
-def frames_of(keys: Floats, rate: Rate, size: int, what: str, left: int = FRAME_NUMBERS.any_file) -> Frames:
+def frames_of(
+    keys: Floats,
+    rate: Rate,
+    size: int,
+    what: str,
+    left: int = FRAME_NUMBERS.any_file,
+    markers: tuple[PoseMarker, ...] = (),
+) -> Frames:
     """Return the frames of a clip.
 
     Parameters
@@ -146,15 +189,22 @@ def frames_of(keys: Floats, rate: Rate, size: int, what: str, left: int = FRAME_
     size : how many numbers a frame takes
     what : the clip, for messages
     left : how many numbers frames between the keys may take; a `rate` that asks for far more raises
+    markers : its pose markers, in the order of time
     """
+    if rate == "markers":
+        # A clip of one key is one pose, whose name is the clip's.
+        if not markers and len(keys) > 1:
+            raise InputError(f"{what}: has no pose markers; take its {len(keys)} keys with --rate keys, or give a rate")
+        return Frames(keys, markers=markers, at_markers=bool(markers))
     if rate == "keys" or len(keys) < 2 or not keys[-1] > keys[0] or (rate is None and _is_dense(keys)):
-        return Frames(keys)
-    frames = Frames(keys, rate or next((usual for usual in _USUAL if _on_grid(keys, usual)), _USUAL[0]))
+        return Frames(keys, markers=markers)
+    usual = next((usual for usual in _USUAL if _on_grid(keys, usual)), _USUAL[0])
+    frames = Frames(keys, rate or usual, markers=markers)
     most = left // (size + FRAME) * (1 if rate is None else ASKED_FOR)
     if frames.count <= max(most, len(keys)):
         return frames
     if rate is None:
-        return Frames(keys, is_too_long=True)
+        return Frames(keys, is_too_long=True, markers=markers)
     much = f"{frames.count:.3g} frames in {keys[-1] - keys[0]:.3g} s are too many"
     raise InputError(f"{what}: rate {rate:g}: {much}; give a lower rate, or 'keys' for its {len(keys)} keys")
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
-from posespace.formats import files, load, posed_meshes
+from posespace.formats import load, posed_meshes
 from posespace.formats.contents import unique
 from posespace.formats.doubts import Finding, check_examples, doubts, listed
 from posespace.formats.example_store import ExampleStore
 from posespace.formats.frames import Wanted
-from posespace.formats.placing import Placing, by_positions, in_order, is_reordered
+from posespace.formats.placed_shapes import PlacedShapes
+from posespace.formats.placing import MATCHED, Placing, UnmatchedError
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.shape_files import Pairs, Shape, matched, shapes_in
 from posespace.mesh import Mesh
@@ -24,6 +25,9 @@ from posespace.moving import at_rest
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
+
+_MOST_WAITING = 20
+"""Shapes that may wait for another to tell how their vertices are ordered, before none is expected to."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,14 @@ class Gathered:
     findings : what was found about each example
     sources : the file of each
     notes : what a user should check again, one line each
+    vertices : how many shapes had their vertices in the rig's order, and how many were brought into it, and how
     """
 
     matched: str
     findings: list[Finding]
     sources: list[Path]
     notes: list[str]
+    vertices: Mapping[str, int]
 
 
 def gather_examples(
@@ -74,7 +80,7 @@ def gather_examples(
     rig_file : a rig, or a skin, whose rig it is; a file that holds only a mesh becomes a rig driven by controls
     poses_file : poses (JSON) or a motion (BVH, glTF, USD); None: those beside the shapes, see `posed_meshes`
     shapes : a folder of posed meshes; a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in
-        order; a ``.npy`` (P, N, 3); None for morph targets alone
+        order; a ``.npy`` (P, N, 3) or a ``.npz`` of it or of one array per pose; None for morph targets alone
     out : the store
     settings : how
     """
@@ -92,9 +98,10 @@ def gather_examples(
         way = ", ".join([*([way] if way else []), "morph targets by name"])
     if chosen.rest and not at_rest(rig, motion).any():
         motion, pairs = _with_rest(motion, pairs, rig, rig_file)
-    reordered = _fill(out, rig, motion, [shape for _, shape in pairs], placed, chosen)
-    findings = check_examples(Examples.open(out), reordered)
-    return Gathered(way, findings, [shape.source for _, shape in pairs], notes + doubts(findings))
+    filled = _fill(out, rig, motion, [shape for _, shape in pairs], placed, chosen)
+    findings = check_examples(Examples.open(out), filled.reordered)
+    sources = [shape.source for _, shape in pairs]
+    return Gathered(way, findings, sources, notes + doubts(findings, rig.mesh.diagonal * rig.mesh.unit), filled.used)
 
 
 def _sculpts(
@@ -105,8 +112,9 @@ def _sculpts(
         return Motion.from_poses([rig.rest])[:0], [], ""
     found = shapes_in(shapes)
     file = poses_file or posed_meshes.pose_file_of(shapes, [shape.source for shape in found])
-    motion = settings.choice.load(file, rig.skeleton, note=notes.append)
-    pairs, way = matched(found, motion, file, settings.choice)
+    choice = settings.choice.of_sculpts(file, notes.append)
+    motion = choice.load(file, rig.skeleton, note=notes.append)
+    pairs, way = matched(found, motion, file, choice)
     settings.placing.require_used(tuple(motion.names[pose] for pose, _ in pairs))
     used = {pose for pose, _ in pairs}
     unused = [name for k, name in enumerate(motion.names) if k not in used]
@@ -115,33 +123,31 @@ def _sculpts(
     return motion[[pose for pose, _ in pairs]], [(k, shape) for k, (_, shape) in enumerate(pairs)], way
 
 
-def _fill(out: Path, rig: Rig, motion: Motion, shapes: list[Shape], placed: int, settings: Gathering) -> list[str]:
-    """Write the shapes of all poses to a store; the first `placed` are placed as the settings say.
-
-    Returns the poses whose file joins other vertices than the rig does, taken in its order.
-    """
-    is_new, reordered = not out.exists(), []
+def _fill(out: Path, rig: Rig, motion: Motion, shapes: list[Shape], placed: int, settings: Gathering) -> PlacedShapes:
+    """Write the shapes of all poses to a store; the first `placed` are placed as the settings say."""
+    is_new, filling = not out.exists(), PlacedShapes(rig, motion, settings.placing)
     store = ExampleStore.create(out, rig, motion, settings.resume, settings.placing.made())
     try:
+        waiting: list[tuple[int, UnmatchedError]] = []
         for index in track(_pending(store, shapes), "reading shapes"):
-            mesh, name, source = shapes[index].read(), motion.names[index], shapes[index].source
             if index >= placed:
-                store.write(index, mesh.points)
+                store.write(index, shapes[index].read().points)
                 continue
-            mesh = mesh.with_points(settings.placing.placed(name, mesh.points))
-            with files.naming(source):
-                if settings.placing.match == "positions":
-                    store.write(index, by_positions(source, mesh, rig, rig.skin(motion[index])))
-                    continue
-                store.write(index, in_order(source, mesh, rig))
-            if is_reordered(mesh, rig.mesh):
-                reordered.append(name)
+            try:
+                store.write(index, filling.points(index, shapes[index]))
+            except UnmatchedError as error:
+                # Another frame of the same topology may tell how its vertices are ordered.
+                waiting.append((index, error))
+                if len(waiting) > _MOST_WAITING and not filling.used[MATCHED]:
+                    raise
+        for index, _ in waiting:
+            store.write(index, filling.points(index, shapes[index]))
     except InputError:
         # The user will correct the input and try again: a store left over must not be in the way.
         if is_new:
             shutil.rmtree(out, ignore_errors=True)
         raise
-    return reordered
+    return filling
 
 
 def _pending(store: ExampleStore, shapes: list[Shape]) -> list[int]:

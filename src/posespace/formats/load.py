@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from posespace.errors import FileError, InputError, suggestion
-from posespace.formats.contents import Contents
+from posespace.formats.contents import Contents, unique
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
 from posespace.formats.joining import name_omitted
@@ -169,7 +169,8 @@ def load_clips(
     only : patterns of the names of poses to return, see `Motion.named`; none: all
     partial : a pose file must not name a joint that the skeleton lacks; with `partial`, poses that do are skipped, and
         counted in a warning
-    rate : frames per second, or "keys" for the file's own keys alone. None: the keys where they are dense, else the
+    rate : frames per second, "keys" for the file's own keys alone, or "markers" for its pose markers alone: those of
+        all clips where none is named, with the clips of one key. None: the keys where they are dense, else the
         first of 30, 24, 25, 60, 50 and 120 frames per second at which every key is a frame, or 30 where none is
     note : called with one line where the first of several clips is taken or frames are made between the keys, and
         with how markers were brought to the control points
@@ -263,14 +264,28 @@ def _stored_motion(store: Path) -> tuple[dict[str, Motion], Skeleton]:
 def _file_motions(
     file: Path, names: Sequence[str], rate: Rate, note: Callable[[str], None] | None
 ) -> tuple[dict[str, Motion], Skeleton | None]:
-    contents = read(file, Wanted("first", tuple(names), rate))
+    contents = read(file, Wanted("all" if rate == "markers" else "first", tuple(names), rate))
     own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
     chosen = [_chosen(file, "clip", contents.clips, name) for name in names or (None,)]
+    if rate == "markers" and not names:
+        return {chosen[0].name: _at_markers(contents)}, own
     if note is not None:
         for clip in chosen:
             for line in _said(clip, 1 if names else len(contents.clips), rate):
                 note(f"{file}: {line}")
     return {clip.name: contents.motions[clip.name] for clip in chosen}, own
+
+
+def _at_markers(contents: Contents) -> Motion:
+    """Return the poses that the clips of a file name: by their pose markers, or by their names if they have one key."""
+    found = list(contents.motions.values())
+    if not found:
+        why = "its clips have no pose markers, and more than one key"
+        raise FileError(contents.path, f"names no poses: {why}; take the keys with --rate keys, or give a rate")
+    if len(found) == 1:
+        return found[0]
+    names = unique([name for motion in found for name in motion.names], "pose")
+    return Motion.from_poses([pose for motion in found for pose in motion], names)
 
 
 def _said(clip: Clip, count: int, rate: Rate) -> list[str]:

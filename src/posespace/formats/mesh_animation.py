@@ -13,6 +13,7 @@ from posespace.examples import Examples
 from posespace.formats import load
 from posespace.formats.contents import unique
 from posespace.formats.frames import Rate, Wanted, checked_rate
+from posespace.formats.shape_arrays import ENDINGS
 from posespace.formats.shape_files import shapes_in
 from posespace.mesh import Mesh
 from posespace.motion import Motion
@@ -30,7 +31,7 @@ def load_shapes(
     Parameters
     ----------
     shapes : a folder of mesh files, or a pattern that matches them, in the order of their names, 2 before 10; a
-        ``.npy`` (P, N, 3), with `rest`; an example store; a glTF or USD file, whose clip is played
+        ``.npy`` (P, N, 3) or ``.npz``, with `rest`; an example store; a glTF or USD file, whose clip is played
     rest : a file with the rest shape; None: the first shape, or the rest shape of the store or the clip's rig
     clip, rate : which clip of a file, and its frames, as in `load_motion`
     """
@@ -57,7 +58,7 @@ def _mapped(found: Examples) -> Floats:
 
 def _files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tuple[str, ...]]:
     found = shapes_in(pattern)
-    if found[0].source.suffix == ".npy" and rest is None:
+    if found[0].source.suffix.lower() in ENDINGS and rest is None:
         raise FileError(found[0].source, "holds points alone; give the mesh of the rest shape with --rest FILE")
     if len(found) == 1 and rest is None:
         raise FileError(found[0].source, "is one shape; give several by a quoted pattern, or its rest with --rest FILE")

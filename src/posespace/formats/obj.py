@@ -1,11 +1,13 @@
 """Wavefront OBJ: read and write a mesh in the file's own vertex order.
 
-Only `v` lines make vertices: texture seams never split them. Materials, groups, lines and points are left out.
+Only `v` lines make vertices: texture seams never split them. What is written has the names of objects, groups and
+materials, and texture coordinates, for other programs; reading leaves them out, as it does lines and points.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.errors import FileError
 from posespace.formats import files, text_numbers
-from posespace.formats.contents import Contents
+from posespace.formats.contents import Contents, unique
+from posespace.geometry.weld import Weld
 from posespace.mesh import Mesh
 
 _Ints = NDArray[np.int64]
@@ -24,6 +27,8 @@ _CONTINUED = re.compile(rb"^(?![ \t]*#)([^\n]*?)\\[ \t]*\n", re.MULTILINE)
 """A line that ends in a backslash; a comment may end in one by chance, as a Windows path does."""
 _COMMENT = re.compile(rb"#[^\n]*")
 _AFTER_SLASH = re.compile(rb"/\S*")
+_COORDINATES = "TEXCOORD_0"
+_MOST_LETTERS = 80
 
 
 def read(path: Path) -> Contents:
@@ -49,15 +54,62 @@ def read(path: Path) -> Contents:
     return Contents(path, "OBJ", meshes={path.stem: mesh}, notes=notes)
 
 
-def write(path: Path, mesh: Mesh, points: ArrayLike | None = None) -> None:
-    """Write the mesh, with 9 significant digits; `points` (N, 3) is another shape of it."""
+def write(path: Path, mesh: Mesh, points: ArrayLike | None = None, seams: Weld | None = None) -> None:
+    """Write the mesh, with 9 significant digits.
+
+    Parameters
+    ----------
+    path : the file
+    mesh : the mesh
+    points : (N, 3) another shape of it; None: its own
+    seams : vertices to write as one, at their mean; texture coordinates stay apart. None: every vertex is written
+    """
     shape = mesh.points if points is None else check.floats("points", points, mesh.points.shape)
-    corners, sizes = mesh.polygons()
-    vertex_lines = ("v %.9g %.9g %.9g\n" * len(shape)) % tuple(shape.ravel().tolist())
-    patterns = {size: "f" + " %d" * size + "\n" for size in np.unique(sizes).tolist()}
-    face_lines = "".join(map(patterns.__getitem__, sizes.tolist())) % tuple((corners + 1).tolist())
+    vertices = shape if seams is None else seams.gather(shape)
+    numbers = np.arange(len(shape)) if seams is None else seams.groups.astype(np.int64)
+    vertex_lines = ("v %.9g %.9g %.9g\n" * len(vertices)) % tuple(vertices.ravel().tolist())
+    coordinates = None if mesh.look is None else mesh.look.attributes.get(_COORDINATES)
+    coordinate_lines = ""
+    if coordinates is not None:
+        # In glTF v runs downwards, in OBJ upwards.
+        upwards = coordinates.astype(np.float64) * (1, -1) + (0, 1)
+        coordinate_lines = ("vt %.9g %.9g\n" * len(upwards)) % tuple(upwards.ravel().tolist())
+    face_lines = "".join(
+        name + _face_lines(corners, sizes, numbers, coordinates is not None) for name, corners, sizes in _pieces(mesh)
+    )
     with files.atomic_write(path) as temporary:
-        temporary.write_text(vertex_lines + face_lines, encoding="ascii")
+        temporary.write_text(vertex_lines + coordinate_lines + face_lines, encoding="utf-8")
+
+
+def _face_lines(corners: _Ints, sizes: _Ints, numbers: _Ints, textured: bool) -> str:
+    """Lines of polygons: `corners` (sum of sizes,) of a mesh whose vertices have `numbers` (N,) in the file."""
+    word = " %d/%d" if textured else " %d"
+    patterns = {size: "f" + word * size + "\n" for size in np.unique(sizes).tolist()}
+    written = np.stack([numbers[corners], corners], axis=1)[:, : 1 + textured] + 1
+    return "".join(map(patterns.__getitem__, sizes.tolist())) % tuple(written.ravel().tolist())
+
+
+def _pieces(mesh: Mesh) -> Iterator[tuple[str, _Ints, _Ints]]:
+    """Yield the polygons of each object and material, corners and sizes, after the lines that name them."""
+    corners, sizes = mesh.polygons()
+    if mesh.look is None:
+        yield "", corners, sizes
+        return
+    triangle, corner = (np.concatenate([[0], np.cumsum(each)]) for each in (sizes - 2, sizes))
+    objects, shown = unique((_word(name) for name in mesh.look.meshes), "mesh"), -1
+    materials = [_word(str(material.get("name", ""))) for material in mesh.look.materials]
+    for piece in mesh.look.pieces():
+        material = materials[piece.material] if piece.material >= 0 else ""
+        lines = f"o {objects[piece.mesh]}\n" if piece.mesh != shown else ""
+        lines += f"g {objects[piece.mesh]}{material and f'_{material}'}\n" + (material and f"usemtl {material}\n")
+        shown = piece.mesh
+        first, last = np.searchsorted(triangle, (piece.triangles.start, piece.triangles.stop))
+        yield lines, corners[corner[first] : corner[last]], sizes[first:last]
+
+
+def _word(name: str) -> str:
+    """A name as one word: a file may call a mesh or a material anything, line ends included."""
+    return re.sub(r"[^\w.+-]+", "_", name)[:_MOST_LETTERS]
 
 
 @dataclass(frozen=True, eq=False)

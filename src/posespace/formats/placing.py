@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -10,22 +11,24 @@ from pathlib import Path
 import numpy as np
 
 from posespace import check
-from posespace.check import Floats, Ints
+from posespace.check import Floats
 from posespace.errors import FileError, InputError
-from posespace.geometry.edges import distinct
-from posespace.geometry.half_edges import HalfEdges, Indices, half_edges, match_by_faces
-from posespace.geometry.places import match_by_places
+from posespace.formats import files, load
+from posespace.formats.seams import seams_of
+from posespace.formats.vertex_matching import is_merged, match_vertices
+from posespace.geometry.half_edges import Indices
 from posespace.mesh import Mesh
+from posespace.pose import Pose
 from posespace.rig import Rig
 
 UPS = {"z": "x,z,-y", "y": "x,-z,y"}
 """Short names of the two usual ways to turn a shape: from z up to y up, and from y up to z up."""
 
-_SAME_EDGES = 0.6
-"""A file that joins this fraction of its neighbours as the rig does has the rig's order: quads may be cut otherwise."""
+_OTHER_MESH = 0.05
+"""A file whose number of positions differs from the rig's by more than this fraction holds another mesh."""
 
-_PLAUSIBLE = 0.25
-"""A shape matched by position lies no farther from plain skinning than this fraction of the box."""
+IN_ORDER, SPLIT_AGAIN, MATCHED = "in order", "seams split again", "by faces and positions"
+"""How the vertices of a shape were found."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Placing:
     unit : what the numbers of a shape are multiplied by, by a pattern of pose names: ``{"*": 0.01}``
     up : which of a shape's axes are the rig's x, y and z, such as "x,z,-y", by a pattern of pose names; "z" for shapes
         that have z up where the rig has y up, "y" for the opposite
-    match : "order", or "positions" for shapes whose vertices are in another order or merged at seams
+    match : "order", or "positions" for shapes with as many vertices as the rig in another order; shapes with
+        another number of vertices, such as those whose seams are merged, are matched either way
     """
 
     unit: Mapping[str, float] = field(default_factory=dict)
@@ -91,91 +95,91 @@ def axes_matrix(axes: str) -> Floats:
     return matrix
 
 
-def in_order(source: Path, shape: Mesh, rig: Rig) -> Floats:
-    """Return the points of a shape that has the rig's vertices in the rig's order; raise for another number of them."""
-    have, want, seams = len(shape.points), len(rig.mesh.points), len(rig.mesh.weld.first)
-    if have == want:
-        return shape.points
-    counts = f"has {have:,} vertices; the rig has {want:,}"
-    if have == seams:
-        why = f"{counts}, at {seams:,} positions: its seams are merged; give --match positions"
-        raise FileError(source, why)
-    if len(shape.weld.first) == seams:
-        raise FileError(source, f"{counts}, both at {seams:,} positions: split elsewhere; give --match positions")
-    raise FileError(source, f"{counts}; it is a shape of another mesh")
-
-
-def by_positions(source: Path, shape: Mesh, rig: Rig, skinned: Floats) -> Floats:
-    """Return the points of a shape in the rig's order, whatever its own, or raise where a vertex remains in doubt.
+class VertexOrder:
+    """Brings shapes into the rig's vertex order; how files of one topology are ordered is found once.
 
     Parameters
     ----------
-    skinned : (N, 3) the rig in the pose of the shape
+    rig : the rig
+    match : see `Placing`
     """
-    if len(shape.points) == len(skinned) and len(shape.triangles) and same_faces(shape, rig.mesh) == 1:
-        return shape.points
-    size = max(float(np.linalg.norm(np.ptp(skinned, axis=0))), 1e-300)
-    for match in (_whole_match, _seam_match):
-        found = match(shape, rig, skinned)
-        if found is not None:
-            points = np.asarray(shape.points[found])
-            # Faces of parts that are alike are told apart by where they are, so that must not be far off.
-            if np.sqrt(((points - skinned) ** 2).sum(axis=1).mean()) <= _PLAUSIBLE * size:
-                return points
-    have, want = len(shape.weld.first), len(rig.mesh.weld.first)
-    if have != want:
+
+    def __init__(self, rig: Rig, match: str = "order") -> None:
+        self._rig, self._match = rig, match
+        self._seams = seams_of(rig)
+        self._known: dict[tuple[object, ...], Indices] = {}
+
+    def points(self, source: Path, shape: Mesh, skinned: Floats) -> tuple[Floats, str]:
+        """Return the points (N, 3) of a shape in the rig's order, and how they were found; raise if that is in doubt.
+
+        A shape with as many vertices as the rig is taken in its order, unless positions are asked for; one whose
+        seams are merged gets the rig's split back. Any other is matched.
+
+        Parameters
+        ----------
+        source : its file
+        shape : the shape, in the rig's unit and axes
+        skinned : (N, 3) the rig in the pose of the shape
+        """
+        if self._match == "order" and len(shape.points) == len(skinned):
+            return shape.points, IN_ORDER
+        if is_merged(shape, self._rig.mesh, self._seams):
+            return np.asarray(shape.points[self._seams.groups]), SPLIT_AGAIN
+        key = _topology(source, shape)
+        found = self._known.get(key)
+        if found is None or (not len(shape.triangles) and not _is_smooth(shape.points[found], skinned, self._rig.mesh)):
+            found = match_vertices(shape, self._rig.mesh, self._seams, skinned)
+        if found is None:
+            raise UnmatchedError(source, _why_unmatched(shape, self._rig.mesh, skinned))
+        self._known.setdefault(key, found)
+        return np.asarray(shape.points[found]), MATCHED
+
+
+def load_shape(path: str | Path, rig: Rig, pose: Pose | None = None, match: str = "order") -> Floats:
+    """Return the points (N, 3) of a shape file, such as `posespace pose` writes, in the rig's vertex order.
+
+    Parameters
+    ----------
+    path : a mesh file; where its seams are merged, the rig's split is recovered
+    rig : the rig
+    pose : about the pose of the shape, by which parts that are alike are told apart; None: the rest pose
+    match : see `Placing`
+    """
+    Placing(match=match)
+    file = Path(path)
+    shape = load.load_mesh(file)
+    with files.naming(file):
+        return VertexOrder(rig, match).points(file, shape, rig.skin(rig.rest if pose is None else pose))[0]
+
+
+class UnmatchedError(FileError):
+    """A shape whose vertices are not known; another of the same topology may tell."""
+
+
+def _topology(source: Path, shape: Mesh) -> tuple[object, ...]:
+    """What files have in common whose vertices are in one order: their faces, or, without faces, their folder."""
+    if not len(shape.triangles):
+        return len(shape.points), source.parent, source.suffix
+    sizes = b"" if shape.face_sizes is None else shape.face_sizes.tobytes()
+    return len(shape.points), hashlib.sha256(shape.triangles.tobytes() + sizes).digest()
+
+
+def _is_smooth(points: Floats, skinned: Floats, mesh: Mesh) -> bool:
+    """Whether neighbours are about as near to one another as plain skinning has them: the order fits this shape."""
+    ends = mesh.triangles[:, :2]
+    lengths, usual = (
+        np.median(np.linalg.norm(each[ends[:, 0]] - each[ends[:, 1]], axis=1)) for each in (points, skinned)
+    )
+    return bool(lengths <= 2 * usual)
+
+
+def _why_unmatched(shape: Mesh, mesh: Mesh, skinned: Floats) -> str:
+    have, want = len(shape.weld.first), len(mesh.weld.first)
+    ratio = shape.diagonal / max(float(np.linalg.norm(np.ptp(skinned, axis=0))), 1e-300)
+    if not 0.5 < ratio < 2 and shape.face_count == mesh.face_count:
+        return f"its vertices cannot be matched beyond doubt; its box is {ratio:.3g} times the rig's, so give --unit"
+    if abs(have - want) > _OTHER_MESH * want:
         counts = f"has {len(shape.points):,} vertices at {have:,} positions"
-        raise FileError(source, f"{counts}; the rig has {len(skinned):,} at {want:,}: it is a shape of another mesh")
-    ratio = shape.diagonal / size
-    hint = f"; its box is {ratio:.3g} times the rig's, so give --unit" if not 0.5 < ratio < 2 else ""
-    remedy = hint or "; export it with faces, in the rig's order, or check its pose and --up"
-    raise FileError(source, f"its vertices cannot be matched by position beyond doubt{remedy}")
-
-
-def same_faces(shape: Mesh, mesh: Mesh) -> float:
-    """Return the fraction of a shape's edges, vertices taken in order, that the mesh has too; seams count as closed."""
-    return _shared(_sides(shape, mesh.weld.groups), _sides(mesh, mesh.weld.groups))
-
-
-def is_reordered(shape: Mesh, mesh: Mesh) -> bool:
-    """Return whether the faces of a shape's file show that its vertices are not in the order of the mesh."""
-    return len(shape.triangles) > 0 and same_faces(shape, mesh) < _SAME_EDGES
-
-
-def _whole_match(shape: Mesh, rig: Rig, skinned: Floats) -> Indices | None:
-    """Match vertex by vertex, where both have the same number and the same faces."""
-    if len(shape.points) != len(skinned):
-        return None
-    every = np.arange(len(skinned), dtype=np.int32)
-    return match_by_faces(_sides(rig.mesh, every), skinned, _sides(shape, every), shape.points)
-
-
-def _seam_match(shape: Mesh, rig: Rig, skinned: Floats) -> Indices | None:
-    """Match position by position: vertices that seams split are taken as one on both sides."""
-    own, other = rig.mesh.weld, shape.weld
-    if len(own.first) != len(other.first):
-        return None
-    points, others = skinned[own.first], shape.points[other.first]
-    ours, theirs = _sides(rig.mesh, own.groups), _sides(shape, other.groups)
-    found = match_by_faces(ours, points, theirs, others)
-    if found is None:
-        found = match_by_places(points, own.groups[rig.mesh.triangles], others)
-        # Places alone may mislead: faces, where the shape has any, must agree.
-        if found is not None and len(theirs.start):
-            back = np.argsort(found)
-            renamed = theirs._replace(start=back[theirs.start], end=back[theirs.end])
-            found = found if _shared(renamed, ours) >= _SAME_EDGES else None
-    return None if found is None else other.first[found][own.groups].astype(np.int64)
-
-
-def _sides(mesh: Mesh, groups: Ints) -> HalfEdges:
-    """The half-edges of a mesh, each vertex taken as its group."""
-    corners, sizes = mesh.polygons()
-    return half_edges(groups[corners].astype(np.int64), sizes, int(groups.max(initial=-1)) + 1)
-
-
-def _shared(sides: HalfEdges, others: HalfEdges) -> float:
-    """The fraction of edges that others have too."""
-    base = int(max(sides.start.max(initial=0), others.start.max(initial=0))) + 1
-    rows, known = (distinct(np.stack([each.start, each.end], axis=1))[0] for each in (sides, others))
-    return float(np.isin(rows @ (base, 1), known @ (base, 1)).mean()) if len(rows) else 1.0
+        return f"{counts}; the rig has {len(skinned):,} at {want:,}: it is a shape of another mesh"
+    remedy = "export it with faces, in the rig's order, or check its pose and --up"
+    return f"its {len(shape.points):,} vertices cannot be matched to the rig's {len(skinned):,} beyond doubt; {remedy}"

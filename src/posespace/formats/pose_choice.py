@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from posespace.formats.frames import Rate
-from posespace.formats.load import load_clips, load_motion
+from posespace.formats.load import MARKER_FILES, READERS, clips, load_clips, load_motion
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -19,7 +19,8 @@ class PoseChoice:
     Parameters
     ----------
     clip : which clip; None for the first
-    rate : frames per second, or "keys" for the clip's own keys alone; None: its keys where they are dense
+    rate : frames per second, "keys" for the clip's own keys alone or "markers" for its pose markers; None: its keys
+        where they are dense
     only : patterns of the names of poses, see `Motion.named`; none: all
     partial : skip poses that name joints which the rig lacks
     markers : the file that says which marker moves which control point; None: those of their names
@@ -42,3 +43,22 @@ class PoseChoice:
     ) -> dict[str, Motion]:
         """Return the chosen poses of several clips of a file, by the clips' names; with no `names`, of the first."""
         return load_clips(path, skeleton, names, False, self.only, self.partial, self.rate, note, self.markers)
+
+    def of_sculpts(self, path: Path, note: Callable[[str], None] | None = None) -> PoseChoice:
+        """Return the choice for sculpts, which are of poses and not of frames: those that the clips name, if they do.
+
+        A rate that is asked for is kept; `note` is called with one line where none is and markers are taken.
+        """
+        holds_clips = path.suffix.lower() in READERS and path.suffix.lower() not in MARKER_FILES
+        if self.rate is not None or path.is_dir() or not holds_clips:
+            return self
+        found = clips(path)
+        chosen = [found[self.clip]] if self.clip in found else list(found.values())
+        count = sum(len(clip.markers) for clip in chosen)
+        if len(chosen) > 1 and all(clip.keys == 1 for clip in chosen):
+            count = len(chosen)
+        if not count:
+            return self
+        if note is not None:
+            note(f"{path}: the {count} poses that its clips name are taken: choose frames with --rate NUMBER")
+        return replace(self, rate="markers")

@@ -13,10 +13,12 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
-from posespace.formats import files, load, pose_json
+from posespace.formats import files, load, obj, pose_json
 from posespace.formats.checked_json import Fields, printable
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.save import save_mesh
+from posespace.formats.shape_arrays import ENDINGS as ARRAYS
+from posespace.mesh import Mesh
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
@@ -48,7 +50,7 @@ def write_posed(
     source : a rig, which is skinned plainly, with the morph targets that the poses dial; a mesh alone; or a `.skin`
     poses : poses or a motion, see `load_motion`
     out : the folder; it must not exist, or be empty
-    ending : "obj", "ply" or "glb"
+    ending : "obj", whose seams are merged; "ply" or "glb", which have every vertex of the rig
     choice : which of the poses
     note : as in `load_motion`
     """
@@ -56,14 +58,31 @@ def write_posed(
         raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {ending!r}")
     with files.atomic_folder(out) as folder:
         rig, shape = _subject(source)
-        motion = choice.load(poses, rig.skeleton, note=note)
+        motion = choice.of_sculpts(poses, note).load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
+        save = _merged(rig, note) if ending == "obj" else save_mesh
         for index, name in enumerate(track(list(names.values()), "posing")):
             # A pose may be too far for this rig although each of its numbers is ordinary.
             with files.naming(poses):
                 points = shape(motion[index])
-            save_mesh(folder / name, rig.mesh, points.astype(rig.mesh.points.dtype))
+            save(folder / name, rig.mesh, points.astype(rig.mesh.points.dtype))
         pose_json.write(folder / POSES, motion, rig.skeleton, {"rig": printable(source.name), "meshes": names})
+
+
+def _merged(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Path, Mesh, Floats], None]:
+    """Return what writes a shape with its seams merged, so that no brush tears them, and notes where they were open."""
+    # Only here, since it loads SciPy, which `posespace info` of a folder does without.
+    from posespace.formats.seams import OPEN, seams_of, tears
+
+    seams = seams_of(rig)
+
+    def save(path: Path, mesh: Mesh, points: Floats) -> None:
+        apart = float(tears(seams, points).max(initial=0.0)) / max(mesh.diagonal, 1e-300)
+        if apart > OPEN and note is not None:
+            note(f"{path.name}: its seams are open by up to {apart:.2%} of the diagonal; the file has them closed")
+        obj.write(path, mesh, points, seams)
+
+    return save
 
 
 def file_stems(poses: Sequence[str]) -> list[str]:
@@ -105,7 +124,7 @@ def meshes_in(folder: Path) -> list[Path]:
         remedy = f"give a pattern, such as '{folder}/*.obj'"
         raise FileError(folder, f"is a folder without the {POSES} that `posespace pose` writes; {remedy}")
     order = {stem: k for k, stem in enumerate(_poses_by_stem(folder / POSES))}
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in MESHES]
+    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in (*MESHES, *ARRAYS)]
     found.sort(key=lambda path: order.get(path.stem, len(order)))
     if not found:
         raise FileError(folder, f"holds no mesh; known endings are {' '.join(MESHES)}")

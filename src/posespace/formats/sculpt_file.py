@@ -12,7 +12,8 @@ from posespace.errors import FileError, closest_name
 from posespace.examples import Examples
 from posespace.formats import files, posed_meshes
 from posespace.formats.doubts import Finding, check_examples, doubts
-from posespace.formats.placing import Placing, by_positions, in_order, is_reordered
+from posespace.formats.placed_shapes import PlacedShapes
+from posespace.formats.placing import Placing
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.shape_files import Shape, shapes_in
 from posespace.motion import Motion
@@ -71,15 +72,9 @@ def pose_of(
 
 def read_sculpt(rig: Rig, shape: Shape, name: str, pose: Pose, placing: Placing) -> SculptFile:
     """Return the sculpt that a file holds at a pose; raise where it is a shape of another mesh."""
-    mesh = shape.read()
-    mesh = mesh.with_points(placing.placed(name, mesh.points))
-    reordered = []
+    motion = Motion.from_poses([pose], [name])
+    placed = PlacedShapes(rig, motion, placing)
+    points = placed.points(0, shape)
     with files.naming(shape.source):
-        if placing.match == "positions":
-            points = by_positions(shape.source, mesh, rig, rig.skin(pose))
-        else:
-            points = in_order(shape.source, mesh, rig)
-            reordered = [name] if is_reordered(mesh, rig.mesh) else []
-        motion = Motion.from_poses([pose], [name])
-        findings = check_examples(Examples.from_shapes(rig, motion, [points]), reordered)
-    return SculptFile(pose, points, findings[0], doubts(findings))
+        findings = check_examples(Examples.from_shapes(rig, motion, [points]), placed.reordered)
+    return SculptFile(pose, points, findings[0], doubts(findings, rig.mesh.diagonal * rig.mesh.unit))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import glob
 import re
-import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from posespace.budget import SHAPES
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, load, posed_meshes
 from posespace.formats.pose_choice import PoseChoice
+from posespace.formats.shape_arrays import ENDINGS, array_shapes
 from posespace.formats.unread import is_foreign, unread
 from posespace.mesh import Mesh
 from posespace.motion import Motion, matching
@@ -32,35 +29,33 @@ class Shape:
     read: Callable[[], Mesh]
 
 
-_NPY_ERRORS = (
-    *(OSError, EOFError, ValueError, TypeError, OverflowError),
-    # The header of a .npy file is a Python expression, and may be any other text.
-    *(SyntaxError, RecursionError, tokenize.TokenError),
-)
-
 Pairs = list[tuple[int, Shape]]
 """Numbers of poses and their shapes."""
 
 
 def shapes_in(pattern: str) -> list[Shape]:
-    """Return the shapes of a folder of posed meshes, of files that match a pattern, or of a ``.npy`` (P, N, 3)."""
+    """Return the shapes of a folder of posed meshes, or of mesh and NumPy files that match a pattern."""
     given = Path(pattern)
-    if given.suffix == ".npz":
-        raise FileError(given, "is an archive of arrays; save the one array of shapes as .npy")
-    if given.suffix == ".npy":
-        return _array_shapes(given)
+    if given.suffix.lower() in ENDINGS and given.exists():
+        return _once(_array_shapes(given, {}))
     found = posed_meshes.meshes_in(given) if given.is_dir() else map(Path, glob.glob(pattern))
     paths = sorted((path for path in found if path.name != posed_meshes.POSES), key=_natural)
     if not paths:
         raise InputError(f"shapes {pattern!r}: no file matches; quote the pattern so that the shell leaves it alone")
     _require_meshes(pattern, paths)
     names = posed_meshes.poses_of(paths)
-    return _once([Shape(names.get(path, path.stem), path, _mesh_reader(path)) for path in paths])
+    shapes = []
+    for path in paths:
+        if path.suffix.lower() in ENDINGS:
+            shapes += _array_shapes(path, names)
+        else:
+            shapes.append(Shape(names.get(path, path.stem), path, _mesh_reader(path)))
+    return _once(shapes)
 
 
 def _require_meshes(pattern: str, paths: list[Path]) -> None:
     """Raise if a pattern matches what is no mesh, by its ending, such as the materials beside an OBJ."""
-    others = [path for path in paths if path.suffix.lower() not in posed_meshes.MESHES]
+    others = [path for path in paths if path.suffix.lower() not in (*posed_meshes.MESHES, *ENDINGS)]
     if others and is_foreign(others[0]):
         raise unread(others[0], posed_meshes.MESHES)
     if others:
@@ -138,31 +133,18 @@ def _once(shapes: list[Shape]) -> list[Shape]:
     return shapes
 
 
-def _array_shapes(path: Path) -> list[Shape]:
-    stack = _mapped_stack(path)
-    if stack.ndim != 3 or stack.shape[2] != 3 or stack.dtype.kind != "f":
-        raise FileError(path, f"expected floats of shape (poses, vertices, 3), got {stack.dtype} {stack.shape}")
-    if not stack.size:
-        raise FileError(path, "holds no shapes")
-    if len(stack) > SHAPES.any_file:
-        raise FileError(path, f"holds {len(stack)} shapes; at most {SHAPES.any_file} are read from one file")
-    return [Shape(f"{path.name}[{k}]", path, _row_reader(path, stack, k)) for k in range(len(stack))]
+def _array_shapes(path: Path, names: Mapping[Path, str]) -> list[Shape]:
+    """The shapes of a NumPy file; one alone has the pose of the file's name, where `names` has one."""
+    found = array_shapes(path)
+    if len(found) == 1 and path in names:
+        found = [(names[path], found[0][1])]
+    return [Shape(name, path, _points_reader(path, read)) for name, read in found]
 
 
-def _mapped_stack(path: Path) -> NDArray[Any]:
-    """Map the array of a .npy file, as large as it says or not at all."""
-    files.size_of(path)
-    try:
-        stack: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except _NPY_ERRORS as error:
-        raise FileError(path, "cannot be read as a NumPy array (.npy, without pickled objects)") from error
-    return stack
-
-
-def _row_reader(path: Path, stack: Floats, index: int) -> Callable[[], Mesh]:
+def _points_reader(path: Path, points: Callable[[], Floats]) -> Callable[[], Mesh]:
     def read() -> Mesh:
         with files.naming(path):
-            return Mesh(np.asarray(stack[index]), np.zeros((0, 3), np.int32))
+            return Mesh(points(), np.zeros((0, 3), np.int32))
 
     return read
 

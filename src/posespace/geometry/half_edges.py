@@ -26,6 +26,12 @@ _SEEDS = 6
 _TRIES = 24
 """Half-edges of the other surface that each of them is tried with, nearest first."""
 
+_ROUNDS = 24
+"""How many steps around a half-edge its surroundings reach."""
+
+_BESIDE = 4
+"""Matched vertices that say where a vertex beside them is expected."""
+
 _ALIKE = 1.5
 """Two ways to match a part whose distances differ by less than this factor cannot be told apart."""
 
@@ -93,47 +99,44 @@ def match_by_faces(ours: HalfEdges, points: Floats, theirs: HalfEdges, others: F
     """
     if len(points) != len(others) or len(ours.start) != len(theirs.start) or not len(ours.start):
         return None
-    if not np.array_equal(_sorted_rows(ours.kind), _sorted_rows(theirs.kind)):
+    search = _Search(ours, np.asarray(points, np.float64), theirs, np.asarray(others, np.float64))
+    if not search.is_alike:
         return None
     parts = np.split(np.argsort(ours.parts, kind="stable"), np.cumsum(np.bincount(ours.parts))[:-1])
-    if len(parts) > _MOST_PARTS:
-        return None
-    search = _Search(ours, np.asarray(points, np.float64), theirs, np.asarray(others, np.float64))
-    image = np.full(len(ours.start), -1)
-    for rows in parts:
-        found = search.part(rows)
-        if found is None:
-            return None
-        image[rows] = found
-    return search.vertices(image)
+    image = None if len(parts) > _MOST_PARTS else search.images(parts)
+    return None if image is None else search.vertices(image)
 
 
 class _Search:
-    """Finds the image of one connected part at a time."""
+    """Finds the images of connected parts: certain ones first, then those beside them."""
 
     def __init__(self, ours: HalfEdges, points: Floats, theirs: HalfEdges, others: Floats) -> None:
         self.ours, self.points, self.theirs, self.others = ours, points, theirs, others
-        # Six numbers place a half-edge: where it begins and where it ends.
-        self.places = np.concatenate([points[ours.start], points[ours.end]], axis=1)
-        self.tree = KDTree(np.concatenate([others[theirs.start], others[theirs.end]], axis=1))
-        self.nearest, self.gaps = _two_nearest(points, others)
+        self._expected = points
+        self._colour, colours = _colours(ours), _colours(theirs)
+        self._order = np.argsort(colours, kind="stable")
+        self._sorted = colours[self._order]
+        self.is_alike = np.array_equal(np.sort(self._colour), self._sorted)
         self._image, self._back = np.full(len(ours.start), -1), np.full(len(theirs.start), -1)
+        self._taken = np.zeros(int(theirs.parts.max(initial=-1)) + 1, dtype=bool)
 
-    def part(self, rows: Indices) -> Indices | None:
-        """Return the image of the half-edges `rows` of a part, or None."""
-        doubt = np.maximum(self.gaps[self.ours.start[rows]], self.gaps[self.ours.end[rows]])
-        seeds = rows[np.argsort(doubt, kind="stable")[:_SEEDS]]
-        ways: list[Indices] = []
-        for seed in seeds:
-            for found in self._from(int(seed), rows):
-                if not any(np.array_equal(found, way) for way in ways):
-                    ways.append(found)
-        if not ways:
-            return None
-        gap = [np.linalg.norm(self.others[self.theirs.start[way]] - self.points[self.ours.start[rows]]) for way in ways]
-        best = int(np.argmin(gap))
-        rivals = [value for k, value in enumerate(gap) if k != best]
-        return None if rivals and min(rivals) < _ALIKE * gap[best] else ways[best]
+    def images(self, parts: list[Indices]) -> Indices | None:
+        """Return the image (H,) of every half-edge, or None; `parts` has the half-edges of each part."""
+        image, left, certain = np.full(len(self.ours.start), -1), parts, True
+        while left:
+            waiting = []
+            for rows in left:
+                way = self._part(rows, certain)
+                if way is None:
+                    waiting.append(rows)
+                else:
+                    image[rows] = way
+                    self._taken[self.theirs.parts[way[0]]] = True
+            if len(waiting) == len(left) and not certain:
+                return None
+            left, certain = waiting, False
+            self._expect(image)
+        return image
 
     def vertices(self, image: Indices) -> Indices | None:
         """Return the vertices (V,) that the images (H,) of all half-edges begin at, or None where they disagree."""
@@ -142,21 +145,84 @@ class _Search:
         if (found[self.ours.start] != self.theirs.start[image]).any():
             return None
         loose = np.flatnonzero(found < 0)
-        # A vertex without a face has only its place to go by.
-        if (self.gaps[loose] > _CERTAIN).any():
-            return None
-        found[loose] = self.nearest[loose]
+        if len(loose):
+            # A vertex without a face has only its place to go by.
+            nearest, gaps = _two_nearest(self.points[loose], self.others)
+            if (gaps > _CERTAIN).any():
+                return None
+            found[loose] = nearest
         return found if len(np.unique(found)) == len(found) else None
 
-    def _from(self, seed: int, rows: Indices) -> Iterator[Indices]:
+    def _part(self, rows: Indices, certain: bool) -> Indices | None:
+        """Return the image of the half-edges `rows` of a part, or None; where `certain`, only if there is but one."""
+        ways = self._ways(rows)
+        if len(ways) < 2:
+            return ways[0] if ways else None
+        expected = self._expected[self.ours.start[rows]]
+        moved = [self.others[self.theirs.start[way]] - expected for way in ways]
+        gap = np.array([np.linalg.norm(each) for each in moved])
+        best = int(np.argmin(gap))
+        target = self.theirs.parts[ways[best][0]]
+        # A part that is moved as a whole is still itself: between ways onto one part, its motion does not count.
+        own = np.array([self.theirs.parts[way[0]] == target for way in ways])
+        centred = np.array([np.linalg.norm(each - each.mean(axis=0)) for each in moved])
+        best = int(np.argmin(np.where(own, centred, np.inf)))
+        rivals = np.where(own, centred >= _ALIKE * centred[best], gap >= _ALIKE * gap[own].min())
+        rivals[best] = True
+        return ways[best] if rivals.all() and not certain else None
+
+    def _ways(self, rows: Indices) -> list[Indices]:
+        """Return each image of a part's half-edges with which the walk comes through."""
+        low, high = (np.searchsorted(self._sorted, self._colour[rows], side=side) for side in ("left", "right"))
+        ways: list[Indices] = []
+        for seed in np.argsort(high - low, kind="stable")[:_SEEDS]:
+            for found in self._from(int(rows[seed]), self._order[low[seed] : high[seed]], rows):
+                if not any(np.array_equal(found, way) for way in ways):
+                    ways.append(found)
+        return ways
+
+    def _from(self, seed: int, alike: Indices, rows: Indices) -> Iterator[Indices]:
         """Yield each image of a part's half-edges with which the walk comes through, those near the seed first."""
-        near = np.atleast_1d(self.tree.query(self.places[seed], k=min(4 * _TRIES, len(self.places)))[1])
-        alike = near[(self.theirs.kind[near] == self.ours.kind[seed]).all(axis=1)][:_TRIES]
+        alike = alike[~self._taken[self.theirs.parts[alike]]]
+        if len(alike) > _TRIES:
+            ends = ((self.ours.start, self.theirs.start), (self.ours.end, self.theirs.end))
+            gaps = sum(
+                ((self.others[there[alike]] - self._expected[here[seed]]) ** 2).sum(axis=1) for here, there in ends
+            )
+            alike = alike[np.argsort(gaps, kind="stable")[:_TRIES]]
         for other in alike:
             if _walk(self.ours, self.theirs, seed, int(other), len(rows), self._image, self._back):
                 found = self._image[rows]
                 self._image[rows], self._back[found] = -1, -1
                 yield found
+
+    def _expect(self, image: Indices) -> None:
+        """Move where vertices are expected as the matched ones near them were moved: small parts follow the body."""
+        known = np.flatnonzero(image >= 0)
+        if not len(known):
+            return
+        vertices, first = np.unique(self.ours.start[known], return_index=True)
+        moved = self.others[self.theirs.start[image[known[first]]]] - self.points[vertices]
+        _, near = KDTree(self.points[vertices]).query(self.points, k=min(_BESIDE, len(vertices)))
+        self._expected = self.points + moved[np.reshape(near, (len(self.points), -1))].mean(axis=1)
+
+
+def _colours(edges: HalfEdges) -> NDArray[np.uint64]:
+    """Return a number (H,) per half-edge that is equal for two whose surroundings have the same faces.
+
+    Each round mixes in the numbers of the next half-edge and of the twin: few half-edges of a character have the number
+    of another, so that faces alone say which is which, however far a sculpt has moved them.
+    """
+    odd = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
+    colour: NDArray[np.uint64] = (edges.kind.astype(np.uint64) * odd).sum(axis=1, dtype=np.uint64)
+    for _ in range(_ROUNDS):
+        # The last one stands for the twin at a border, whose number is -1.
+        border = np.append(colour, np.uint64(1))
+        colour = (
+            (colour ^ (colour >> np.uint64(29))) * odd[0] + colour[edges.after] * odd[1] + border[edges.twin] * odd[2]
+        )
+        colour ^= colour >> np.uint64(32)
+    return colour
 
 
 @njit()
@@ -200,7 +266,3 @@ def _two_nearest(points: Floats, others: Floats) -> tuple[Indices, Floats]:
         return np.zeros(len(points), np.int64), np.zeros(len(points))
     distance, nearest = map(np.asarray, KDTree(others).query(points, k=2))
     return nearest[:, 0], distance[:, 0] / np.maximum(distance[:, 1], 1e-300)
-
-
-def _sorted_rows(rows: Indices) -> Indices:
-    return rows[np.lexsort(rows.T)]

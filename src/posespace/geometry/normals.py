@@ -65,6 +65,4 @@ def sides_apart(points: Floats, triangles: NDArray[np.integer[Any]], weld: Weld)
     other = cancelled[weld.groups] & (facing < 0)
     if not other.any():
         return weld
-    _, first, groups = np.unique(2 * weld.groups.astype(np.int64) + other, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return Weld(np.argsort(order)[groups].astype(np.int32), first[order].astype(np.int32))
+    return Weld.of(2 * weld.groups.astype(np.int64) + other)

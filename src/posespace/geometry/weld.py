@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
 
+_ROUNDS = 16
+"""How many kinds of values the vertices of one group may have; further ones stay alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class Weld:
@@ -22,6 +25,35 @@ class Weld:
 
     groups: Ints
     first: Ints
+
+    @classmethod
+    def of(cls, labels: NDArray[np.integer]) -> Weld:
+        """Group the vertices that have the same label, `labels` (N,)."""
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return cls(np.argsort(order)[inverse.ravel()].astype(np.int32), first[order].astype(np.int32))
+
+    def split_unlike(self, values: Floats, tolerance: float) -> Weld:
+        """Return the groups, each split where its vertices differ in `values` (N, K) by more than a tolerance."""
+        leader = self.first[self.groups].astype(np.int64)
+        for _ in range(_ROUNDS):
+            unlike = np.flatnonzero((np.abs(values - values[leader]) > tolerance).any(axis=1))
+            if not len(unlike):
+                return Weld.of(leader)
+            _, first, inverse = np.unique(leader[unlike], return_index=True, return_inverse=True)
+            leader[unlike] = unlike[first][inverse]
+        unlike = np.flatnonzero((np.abs(values - values[leader]) > tolerance).any(axis=1))
+        leader[unlike] = unlike
+        return Weld.of(leader)
+
+    def without_collapse(self, triangles: Ints) -> Weld:
+        """Return the groups without those that hold two corners of one triangle: such vertices stay alone."""
+        corners = self.groups[triangles]
+        collapsed = corners[corners == np.roll(corners, 1, axis=1)]
+        if not len(collapsed):
+            return self
+        alone = np.isin(self.groups, collapsed)
+        return Weld.of(np.where(alone, np.arange(len(self.groups)), self.first[self.groups]))
 
     def gather(self, values: NDArray[np.floating]) -> Floats:
         """Return (G, ...) means over each group of per-vertex `values` (N, ...)."""
@@ -42,8 +74,5 @@ def weld_points(points: Floats) -> Weld:
     if not len(points):
         return Weld(np.zeros(0, np.int32), np.zeros(0, np.int32))
     # Adding zero turns -0.0 into 0.0, so that the two compare as equal bytes too.
-    _, first, inverse = np.unique(points + 0.0, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return Weld(rank[inverse.ravel()], first[order].astype(np.int32))
+    _, inverse = np.unique(points + 0.0, axis=0, return_inverse=True)
+    return Weld.of(inverse.ravel())

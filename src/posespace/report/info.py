@@ -172,6 +172,7 @@ def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
         "keys": clip.keys,
         "seconds": clip.seconds,
         "frames per second": clip.rate,
+        **({"pose markers": [marker.name for marker in clip.markers]} if clip.markers else {}),
         "joints": motion.rotations.shape[1],
         "joints that turn": int(turns.sum()),
         "controls": list(motion.control_names),

@@ -17,6 +17,7 @@ from posespace.formats.frames import Clip, Frames, Wanted, frames_of
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import Morphs
 from posespace.formats.gltf.nodes import Nodes
+from posespace.formats.gltf.pose_markers import read_markers
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -152,7 +153,12 @@ def read_motions(
         keys = np.unique(np.concatenate(list(clocks_used.values())))
         size = 7 * len(actor.skeleton) + len(actor.morphs.defaults) + sum(channel.width for channel in channels)
         # A rate may be too high for clips that are not wanted: only what is wanted is refused for it.
-        frames = frames_of(keys, wanted.rate if is_wanted else None, size, f"animation {name!r}", spare)
+        markers = read_markers(document, animation)
+        rate = wanted.rate if is_wanted else None
+        if rate == "markers" and not wanted.names and not markers and len(keys) > 1:
+            # Of all clips together those count that name poses.
+            is_wanted, rate = False, None
+        frames = frames_of(keys, rate, size, f"animation {name!r}", spare, markers)
         clips[name] = frames.clip(name)
         if is_wanted:
             document.budget.hold(frames.count * size, f"animation {name!r}")
@@ -226,4 +232,5 @@ def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], ac
         document.note(f"animation {name!r} changes the scale of {len(scaled)} joints: the scale is left out")
     if note := frames.note():
         document.note(note)
-    return Motion(turn, shift, times, controls=weights, control_names=tuple(controls))
+    names = tuple(unique(frames.names(name), "pose"))
+    return Motion(turn, shift, times, names, weights, tuple(controls))
