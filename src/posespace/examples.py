@@ -94,13 +94,13 @@ class Examples:
         return cls(store.rig, store.motion[finished], shapes, heights, store.levels or 0)
 
     def save(self, path: str | Path) -> None:
-        """Write all examples to a new store."""
+        """Write all examples to a new store; it appears whole or not at all."""
         from posespace.formats.example_store import ExampleStore
 
         levels = None if self.heights is None else self.levels
-        store = ExampleStore.create(path, self.rig, self.motion, levels=levels)
-        for index in range(len(self)):
-            store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
+        with ExampleStore.whole(path, self.rig, self.motion, levels) as store:
+            for index in range(len(self)):
+                store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 
     def __len__(self) -> int:
         return len(self.motion)

@@ -10,7 +10,8 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -77,35 +78,20 @@ class ExampleStore:
             return cls.open(target)._same(rig, motion, made or {}, levels)
         if target.exists():
             raise FileError(target, "exists already; remove it, or choose another output")
-        if motion.rotations.shape[1] != len(rig.skeleton):
-            have = motion.rotations.shape[1]
-            raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
-        writer = records.Writer()
-        about = {
-            "kind": "examples",
-            "version": VERSION,
-            "rig": records.write_rig(rig, writer, "rig"),
-            "motion": records.write_motion(motion, writer, "motion"),
-            **({"made": dict(made)} if made else {}),
-            **({"levels": levels} if levels is not None else {}),
-        }
-        count, points = len(motion), len(rig.mesh.points)
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        try:
-            empty: dict[str, ArrayForm] = {
-                "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
-                "marks": ((count,), (1,), np.dtype("<u8")),
-            }
-            if levels is not None:
-                fine = fine_vertex_count(rig.mesh.triangles, points, levels)
-                empty["heights"] = ((count, fine), (1, fine), np.dtype("<f4"))
-            write_store(temporary, {"posespace": about}, writer.arrays, empty)
-            os.rename(temporary, target)
-        except OSError as error:
-            raise FileError(target, f"cannot be written ({error.strerror or error})") from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        with files.atomic_folder(target) as temporary:
+            _write_empty(temporary, rig, motion, made or {}, levels)
         return cls(target, rig, motion, made or {}, levels)
+
+    @classmethod
+    @contextmanager
+    def whole(cls, path: str | Path, rig: Rig, motion: Motion, levels: int | None = None) -> Iterator[ExampleStore]:
+        """Yield an empty store that the block writes all shapes to: it appears when all are there, or not at all."""
+        target = Path(path)
+        if target.exists():
+            raise FileError(target, "exists already; remove it, or choose another output")
+        with files.atomic_folder(target) as temporary:
+            _write_empty(temporary, rig, motion, {}, levels)
+            yield cls(temporary, rig, motion, {}, levels)
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -298,3 +284,28 @@ class ExampleStore:
             raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
         with files.atomic_write(path) as temporary:
             temporary.write_bytes(content)
+
+
+def _write_empty(folder: Path, rig: Rig, motion: Motion, made: Mapping[str, Any], levels: int | None) -> None:
+    """Write a store without shapes to an empty folder."""
+    if motion.rotations.shape[1] != len(rig.skeleton):
+        have = motion.rotations.shape[1]
+        raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
+    writer = records.Writer()
+    about = {
+        "kind": "examples",
+        "version": VERSION,
+        "rig": records.write_rig(rig, writer, "rig"),
+        "motion": records.write_motion(motion, writer, "motion"),
+        **({"made": dict(made)} if made else {}),
+        **({"levels": levels} if levels is not None else {}),
+    }
+    count, points = len(motion), len(rig.mesh.points)
+    empty: dict[str, ArrayForm] = {
+        "shapes": ((count, points, 3), (1, points, 3), np.dtype("<f4")),
+        "marks": ((count,), (1,), np.dtype("<u8")),
+    }
+    if levels is not None:
+        fine = fine_vertex_count(rig.mesh.triangles, points, levels)
+        empty["heights"] = ((count, fine), (1, fine), np.dtype("<f4"))
+    write_store(folder, {"posespace": about}, writer.arrays, empty)

@@ -35,7 +35,7 @@ def transfer_files(
     out: Path,
     note: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Put the shapes of a source onto a target, write the store, and return figures about it.
+    """Put the shapes of a source onto a target, write the store whole or not at all, and return figures about it.
 
     Parameters
     ----------
@@ -47,14 +47,16 @@ def transfer_files(
     out : the store to write
     note : called with what a user should know
     """
+    if out.exists():
+        raise FileError(out, "exists already; remove it, or choose another output")
     examples = _examples(source, posed)
     rig = load.rig_or_mesh(load.read(target, load.NO_MOTIONS))
     follows, turn = _followed(source, examples.rig.mesh, target, rig.mesh, landmarks)
     with status("factoring"):
         moved = Transfer(examples.rig.mesh, rig.mesh, follows, turn)
-    store = ExampleStore.create(out, rig, _motion(examples, rig, note))
-    for index in track(range(len(examples)), "transferring"):
-        store.write(index, moved(examples.shapes[index]))
+    with ExampleStore.whole(out, rig, _motion(examples, rig, note)) as store:
+        for index in track(range(len(examples)), "transferring"):
+            store.write(index, moved(examples.shapes[index]))
     return {
         "file": str(out),
         "shapes": len(examples),
