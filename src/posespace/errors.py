@@ -62,6 +62,18 @@ def one_line(text: str) -> str:
     )
 
 
+_SHOWN = 200
+"""Letters of a name that a message shows whole."""
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes for a message: whole, or where it is very long its ends, by which names differ."""
+    if len(name) <= _SHOWN:
+        return repr(name)
+    half = _SHOWN // 2
+    return f"{name[:half]!r}...{name[-half:]!r} ({len(name)} letters)"
+
+
 _LIKELY = 24
 """Names whose edits are counted, those with the most letters in common."""
 
@@ -88,7 +100,7 @@ def closest_name(name: str, known: Sequence[str]) -> str:
 
     # A file may have thousands of names, and counting letters is quick.
     likely = heapq.nsmallest(_LIKELY, known, key=lambda entry: apart(entry, _letters_apart))
-    return repr(min(likely, key=lambda entry: apart(entry, _edits)))
+    return quoted(min(likely, key=lambda entry: apart(entry, _edits)))
 
 
 def _forms(name: str, shared: int) -> list[str]:

@@ -155,5 +155,8 @@ def machine_options(function: Function) -> Function:
 partial_option = click.option(
     "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
 )
+force_option = click.option(
+    "--force", is_flag=True, help="Use landmarks that seem to be wrong: swapped, misplaced, mirrored, in another order."
+)
 resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

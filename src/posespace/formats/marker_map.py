@@ -13,7 +13,7 @@ from posespace.markers.driving import MarkerDrive
 
 VERSION = 1
 _MOST_BYTES = 10_000_000
-_FLAGS = ("nearest", "offsets", "keep_whole")
+_FLAGS = ("nearest", "offsets", "keep_whole", "force")
 
 
 def read(path: str | Path) -> MarkerDrive:
