@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, closest_name, quoted
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
@@ -155,7 +155,7 @@ class Motion:
         """Return the number of the pose called `name`."""
         if name not in self.names:
             close = closest_name(name, self.names)
-            raise InputError(f"pose {name[:80]!r}: not in the motion{close and f'; the closest is {close}'}")
+            raise InputError(f"pose {quoted(name)}: not in the motion{close and f'; the closest is {close}'}")
         return self.names.index(name)
 
     def named(self, *patterns: str) -> Motion:
@@ -176,7 +176,7 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
         if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
     ]
     if names and not chosen:
-        some = ", ".join(repr(name[:80]) for name in names[:3])
+        some = ", ".join(quoted(name) for name in names[:3])
         raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ...")
     return chosen
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from posespace import check, rotations
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, closest_name, quoted
 
 if TYPE_CHECKING:
     from posespace.parts import Parts
@@ -120,7 +120,7 @@ class Skeleton:
         found = self._numbers.get(name)
         if found is None:
             close = closest_name(name, self.names)
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton; the closest is {close}")
+            raise InputError(f"joint {quoted(name)}: not in the skeleton; the closest is {close}")
         return found
 
     @cached_property

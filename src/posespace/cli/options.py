@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
@@ -47,6 +48,22 @@ class Command(click.Command):
             raise InputError(
                 f"option {error.option_name}: {ctx.command_path} has none of that name; the closest is {close}"
             ) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the library says of a parameter names the option, or the file, that was given."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            error.args = (self._as_typed(ctx, str(error)),)
+            raise
+
+    def _as_typed(self, ctx: click.Context, message: str) -> str:
+        """Return a message with parameters, at its start or between backquotes, as they are typed."""
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option):
+                typed = max(param.opts, key=len)
+                message = re.sub(rf"^{param.name}(?=: )", typed, message).replace(f"`{param.name}`", typed)
+        return message
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from posespace import rotations
 from posespace.check import Floats
-from posespace.errors import FileError
+from posespace.errors import FileError, quoted
 from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
@@ -111,7 +111,7 @@ class _Hierarchy:
             raise FileError(self.path, "has no joints")
         for joint in self.joints:
             if not joint.offset:
-                raise FileError(self.path, f"joint {joint.name[:60]!r} has no OFFSET")
+                raise FileError(self.path, f"joint {quoted(joint.name)} has no OFFSET")
         return self.joints
 
     def _statement(self, line: str) -> None:
@@ -138,7 +138,7 @@ class _Hierarchy:
     def _open(self, name: str) -> None:
         parent = self.stack[-1] if self.stack else -1
         if self.opening is not None or (self.stack and parent == _END_SITE):
-            raise FileError(self.path, f"joint {name[:60]!r} is where no joint can be")
+            raise FileError(self.path, f"joint {quoted(name)} is where no joint can be")
         if len(self.joints) == _MOST_JOINTS:
             raise FileError(self.path, f"has more than {_MOST_JOINTS} joints")
         self.opening = len(self.joints)
@@ -160,10 +160,10 @@ class _Hierarchy:
         for channel in channels:
             if channel not in _CHANNELS:
                 known = "Xposition, ..., Zrotation"
-                raise FileError(self.path, f"joint {joint.name[:60]!r}: expected {known}, got {channel[:60]!r}")
+                raise FileError(self.path, f"joint {quoted(joint.name)}: expected {known}, got {quoted(channel)}")
         if count != str(len(channels)) or len(set(channels)) != len(channels):
             raise FileError(
-                self.path, f"joint {joint.name[:60]!r}: its CHANNELS differ from their count {count[:20]!r}"
+                self.path, f"joint {quoted(joint.name)}: its CHANNELS differ from their count {count[:20]!r}"
             )
         joint.channels = tuple(channels)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, closest_name, quoted
 from posespace.formats.contents import Contents
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
@@ -187,7 +187,7 @@ def _require_markers(file: Path, name: str | None, markers: MarkerDrive | str | 
     """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
     captured = file.suffix.lower() in MARKER_FILES
     if captured and name is not None:
-        raise FileError(file, f"holds one take of markers and no clip {name[:80]!r}")
+        raise FileError(file, f"holds one take of markers and no clip {quoted(name)}")
     if markers is not None and not captured:
         raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; leave out which moves what")
 
@@ -269,5 +269,5 @@ def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
         return next(iter(found.values()))
     if name not in found:
         close = closest_name(name, list(found))
-        raise FileError(path, f"holds no {what} {name[:80]!r}; the closest of its {len(found)} is {close}")
+        raise FileError(path, f"holds no {what} {quoted(name)}; the closest of its {len(found)} is {close}")
     return found[name]

@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import FileError, InputError, closest_name
+from posespace.errors import FileError, InputError, closest_name, quoted
 from posespace.formats import files
 from posespace.formats.checked_json import Fields
 from posespace.markers.driving import MarkerDrive
@@ -35,7 +35,7 @@ def read(path: str | Path) -> MarkerDrive:
                 continue
             if key not in known:
                 raise InputError(
-                    f"{key[:60]!r}: expected one of {', '.join(known)}; the closest is {closest_name(key, known)}"
+                    f"{quoted(key)}: expected one of {', '.join(known)}; the closest is {closest_name(key, known)}"
                 )
             settings[key] = _value(given, key)
         return MarkerDrive(**settings)

@@ -15,7 +15,7 @@ import numpy as np
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
 from posespace.formats.pose_file import FREEDOMS, FilePose, PoseFile
@@ -82,11 +82,11 @@ def _own(content: Fields) -> dict[str, FilePose]:
         raise InputError(f"has version {shown(version)} of the form; expected {VERSION}")
     poses, found = content.part("poses"), {}
     for name in poses:
-        where = f"pose {name[:60]!r}"
+        where = f"pose {quoted(name)}"
         pose = poses.part(name, where=where)
         for key in pose:
             if key not in _PARTS:
-                raise InputError(f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
+                raise InputError(f"{where}: unknown key {quoted(key)}; expected {', '.join(_PARTS)}")
         turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
         listed = {joint: None for joint in turn if not isinstance(turn.values[joint], dict)}
         described = {joint: _turn(turn, joint) for joint in turn if joint not in listed}
@@ -104,7 +104,7 @@ def _own(content: Fields) -> dict[str, FilePose]:
 def _foreign(content: dict[str, Any], stem: str) -> dict[str, FilePose]:
     """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
     found = [
-        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry))
+        (names, _foreign_pose(f"pose {quoted('/'.join(names) or stem)}", entry))
         for names, entry in _poses_within(content)
     ]
     last = [names[-1] if names else stem for names, _ in found]
@@ -118,7 +118,7 @@ def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
     fields, pose = Fields(found, where), FilePose()
     for joint, numbers in found.items():
         if numbers is None:
-            raise InputError(f"{where}: joint {joint[:60]!r}: expected 4 or 16 numbers")
+            raise InputError(f"{where}: joint {quoted(joint)}: expected 4 or 16 numbers")
         if len(numbers) == 16:
             pose.matrices[joint] = _matrix(fields, joint)
         else:
@@ -131,13 +131,13 @@ def _foreign_pose(where: str, entry: dict[str, Any]) -> FilePose:
 def _quaternion(fields: Fields, joint: str) -> Floats:
     numbers = fields.numbers(joint, 4)
     if not any(numbers):
-        raise InputError(f"{fields.where}: joint {joint[:60]!r}: expected a quaternion of nonzero length")
+        raise InputError(f"{fields.where}: joint {quoted(joint)}: expected a quaternion of nonzero length")
     return np.array(numbers)
 
 
 def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
     """Return "bend" and a rotation vector, or "angles" and three angles, both (3,) in radians."""
-    what = f"{fields.where}: joint {joint[:60]!r}"
+    what = f"{fields.where}: joint {quoted(joint)}"
     given = fields.part(joint, where=what)
     keys = set(given)
     if keys == set(_BEND):
@@ -155,7 +155,7 @@ def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
 
 
 def _matrix(fields: Fields, joint: str) -> Floats:
-    what = f"{fields.where}: joint {joint[:60]!r}"
+    what = f"{fields.where}: joint {quoted(joint)}"
     matrix = check.affine(what, np.array(fields.numbers(joint, 16)).reshape(4, 4).T, (4, 4), tolerance=1e-6)
     scale = float(np.abs(matrix[:3, :3]).max())
     if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:

@@ -74,7 +74,7 @@ class Pairing:
             return ""
         if self.level() > UNRELATED:
             turned = Pairing(self._one, self._other[::-1], self._lengths)
-            if turned.level() < 0.5 * self.level():
+            if turned.level() < UNRELATED:
                 return f"the {what}s of one are in the reverse order of the other's"
             return f"most {what}s are elsewhere on the other; check that their names are the same on both"
         if self.handedness() < MIRRORED:

@@ -109,7 +109,7 @@ class MarkerDrive:
             some, have = (", ".join(map(repr, names[:4])) for names in (markers.names, skeleton.names))
             raise InputError(
                 f"markers: none of {some}, ... is called as a {kind} ({have}, ...); "
-                f"say which marker moves which {kind} in a file, given by --markers FILE"
+                f"say which marker moves which {kind} in a file, given as `markers`"
             )
         for marker, point in pairs.items():
             markers.index(marker)
@@ -122,7 +122,7 @@ class MarkerDrive:
         below = [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent >= 0]
         idle = [name for name in below if name not in pairs.values()]
         if idle:
-            remedy = "name one in the file given by --markers FILE, or fit a skin whose points all have a marker"
+            remedy = "name one in the file given as `markers`, or fit a skin whose points all have a marker"
             raise InputError(f"{kind} {idle[0]!r}: no marker moves it; {remedy}")
         return pairs
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, closest_name, quoted
 
 FASTEST = 10_000.0
 """Frames per second that a take may have, and be brought to."""
@@ -87,7 +87,7 @@ class Markers:
         """Return the number of the marker called `name`."""
         if name not in self.names:
             close = closest_name(name, self.names)
-            raise InputError(f"marker {name[:80]!r}: not in the take{close and f'; the closest is {close}'}")
+            raise InputError(f"marker {quoted(name)}: not in the take{close and f'; the closest is {close}'}")
         return self.names.index(name)
 
     def chosen(self, names: Sequence[str]) -> Markers:

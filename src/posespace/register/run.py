@@ -85,7 +85,7 @@ def register_files(
     store, with its reason there; with `resume`, those that are not finished are done again.
     """
     if out.exists() and not resume:
-        raise FileError(out, "exists already; remove it, or continue it with --resume")
+        raise FileError(out, "exists already; remove it, or continue it with `resume`")
     names = _names(scans)
     marks = read_landmarks(landmarks)
     _require_files(scans, names, marks, out)

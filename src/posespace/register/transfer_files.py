@@ -96,7 +96,7 @@ def _followed(
 ) -> tuple[Ints, Floats | None]:
     if landmarks is None:
         if len(mesh.triangles) != len(other.triangles) or not np.array_equal(mesh.triangles, other.triangles):
-            raise InputError(f"{target}: its triangles are not those of {source}; give --landmarks of both")
+            raise InputError(f"{target}: its triangles are not those of {source}; give `landmarks` of both")
         return np.arange(len(mesh.triangles), dtype=np.int32), None
     marks = read_landmarks(landmarks)
     with status("registering the source onto the target"), naming(target):

@@ -125,6 +125,9 @@ class ControlPoints:
         rest = mesh.points[points].astype(np.float64)
         shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
         if virtual is None:
+            most = len(mesh.triangles)
+            if self.bones is not None and self.bones > most:
+                raise InputError(f"bones: expected 1 to {most}, as there are triangles, got {self.bones}")
             virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points, rounds=1).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)

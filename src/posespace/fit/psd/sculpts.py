@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.about import about_fit
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, closest_name, quoted
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
 from posespace.fit.psd.layers import Deltas, at_all_samples, cardinal_layer, choose_radius, per_vertex_layer
@@ -281,7 +281,9 @@ class Sculpts:
     def _find(self, name: str) -> Sculpt:
         if name not in self._sculpts:
             close = closest_name(name, self.names)
-            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{close and f'; the closest is {close}'}")
+            raise InputError(
+                f"sculpt {quoted(name)}: there is none of that name{close and f'; the closest is {close}'}"
+            )
         return self._sculpts[name]
 
     def _at(self, pose: Pose) -> str | None:
