@@ -52,7 +52,7 @@ class Pairing:
     """
 
     def __init__(self, one: Floats, other: Floats, lengths: Floats | None = None) -> None:
-        self._lengths = lengths
+        self._lengths, self._unscaled = lengths, other
         self._distances = _distances(one, one)
         apart = self._distances if lengths is None else np.maximum(lengths, self._distances)
         self._apart = np.where(np.eye(len(one), dtype=bool), np.inf, apart)
@@ -73,7 +73,7 @@ class Pairing:
         if self._judged.sum() <= _FEW:
             return ""
         if self.level() > UNRELATED:
-            turned = Pairing(self._one, self._other[::-1], self._lengths)
+            turned = Pairing(self._one, self._unscaled[::-1], self._lengths)
             if turned.level() < UNRELATED:
                 return f"the {what}s of one are in the reverse order of the other's"
             return f"most {what}s are elsewhere on the other; check that their names are the same on both"
