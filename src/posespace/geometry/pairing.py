@@ -77,12 +77,12 @@ class Pairing:
             if turned.level() < UNRELATED:
                 return f"the {what}s of one are in the reverse order of the other's"
             return f"most {what}s are elsewhere on the other; check that their names are the same on both"
-        if self.handedness() < MIRRORED:
-            return f"the {what}s are mirrored: left and right are exchanged, or one of the two is of the other side"
         swap = self.swap()
         if swap is not None:
             first, second = (quoted(names[k]) for k in swap)
             return f"{what}s {first} and {second} seem to be swapped"
+        if self.handedness() < MIRRORED:
+            return f"the {what}s are mirrored: left and right are exchanged, or one of the two is of the other side"
         off = self.misplaced()
         return "" if off is None else f"{what} {quoted(names[off])} seems to be misplaced, far from where it should be"
 
