@@ -72,7 +72,7 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
         ("--markers", "map.json"): "--markers: expected --motion FILE with it",
         ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point "
-        "('root', 'point1', 'point2', 'point3', ...); say which marker moves which control point in a file, given by "
+        "('root', 'point1', 'point2', 'point3', ...); say which marker moves which control point in a file, given as "
         "--markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
