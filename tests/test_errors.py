@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posespace import check
-from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line, suggestion
+from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line, quoted, suggestion
 from posespace.simulate.bodies.capsules import CrowdedError
 
 MIXAMO = [f"mixamorig:{name}" for name in ("Hips", "Spine", "LeftArm", "LeftHand", "LeftHandIndex1", "RightHand")]
@@ -105,3 +105,12 @@ def test_an_error_of_another_process_arrives_as_it_was_raised(error: InputError,
         assert type(other) is type(error)
         assert str(other) == str(error)
         assert vars(other) == vars(error)
+
+
+def test_a_long_name_shows_both_its_ends() -> None:
+    name = "Armature|" + "x" * 100 + "|LeftForeArm"
+    assert quoted(name) == repr(name)
+    long = "first" + "x" * 10_000 + "last"
+    assert quoted(long).startswith("'firstx")
+    assert quoted(long).endswith("xlast' (10009 letters)")
+    assert len(quoted(long)) < 250

@@ -63,6 +63,18 @@ def one_line(text: str) -> str:
     )
 
 
+_SHOWN = 200
+"""Letters of a name that a message shows whole."""
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes for a message: whole, or where it is very long its ends, by which names differ."""
+    if len(name) <= _SHOWN:
+        return repr(name)
+    half = _SHOWN // 2
+    return f"{name[:half]!r}...{name[-half:]!r} ({len(name)} letters)"
+
+
 _LIKELY = 24
 """Names whose edits are counted, those with the most letters in common."""
 
@@ -85,7 +97,7 @@ def closest_name(name: str, known: Sequence[str]) -> str:
     What all known names begin with, and a namespace such as ``mixamorig:``, may be missing from the wrong name: the
     part that differs decides. Upper and lower case are alike.
     """
-    return repr(_closest(name, known)) if known else ""
+    return quoted(_closest(name, known)) if known else ""
 
 
 def _closest(name: str, known: Sequence[str]) -> str:
@@ -113,11 +125,11 @@ def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
         return ""
     close = _closest(name, known)
     if _is_alike(name, close):
-        return f"; the closest is {close!r}"
+        return f"; the closest is {quoted(close)}"
     if listed:
         return ""
     more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
-    return f"; known are {', '.join(repr(entry[:_LONGEST]) for entry in known[:_NAMED])}{more}"
+    return f"; known are {', '.join(map(quoted, known[:_NAMED]))}{more}"
 
 
 def _is_alike(name: str, other: str) -> bool:

@@ -104,13 +104,13 @@ class Examples:
         return cls(store.rig, store.motion[kept], shapes, heights, store.levels or 0, store.radii)
 
     def save(self, path: str | Path) -> None:
-        """Write all examples to a new store."""
+        """Write all examples to a new store; it appears whole or not at all."""
         from posespace.formats.example_store import ExampleStore
 
         levels = None if self.heights is None else self.levels
-        store = ExampleStore.create(path, self.rig, self.motion, levels=levels, radii=self.radii)
-        for index in range(len(self)):
-            store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
+        with ExampleStore.whole(path, self.rig, self.motion, levels, self.radii) as store:
+            for index in range(len(self)):
+                store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 
     def __len__(self) -> int:
         return len(self.motion)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.basis import PackedBasis
 from posespace.check import Floats, Floats32, Ints
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.geometry.subdivision import MOST_LEVELS
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.motion import Motion
@@ -54,7 +54,7 @@ class Driver:
         with np.errstate(over="ignore", invalid="ignore"):
             where = self.space.coordinates(pose, skeleton, parts)
             values: Floats = self.interpolant(where[None])[0] if isinstance(pose, Pose) else self.interpolant(where)
-        check.ordinary(f"coordinates over {', '.join(self.space.names)[:80]!r}", values)
+        check.ordinary(f"coordinates over {quoted(', '.join(self.space.names))}", values)
         return values
 
     def truncated(self, components: int) -> Driver:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError, suggestion
+from posespace.errors import InputError, quoted, suggestion
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
@@ -154,7 +154,7 @@ class Motion:
     def index(self, name: str) -> int:
         """Return the number of the pose called `name`."""
         if name not in self.names:
-            raise InputError(f"pose {name[:80]!r}: not in the motion{suggestion(name, self.names)}")
+            raise InputError(f"pose {quoted(name)}: not in the motion{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def named(self, *patterns: str) -> Motion:
@@ -192,7 +192,7 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
         if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
     ]
     if names and not chosen:
-        some = ", ".join(repr(name[:80]) for name in names[:3])
+        some = ", ".join(quoted(name) for name in names[:3])
         raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ...")
     return chosen
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.geometry.smoothstep import smoothstep
 from posespace.motion import DIALLED, TURNED, Motion
@@ -118,7 +118,7 @@ class OtherSide:
         moved, match = self._displacement(displacement)
         if match.vertices and match.matched < _REFUSED:
             raise InputError(
-                f"mirror {name[:80]!r}: the two sides differ where it moves vertices ({match}); "
+                f"mirror {quoted(name)}: the two sides differ where it moves vertices ({match}); "
                 f"give another normal, or a tolerance above {self.tolerance:g} of the box"
             )
         return Mirrored(mirrored_name(name), image, self.rig.skin(image, moved), match)

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Protocol
 
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.pose import Pose
 
 MOST_STEPS = 50
@@ -77,5 +77,5 @@ def checked_radius(name: str, value: object) -> float:
     """Return the radius of the sculpt `name`; raise unless it is a finite number above 0."""
     radius = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if not 0 < radius < math.inf:
-        raise InputError(f"radius of sculpt {name[:80]!r}: expected a finite number above 0, got {value!r}")
+        raise InputError(f"radius of sculpt {quoted(name)}: expected a finite number above 0, got {value!r}")
     return radius

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check, rotations
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, suggestion
+from posespace.errors import InputError, quoted, suggestion
 
 if TYPE_CHECKING:
     from posespace.parts import Parts
@@ -127,7 +127,7 @@ class Skeleton:
         """Return the number of the joint called `name`."""
         found = self._numbers.get(name)
         if found is None:
-            raise InputError(f"joint {name[:80]!r}: not in the skeleton{suggestion(name, self.names)}")
+            raise InputError(f"joint {quoted(name)}: not in the skeleton{suggestion(name, self.names)}")
         return found
 
     @cached_property
@@ -287,7 +287,7 @@ class Skeleton:
             joint = self.index(name)
             has = [AXES[axis] for axis in np.flatnonzero(self._freedoms[joint])]
             for axis, (low, high) in by_axis.items():
-                where = f"limits of joint {name[:80]!r}"
+                where = f"limits of joint {quoted(name)}"
                 if axis not in has:
                     raise InputError(f"{where}: it has no axis {axis[:20]!r}; it has {', '.join(has) or 'none'}")
                 if not -180 <= low <= 0 <= high <= 180:

@@ -44,7 +44,7 @@ def test_meshes_become_examples_and_a_skinned_animation(shapes: Path) -> None:
 
 def test_an_array_needs_the_mesh_at_rest(shapes: Path) -> None:
     np.save(shapes / "all.npy", np.stack([ARM.shapes[k] for k in range(4)]))
-    assert_one_line(run_forked(["bones", "all.npy", "-o", "a.examples"], shapes), "all.npy", "--rest FILE")
+    assert_one_line(run_forked(["bones", "all.npy", "-o", "a.examples"], shapes), "all.npy", "--rest")
     done = run_forked(["bones", "all.npy", "--rest", "0.obj", "-o", "a.examples", "--json"], shapes)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["bones"] >= 1
@@ -56,13 +56,13 @@ def test_what_cannot_be_done_is_one_line(shapes: Path) -> None:
     done = run_forked(["bones", "b*.obj", "-o", "b.examples"], shapes)
     assert_one_line(done, "b1.obj", "expected 3 vertices", "got 4")
     assert_one_line(run_forked(["bones", "none*.obj", "-o", "b.examples"], shapes), "no file matches")
-    assert_one_line(run_forked(["bones", "0.obj", "-o", "b.examples"], shapes), "0.obj: is one shape", "--rest FILE")
+    assert_one_line(run_forked(["bones", "0.obj", "-o", "b.examples"], shapes), "0.obj: is one shape", "--rest")
     assert_one_line(run_forked(["bones", "0.obj", "1.obj", "-o", "b.examples"], shapes), "put it in quotes")
     assert_one_line(run_forked(["bones", "*.obj", "--count", "9999", "-o", "b.examples"], shapes), "b0.obj")
     (shapes / "5.mtl").write_text("")
     assert_one_line(run_forked(["bones", "[0-9]*", "-o", "b.examples"], shapes), "5.mtl", "no mesh", "such as *.obj")
     words = ["bones", "[0-9]*.obj", "--count", "9999", "-o", "b.examples"]
-    assert_one_line(run_forked(words, shapes), "count: expected 1 to", "got 9999")
+    assert_one_line(run_forked(words, shapes), "posespace: --count: expected 1 to", "got 9999")
     assert not (shapes / "b.examples").exists()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from posespace import datasets
+from posespace import datasets, save_mesh
 from posespace.skin import Skin
 
 COMMAND = [sys.executable, "-c", "from posespace.cli import main; main()"]
@@ -140,3 +140,36 @@ def test_control_c_during_the_first_imports_is_one_line() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "posespace: stopped\n")
+
+
+def ended(words: list[str], signal_name: str, folder: Path) -> int:
+    """Run a command that gets a signal while it writes its third shape; return its exit code."""
+    code = (
+        "import os, signal, sys\nfrom posespace.formats.example_store import ExampleStore\nreal = ExampleStore.write\n"
+        "def hit(self, index, *rest):\n"
+        f"    if index == 2: os.kill(os.getpid(), signal.{signal_name})\n"
+        "    return real(self, index, *rest)\n"
+        "ExampleStore.write = hit\nfrom posespace.cli import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=folder, check=False)
+    assert "Traceback" not in done.stderr
+    return done.returncode
+
+
+@pytest.mark.parametrize("command", ["bones", "transfer"])
+def test_a_command_that_is_ended_leaves_nothing_and_after_a_kill_the_next_removes_what_is_left(
+    tmp_path: Path, command: str
+) -> None:
+    TRAIN.subset(range(6)).save(tmp_path / "in.examples")
+    save_mesh(tmp_path / "arm.obj", TRAIN.rig.mesh)
+    options = {"bones": ["--count", "2"], "transfer": ["--onto", "arm.obj"]}[command]
+    words = [command, "in.examples", *options, "-o", "out.examples"]
+    before = sorted(os.listdir(tmp_path))
+    assert ended(words, "SIGTERM", tmp_path) == 128 + signal.SIGTERM
+    assert sorted(os.listdir(tmp_path)) == before
+    assert ended(words, "SIGKILL", tmp_path) == -signal.SIGKILL
+    (abandoned,) = set(os.listdir(tmp_path)) - set(before)
+    assert abandoned.endswith(".part")
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "out.examples"])

@@ -273,6 +273,24 @@ def test_a_killed_writer_loses_only_the_pose_in_its_hands_and_another_goes_on(da
     assert kept == files_of(tmp_path / "whole.examples")
 
 
+def test_examples_that_cannot_be_saved_leave_nothing(tmp_path: Path) -> None:
+    examples = random_examples(np.random.default_rng(8))
+    shapes = np.array(examples.shapes)
+    shapes[-1] = np.nan
+    with pytest.raises(InputError, match="shape of pose"):
+        replace(examples, shapes=shapes).save(tmp_path / "a.examples")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_another_process_is_writing_is_not_removed(tmp_path: Path) -> None:
+    with files.atomic_folder(tmp_path / "a") as one:
+        with files.atomic_folder(tmp_path / "a") as other:
+            assert one.is_dir()
+        assert not other.exists()
+        (tmp_path / "a").rmdir()
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_a_subset_keeps_its_shapes_lazy(tmp_path: Path) -> None:
     examples = random_examples(np.random.default_rng(8))
     examples.save(tmp_path / "a.examples")

@@ -170,3 +170,21 @@ def test_what_cannot_be_driven_is_said() -> None:
         DRIVE.motion(flat, points)
     with pytest.raises(ps.InputError, match="place_by: expected at least three markers, got 2"):
         ps.MarkerDrive(place_by=("a", "b"))
+
+
+@pytest.mark.parametrize("kind", ["right", "reversed", "swapped", "mirrored"])
+def test_wrong_markers_are_refused_and_named_unless_forced(kind: str) -> None:
+    rest = np.random.default_rng(4).normal(0, 50, (13, 3))
+    names = [f"m{k}" for k in range(len(rest))]
+    world = np.tile(np.eye(4), (len(rest) + 1, 1, 1))
+    world[1:, :3, 3] = rest
+    joints = ps.Skeleton.from_world(["root", *names], [-1, *[0] * len(rest)], world)
+    shape = {"reversed": rest[::-1], "mirrored": rest * [-1, 1, 1]}.get(kind, rest).copy()
+    if kind == "swapped":
+        shape[[2, 7]] = shape[[7, 2]]
+    take = moved(ps.Markers(tuple(names), np.tile(shape, (10, 1, 1)), rate=100.0), 3, 0.001)
+    if kind != "right":
+        said = {"swapped": "'m2' and 'm7' seem to be swapped", "reversed": "reverse order"}.get(kind, kind)
+        with pytest.raises(ps.InputError, match=said):
+            ps.MarkerDrive().motion(take, joints)
+    assert len(ps.MarkerDrive(force=kind != "right").motion(take, joints).motion) == 10

@@ -157,3 +157,34 @@ def test_fewer_triangles_keep_the_shape_and_smoothing_keeps_the_volume() -> None
     calm = Surface(smoothed(noisy, mesh.triangles, 5), mesh.triangles)
     assert calm.volume == pytest.approx(Surface(mesh.points, mesh.triangles).volume, rel=0.02)
     assert np.linalg.norm(calm.points - mesh.points) < 0.8 * np.linalg.norm(noisy - mesh.points)
+
+
+WRONG = {
+    "reversed": lambda names: dict(zip(names, names[::-1], strict=True)),
+    "swapped": lambda names: {name: name for name in names} | {names[0]: names[1], names[1]: names[0]},
+}
+
+
+@pytest.mark.parametrize("kind", ["reversed", "swapped", "mirrored"])
+def test_wrong_landmarks_are_refused_and_named_unless_forced(kind: str) -> None:
+    on_template, on_scan = landmarks(0.7)
+    names = list(on_scan)
+    scan, marks = scanned(0.7, 4), on_scan
+    if kind in WRONG:
+        marks = {name: on_scan[other] for name, other in WRONG[kind](names).items()}
+    else:
+        flipped = scan.points * [-1, 1, 1]
+        scan = ps.Mesh(flipped, scan.triangles[:, ::-1])
+        marks = {name: (-x, y, z) for name, (x, y, z) in on_scan.items()}
+    said = {
+        "reversed": "reverse order",
+        "swapped": f"landmarks '{names[0]}' and '{names[1]}' seem to be swapped",
+        "mirrored": "mirrored",
+    }[kind]
+    with pytest.raises(ps.InputError, match=said):
+        ps.Registrar(template(3), on_template).register(scan, marks)
+    forced = ps.Registrar(template(3), on_template, ps.Registration(force=True))
+    try:
+        assert said in " ".join(forced.register(scan, marks).notes)
+    except ps.InputError as error:
+        assert "found a place on the scan" in str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,6 +50,22 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             raise InputError(_unknown_option(error.option_name, self, ctx)) from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the library says of a parameter names the option, or the file, that was given."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            error.args = (self._as_typed(ctx, str(error)),)
+            raise
+
+    def _as_typed(self, ctx: click.Context, message: str) -> str:
+        """Return a message with parameters, at its start or between backquotes, as they are typed."""
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option):
+                typed = max(param.opts, key=len)
+                message = re.sub(rf"^{param.name}(?=: )", typed, message).replace(f"`{param.name}`", typed)
+        return message
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""
@@ -191,6 +208,9 @@ def machine_options(function: Function) -> Function:
 
 partial_option = click.option(
     "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
+)
+force_option = click.option(
+    "--force", is_flag=True, help="Use landmarks that seem to be wrong: swapped, misplaced, mirrored, in another order."
 )
 resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

@@ -12,6 +12,7 @@ from posespace.cli.options import (
     FILE,
     Command,
     argument,
+    force_option,
     json_option,
     machine_options,
     out_option,
@@ -37,6 +38,7 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 @click.option("--stretch", is_flag=True, help="Let parts grow or shrink: for another build in about the same pose.")
 @click.option("--start", type=FILE, help="A store of the same template: begin with the nearest of its shapes.")
 @click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
+@force_option
 @machine_options
 @resume_option
 @json_option
@@ -52,6 +54,7 @@ def register(
     stretch: bool,
     start: Path | None,
     report: Path | None,
+    force: bool,
     machines: dict[str, Any],
     resume: bool,
     as_json: bool,
@@ -69,7 +72,7 @@ def register(
     require_folder(out)
     if report is not None:
         require_page(report)
-    settings = Registration(coarse, smoothing, levels, reach, stretch)
+    settings = Registration(coarse, smoothing, levels, reach, stretch, force)
     rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn, start)
     if report is not None:
         from posespace.report.registered import write_registered

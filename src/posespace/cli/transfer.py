@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from posespace.cli.checks import require_folder
-from posespace.cli.options import FILE, Command, argument, json_option, out_option
+from posespace.cli.options import FILE, Command, argument, force_option, json_option, out_option
 from posespace.cli.printing import note, print_one
 
 EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmarks marks.json -o camel.examples"
@@ -23,9 +23,10 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
     help="The same named places on both, the source as template. Default: both have the same triangles.",
 )
 @out_option("The example store to write.")
+@force_option
 @json_option
 def transfer(
-    source: Path, posed: tuple[Path, ...], onto: Path, landmarks: Path | None, out: Path, as_json: bool
+    source: Path, posed: tuple[Path, ...], onto: Path, landmarks: Path | None, out: Path, force: bool, as_json: bool
 ) -> None:
     """Put the shapes of one mesh onto another of any topology.
 
@@ -34,7 +35,7 @@ def transfer(
     from posespace.register.transfer_files import FOLLOWING, transfer_files
 
     require_folder(out)
-    figures = transfer_files(source, posed, onto, landmarks, out, note)
+    figures = transfer_files(source, posed, onto, landmarks, out, note, force)
     if not as_json:
         figures[FOLLOWING] = f"{figures[FOLLOWING]:.1%}"
     print_one(figures, as_json)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.budget import JOINTS, ROTATIONS
 from posespace.check import Floats
-from posespace.errors import FileError
+from posespace.errors import FileError, quoted
 from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
@@ -109,7 +109,7 @@ class _Hierarchy:
             raise FileError(self.path, "has no joints")
         for joint in self.joints:
             if not joint.offset:
-                raise FileError(self.path, f"joint {joint.name[:60]!r} has no OFFSET")
+                raise FileError(self.path, f"joint {quoted(joint.name)} has no OFFSET")
         return self.joints
 
     def _statement(self, line: str) -> None:
@@ -131,12 +131,12 @@ class _Hierarchy:
             case "{" | "}":
                 raise FileError(self.path, f"its braces do not match: one {word!r} too many")
             case _:
-                raise FileError(self.path, f"has a line that is not understood: {line[:60]!r}")
+                raise FileError(self.path, f"has a line that is not understood: {quoted(line)}")
 
     def _open(self, name: str) -> None:
         parent = self.stack[-1] if self.stack else -1
         if self.opening is not None or (self.stack and parent == _END_SITE):
-            raise FileError(self.path, f"joint {name[:60]!r} is where no joint can be")
+            raise FileError(self.path, f"joint {quoted(name)} is where no joint can be")
         if len(self.joints) == JOINTS.any_file:
             raise FileError(self.path, f"has more than {JOINTS.any_file} joints")
         self.opening = len(self.joints)
@@ -148,7 +148,7 @@ class _Hierarchy:
         except ValueError:
             offset = ()
         if len(offset) != 3 or not np.isfinite(offset).all():
-            raise FileError(self.path, f"expected OFFSET and three numbers, got {rest[:60]!r}")
+            raise FileError(self.path, f"expected OFFSET and three numbers, got {quoted(rest)}")
         if self.stack[-1] != _END_SITE:
             self.joints[self.stack[-1]].offset = offset
 
@@ -158,10 +158,10 @@ class _Hierarchy:
         for channel in channels:
             if channel not in _CHANNELS:
                 known = "Xposition, ..., Zrotation"
-                raise FileError(self.path, f"joint {joint.name[:60]!r}: expected {known}, got {channel[:60]!r}")
+                raise FileError(self.path, f"joint {quoted(joint.name)}: expected {known}, got {quoted(channel)}")
         if count != str(len(channels)) or len(set(channels)) != len(channels):
             raise FileError(
-                self.path, f"joint {joint.name[:60]!r}: its CHANNELS differ from their count {count[:20]!r}"
+                self.path, f"joint {quoted(joint.name)}: its CHANNELS differ from their count {count[:20]!r}"
             )
         joint.channels = tuple(channels)
 

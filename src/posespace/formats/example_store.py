@@ -11,7 +11,8 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,28 +86,29 @@ class ExampleStore:
             return cls.open(target)._same(rig, motion, made or {}, levels)
         if target.exists():
             raise FileError(target, "exists already; remove it, or choose another output")
-        if motion.rotations.shape[1] != len(rig.skeleton):
-            have = motion.rotations.shape[1]
-            raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
-        writer = records.Writer()
-        state = StoreState(motion, tuple(range(len(motion))), radii=_known(radii or {}, motion))
-        about = {
-            "kind": "examples",
-            "version": 1,
-            "rig": records.write_rig(rig, writer, "rig"),
-            "motion": state.write(writer),
-            **({"made": dict(made)} if made else {}),
-            **({"levels": levels} if levels is not None else {}),
-        }
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        try:
-            write_store(temporary, {"posespace": about}, writer.arrays, chunk_forms(rig, len(motion), levels))
-            os.rename(temporary, target)
-        except OSError as error:
-            raise FileError(target, f"cannot be written ({error.strerror or error})") from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-        return cls(target, rig, motion, made or {}, levels, radii=state.radii)
+        kept = _known(radii or {}, motion)
+        with files.atomic_folder(target) as temporary:
+            _write_empty(temporary, rig, motion, made or {}, levels, kept)
+        return cls(target, rig, motion, made or {}, levels, radii=kept)
+
+    @classmethod
+    @contextmanager
+    def whole(
+        cls,
+        path: str | Path,
+        rig: Rig,
+        motion: Motion,
+        levels: int | None = None,
+        radii: Mapping[str, float] | None = None,
+    ) -> Iterator[ExampleStore]:
+        """Yield an empty store that the block writes all shapes to: it appears when all are there, or not at all."""
+        target = Path(path)
+        if target.exists():
+            raise FileError(target, "exists already; remove it, or choose another output")
+        kept = _known(radii or {}, motion)
+        with files.atomic_folder(target) as temporary:
+            _write_empty(temporary, rig, motion, {}, levels, kept)
+            yield cls(temporary, rig, motion, {}, levels, radii=kept)
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -303,6 +305,30 @@ class ExampleStore:
             raise FileError(self.path, f"cannot be written ({error.strerror or error})") from error
         with files.atomic_write(path) as temporary:
             temporary.write_bytes(content)
+
+
+def _write_empty(
+    folder: Path,
+    rig: Rig,
+    motion: Motion,
+    made: Mapping[str, Any],
+    levels: int | None,
+    radii: Mapping[str, float],
+) -> None:
+    """Write a store without shapes to an empty folder."""
+    if motion.rotations.shape[1] != len(rig.skeleton):
+        have = motion.rotations.shape[1]
+        raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
+    writer = records.Writer()
+    about = {
+        "kind": "examples",
+        "version": 1,
+        "rig": records.write_rig(rig, writer, "rig"),
+        "motion": StoreState(motion, tuple(range(len(motion))), radii=radii).write(writer),
+        **({"made": dict(made)} if made else {}),
+        **({"levels": levels} if levels is not None else {}),
+    }
+    write_store(folder, {"posespace": about}, writer.arrays, chunk_forms(rig, len(motion), levels))
 
 
 def chunk_forms(rig: Rig, count: int, levels: int | None) -> dict[str, ArrayForm]:

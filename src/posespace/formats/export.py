@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posespace import check
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.examples import Examples
 from posespace.formats.baked import baked
 from posespace.mesh import UNITS
@@ -85,7 +85,7 @@ def _omitted(skin: Skin) -> list[str]:
     names = () if skin.rig.mesh.look is None else skin.rig.mesh.look.omitted
     if not names:
         return []
-    some = ", ".join(repr(name[:80]) for name in names[:_NAMED])
+    some = ", ".join(map(quoted, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return [f"meshes of the rig's file that its joints do not skin are left out: {some}{more}"]
 

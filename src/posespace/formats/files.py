@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -19,6 +21,12 @@ from numpy.typing import NDArray
 
 from posespace import budget
 from posespace.errors import FileError, InputError
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks.
+    fcntl = None
 
 MOST_BYTES = 2**31
 """A text or JSON file larger than this is not read; arrays in binary files are mapped, not read."""
@@ -149,7 +157,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder next to `path`; it becomes `path` if the block succeeds, else it is removed.
 
-    A folder that exists must be empty.
+    A folder that exists must be empty. Temporary folders that killed processes left for the same `path` are removed.
     """
     if path.name in ("", ".."):
         raise FileError(path, "expected the name of a new folder")
@@ -157,18 +165,49 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise FileError(path, "exists already and is not empty; remove it, or give another name")
+        _remove_abandoned(path)
         temporary.mkdir()
-        yield temporary
-        if path.exists():
-            path.rmdir()
-        temporary.rename(path)
+        with _locked(temporary):
+            yield temporary
+            if path.exists():
+                path.rmdir()
+            temporary.rename(path)
     except FileError as error:
         # What went wrong in the temporary folder is said of the file that was meant.
-        raise (FileError(path / error.path.name, error.problem) if error.path.parent == temporary else error) from None
+        inside_it = error.path.is_relative_to(temporary)
+        raise (FileError(path / error.path.relative_to(temporary), error.problem) if inside_it else error) from None
     except OSError as error:
         raise FileError(path, f"cannot be written ({_reason(error)})") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Yield whether the lock of a folder was free: it is then held, until this process ends in whatever way."""
+    handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW) if fcntl is not None else -1
+    try:
+        yield handle >= 0 and _lock(handle)
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    assert fcntl is not None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # Another process holds it, or this disk has no locks.
+        return False
+    return True
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove the temporary folders of `path` whose process has ended."""
+    for folder in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.part"):
+        with suppress(OSError), _locked(folder) as free:
+            if free and folder.is_dir():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

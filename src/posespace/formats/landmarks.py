@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from posespace.errors import FileError, InputError, suggestion
+from posespace.errors import FileError, InputError, quoted, suggestion
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
 
@@ -67,7 +67,7 @@ def read_landmarks(path: str | Path) -> LandmarkFile:
             for key in spots:
                 if key not in template:
                     close = suggestion(key, list(template))
-                    where = f"landmark {key[:60]!r} of {name[:60]!r}"
+                    where = f"landmark {quoted(key)} of {quoted(name)}"
                     raise InputError(f"{where}: the template has none of that name{close}")
     return LandmarkFile(file, template, scans)
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields, printable
 from posespace.skeleton import AXES, Ranges
@@ -26,7 +26,7 @@ def read(path: str | Path) -> Ranges:
     given = own_json.read(file, "limits", VERSION, "a file of joint limits")
     with files.naming(file):
         joints = given.part("limits", where="limits")
-        return {printable(joint): ranges_in(joints.part(joint, where=f"joint {joint[:60]!r}")) for joint in joints}
+        return {printable(joint): ranges_in(joints.part(joint, where=f"joint {quoted(joint)}")) for joint in joints}
 
 
 def write(path: Path, ranges: Ranges) -> None:

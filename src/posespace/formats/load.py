@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from posespace.errors import FileError, InputError, suggestion
+from posespace.errors import FileError, InputError, quoted, suggestion
 from posespace.formats.contents import Contents, unique
 from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
@@ -215,7 +215,7 @@ def _require_markers(file: Path, names: Sequence[str], markers: MarkerDrive | st
     """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
     captured = file.suffix.lower() in MARKER_FILES
     if captured and names:
-        raise FileError(file, f"holds one take of markers and no clip {names[0][:80]!r}")
+        raise FileError(file, f"holds one take of markers and no clip {quoted(names[0])}")
     if markers is not None and not captured:
         raise FileError(file, f"holds no markers, which {' '.join(MARKER_FILES)} hold; omit `markers`")
 
@@ -311,5 +311,5 @@ def _chosen(path: Path, what: str, found: dict[str, T], name: str | None) -> T:
     if name is None:
         return next(iter(found.values()))
     if name not in found:
-        raise FileError(path, f"holds no {what} {name[:80]!r} among its {len(found)}{suggestion(name, list(found))}")
+        raise FileError(path, f"holds no {what} {quoted(name)} among its {len(found)}{suggestion(name, list(found))}")
     return found[name]

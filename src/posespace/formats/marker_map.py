@@ -6,13 +6,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import InputError, suggestion
+from posespace.errors import InputError, quoted, suggestion
 from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields
 from posespace.markers.driving import MarkerDrive
 
 VERSION = 1
-_FLAGS = ("nearest", "offsets", "keep_whole")
+_FLAGS = ("nearest", "offsets", "keep_whole", "force")
 
 
 def read(path: str | Path) -> MarkerDrive:
@@ -27,7 +27,7 @@ def read(path: str | Path) -> MarkerDrive:
                 continue
             if key not in known:
                 close = suggestion(key, known, listed=True)
-                raise InputError(f"{key[:60]!r}: expected one of {', '.join(known)}{close}")
+                raise InputError(f"{quoted(key)}: expected one of {', '.join(known)}{close}")
             settings[key] = _value(given, key)
         return MarkerDrive(**settings)
 

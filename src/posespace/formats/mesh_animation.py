@@ -59,9 +59,9 @@ def _mapped(found: Examples) -> Floats:
 def _files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tuple[str, ...]]:
     found = shapes_in(pattern)
     if found[0].source.suffix.lower() in ENDINGS and rest is None:
-        raise FileError(found[0].source, "holds points alone; give the mesh of the rest shape with --rest FILE")
+        raise FileError(found[0].source, "holds points alone; give the mesh of the rest shape with `rest`")
     if len(found) == 1 and rest is None:
-        raise FileError(found[0].source, "is one shape; give several by a quoted pattern, or its rest with --rest FILE")
+        raise FileError(found[0].source, "is one shape; give several by a quoted pattern, or its rest with `rest`")
     meshes: list[Mesh] = []
     for shape in track(found, "reading shapes"):
         mesh = shape.read()

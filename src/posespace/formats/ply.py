@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.errors import FileError
+from posespace.errors import FileError, quoted
 from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents
 from posespace.mesh import Mesh
@@ -148,7 +148,7 @@ def _header(path: Path, data: bytes) -> tuple[str, list[_Element], int]:
             case [] | ["comment" | "obj_info", *_]:
                 pass
             case _:
-                raise FileError(path, f"its header has a line that is not understood: {line[:60]!r}")
+                raise FileError(path, f"its header has a line that is not understood: {quoted(line)}")
     raise FileError(path, f"its header has more than {_MOST_HEADER_LINES} lines")
 
 
@@ -158,7 +158,7 @@ def _property(path: Path, words: list[str], order: str) -> _Property:
             return _Property(name, np.dtype(order + _TYPES[kind]))
         case ["list", length, kind, name] if kind in _TYPES and _TYPES.get(length, "f")[0] != "f":
             return _Property(name, np.dtype(order + _TYPES[kind]), np.dtype(order + _TYPES[length]))
-    raise FileError(path, f"its header has a property that is not understood: {' '.join(words)[:60]!r}")
+    raise FileError(path, f"its header has a property that is not understood: {quoted(' '.join(words))}")
 
 
 def _point_type(path: Path, elements: list[_Element]) -> type[np.float32] | type[np.float64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posespace import rotations
 from posespace.budget import Budget
 from posespace.check import Floats
-from posespace.errors import FileError, suggestion
+from posespace.errors import FileError, quoted, suggestion
 from posespace.formats import files
 from posespace.motion import Motion, matching
 from posespace.skeleton import Skeleton
@@ -90,7 +90,7 @@ class PoseFile:
         known = set(skeleton.names)
         kept = {name: pose for name, pose in self.poses.items() if known.issuperset(pose.joints)}
         skipped, unknown = len(self.poses) - len(kept), next((name for name in self.joints if name not in known), "")
-        which = f"joints that the skeleton lacks, such as {unknown[:80]!r}"
+        which = f"joints that the skeleton lacks, such as {quoted(unknown)}"
         if not kept:
             close = suggestion(unknown, skeleton.names)
             raise FileError(self.path, f"no pose is left: each names {which}{close}")
@@ -140,19 +140,19 @@ class PoseFile:
         """Raise if a pose names a joint that the skeleton lacks, or an angle that its joint does not have."""
         known = set(skeleton.names)
         for name, pose in self.poses.items():
-            where = f"pose {name[:60]!r}: joint"
+            where = f"pose {quoted(name)}: joint"
             for joint in pose.joints:
                 if joint not in known:
                     # Comparing takes the square of the length, and a file may hold a name of any length.
                     problem = f"is not in the skeleton{suggestion(joint, skeleton.names)}"
-                    raise FileError(self.path, f"{where} {joint[:80]!r} {problem}; --partial skips such poses")
+                    raise FileError(self.path, f"{where} {quoted(joint)} {problem}; --partial skips such poses")
             for joint, angles in pose.angles.items():
                 free = _freedoms(skeleton, joint)
                 if angles[~free].any():
                     given = FREEDOMS[int((~free & (angles != 0)).argmax())]
                     has = " and ".join(name for name, each in zip(FREEDOMS, free, strict=True) if each) or "nothing"
                     remedy = 'use that, or {"bend": degrees, "axis": [x, y, z]}'
-                    raise FileError(self.path, f"{where} {joint[:80]!r} turns about {has}, not {given}; {remedy}")
+                    raise FileError(self.path, f"{where} {quoted(joint)} turns about {has}, not {given}; {remedy}")
 
     def _turned(self, skeleton: Skeleton) -> tuple[Floats, Floats]:
         """Return the rotations (P, J, 4) and shifts (P, J, 3) of poses that are given without matrices."""

@@ -16,7 +16,7 @@ import numpy as np
 from posespace import check
 from posespace.budget import Budget
 from posespace.check import Floats
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.formats import files
 from posespace.formats.checked_json import Fields, shown
 from posespace.formats.pose_file import FREEDOMS, FilePose, PoseFile
@@ -88,11 +88,11 @@ def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
     poses, found = content.part("poses"), {}
     budget.work(len(poses.values) // _POSES_A_STEP, "poses", _FEWER)
     for name in poses:
-        where = f"pose {name[:60]!r}"
+        where = f"pose {quoted(name)}"
         pose = poses.part(name, where=where)
         for key in pose:
             if key not in _PARTS:
-                raise InputError(f"{where}: unknown key {key[:60]!r}; expected {', '.join(_PARTS)}")
+                raise InputError(f"{where}: unknown key {quoted(key)}; expected {', '.join(_PARTS)}")
         turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
         listed = {joint: None for joint in turn if not isinstance(turn.values[joint], dict)}
         described = {joint: _turn(turn, joint) for joint in turn if joint not in listed}
@@ -111,9 +111,7 @@ def _foreign(content: dict[str, Any], stem: str, budget: Budget) -> dict[str, Fi
     """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
     poses = list(_poses_within(content, budget))
     budget.work(len(poses) // _POSES_A_STEP, "poses", _FEWER)
-    found = [
-        (names, _foreign_pose(f"pose {('/'.join(names) or stem)[:60]!r}", entry, budget)) for names, entry in poses
-    ]
+    found = [(names, _foreign_pose(f"pose {quoted('/'.join(names) or stem)}", entry, budget)) for names, entry in poses]
     last = [names[-1] if names else stem for names, _ in found]
     # Outer levels, such as left and right, go into the name only where it would be given twice without them.
     short = len(set(last)) == len(last)
@@ -125,7 +123,7 @@ def _foreign_pose(where: str, entry: dict[str, Any], budget: Budget) -> FilePose
     fields, pose = Fields(found, where), FilePose()
     for joint, numbers in found.items():
         if numbers is None:
-            raise InputError(f"{where}: joint {joint[:60]!r}: expected 4 or 16 numbers")
+            raise InputError(f"{where}: joint {quoted(joint)}: expected 4 or 16 numbers")
         if len(numbers) == 16:
             budget.work(1, "matrices", _FEWER)
             pose.matrices[joint] = _matrix(fields, joint)
@@ -139,13 +137,13 @@ def _foreign_pose(where: str, entry: dict[str, Any], budget: Budget) -> FilePose
 def _quaternion(fields: Fields, joint: str) -> Floats:
     numbers = fields.numbers(joint, 4)
     if not any(numbers):
-        raise InputError(f"{fields.where}: joint {joint[:60]!r}: expected a quaternion of nonzero length")
+        raise InputError(f"{fields.where}: joint {quoted(joint)}: expected a quaternion of nonzero length")
     return np.array(numbers)
 
 
 def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
     """Return "bend" and a rotation vector, or "angles" and three angles, both (3,) in radians."""
-    what = f"{fields.where}: joint {joint[:60]!r}"
+    what = f"{fields.where}: joint {quoted(joint)}"
     given = fields.part(joint, where=what)
     keys = set(given)
     if keys == set(_BEND):
@@ -163,7 +161,7 @@ def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
 
 
 def _matrix(fields: Fields, joint: str) -> Floats:
-    what = f"{fields.where}: joint {joint[:60]!r}"
+    what = f"{fields.where}: joint {quoted(joint)}"
     matrix = check.affine(what, np.array(fields.numbers(joint, 16)).reshape(4, 4).T, (4, 4), tolerance=1e-6)
     scale = float(np.abs(matrix[:3, :3]).max())
     if scale == 0 or abs(np.linalg.det(matrix[:3, :3] / scale)) < 1e-9:

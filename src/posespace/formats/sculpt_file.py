@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from posespace.check import Floats
-from posespace.errors import FileError, closest_name
+from posespace.errors import FileError, closest_name, quoted
 from posespace.examples import Examples
 from posespace.formats import files, posed_meshes
 from posespace.formats.doubts import Finding, check_examples, doubts
@@ -66,7 +66,7 @@ def pose_of(
     if wanted not in motion.names:
         close = closest_name(wanted, motion.names)
         remedy = "" if name else "; name the pose with --pose"
-        raise FileError(file, f"no pose is called {wanted[:80]!r}; the closest is {close}{remedy}")
+        raise FileError(file, f"no pose is called {quoted(wanted)}; the closest is {close}{remedy}")
     return wanted, motion[wanted]
 
 

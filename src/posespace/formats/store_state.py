@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.formats import records
 from posespace.formats.checked_json import Fields
 from posespace.formats.zarr_arrays import map_group
@@ -78,7 +78,7 @@ def read_state(store: Path, entry: Fields, joints: int) -> StoreState:
     muted, radii = entry.texts("muted", []), entry.part("radii", {})
     for name in (*muted, *radii):
         if name not in known:
-            raise InputError(f"{entry.where}: {name[:80]!r} is said to be muted or to have a radius, and is no pose")
+            raise InputError(f"{entry.where}: {quoted(name)} is said to be muted or to have a radius, and is no pose")
     reach = {name: checked_radius(name, radii.number(name)) for name in radii}
     rows = rows_of(entry, len(motion))
     return StoreState(motion, rows, frozenset(muted), reach, group, entry.text("did", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from posespace import check, rotations
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry.pairing import Pairing
 from posespace.geometry.rigid import equal_shares, rigid, spans_plane
 from posespace.markers.gaps import filled, trimmed
 from posespace.markers.markers import Markers
@@ -44,6 +45,7 @@ class MarkerDrive:
         where none is seen
     smooth : seconds over which the rigid motion of the whole is averaged
     keep_whole : whether the motion of the whole is kept, on the root; otherwise the whole stays where it rests
+    force : use markers that seem to be wrong too (swapped, misplaced, mirrored), instead of refusing them
     """
 
     points: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +60,7 @@ class MarkerDrive:
     fade: float = 0.5
     smooth: float = 0.1
     keep_whole: bool = False
+    force: bool = False
 
     def __post_init__(self) -> None:
         check.kind("points", self.points, Mapping)
@@ -82,6 +85,8 @@ class MarkerDrive:
         take = take if rate is None else take.resampled(rate)
         rest = skeleton.rest_world[joints, :3, 3]
         frame = self._reference(take.chosen(moving), take.chosen(by), rest)
+        if not self.force:
+            _require_alike(take.chosen(moving).positions[frame], rest, moving)
         # Seen or not, every marker has a place from here on.
         whole, lie = complete(take, take.positions[frame], np.isin(take.names, by), self.hold, self.fade)
         moved, kept = whole.chosen(moving), whole.chosen(by)
@@ -102,7 +107,7 @@ class MarkerDrive:
             some, have = (", ".join(map(repr, names[:4])) for names in (markers.names, skeleton.names))
             raise InputError(
                 f"markers: none of {some}, ... is called as a {kind} ({have}, ...); "
-                f"say which marker moves which {kind} in a file, given by --markers FILE"
+                f"say which marker moves which {kind} in a file, given as `markers`"
             )
         for marker, point in pairs.items():
             markers.index(marker)
@@ -115,7 +120,7 @@ class MarkerDrive:
         below = [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent >= 0]
         idle = [name for name in below if name not in pairs.values()]
         if idle:
-            remedy = "name one in the file given by --markers FILE, or fit a skin whose points all have a marker"
+            remedy = "name one in the file given as `markers`, or fit a skin whose points all have a marker"
             raise InputError(f"{kind} {idle[0]!r}: no marker moves it; {remedy}")
         return pairs
 
@@ -201,6 +206,13 @@ def _spread(points: Floats) -> Floats:
     """Return (...) the root mean square distance of points (..., M, 3) from their middle."""
     apart = points - points.mean(axis=-2, keepdims=True)
     return np.asarray(np.maximum(np.sqrt((apart**2).sum(axis=-1).mean(axis=-1)), 1e-300))
+
+
+def _require_alike(positions: Floats, rest: Floats, names: Sequence[str]) -> None:
+    """Raise where markers (M, 3) at the reference cannot be those of the points at `rest` (M, 3)."""
+    wrong = Pairing(rest, positions * (_spread(rest) / _spread(positions))).problem(names, "marker")
+    if wrong:
+        raise InputError(f"markers: {wrong}; correct which moves which in `points`, or keep them with `force`")
 
 
 def _brought(markers: Floats, moved: Floats, rest: Floats) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.budget import FRAMES, NUMBERS
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, suggestion
+from posespace.errors import InputError, quoted, suggestion
 
 FASTEST = 10_000.0
 """Frames per second that a take may have, and be brought to."""
@@ -87,7 +87,7 @@ class Markers:
     def index(self, name: str) -> int:
         """Return the number of the marker called `name`."""
         if name not in self.names:
-            raise InputError(f"marker {name[:80]!r}: not in the take{suggestion(name, self.names)}")
+            raise InputError(f"marker {quoted(name)}: not in the take{suggestion(name, self.names)}")
         return self.names.index(name)
 
     def chosen(self, names: Sequence[str]) -> Markers:

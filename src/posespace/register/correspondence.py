@@ -23,7 +23,7 @@ _TURNED = 0.8
 
 
 def triangle_correspondence(
-    source: Mesh, target: Mesh, source_landmarks: Spots, target_landmarks: Spots
+    source: Mesh, target: Mesh, source_landmarks: Spots, target_landmarks: Spots, force: bool = False
 ) -> tuple[Ints, Floats | None]:
     """Return what `transfer` needs to know of two meshes, by registering the source onto the target.
 
@@ -31,13 +31,15 @@ def triangle_correspondence(
     ----------
     source, target : the meshes, at rest in about the same pose
     source_landmarks, target_landmarks : vertices or positions, by name; those that both have are used
+    force : use landmarks that seem to be wrong too, instead of refusing them
 
     Returns
     -------
     follows : (T,) the source's triangle that each triangle of the target follows, -1 for none
     turn : (3, 3) rotation from the source's axes to the target's; None where they are the same
     """
-    found = Registrar(source, source_landmarks, Registration(stretch=True)).register(target, target_landmarks)
+    settings = Registration(stretch=True, force=force)
+    found = Registrar(source, source_landmarks, settings).register(target, target_landmarks)
     follows = nearest_triangles(found.points, source.triangles, found.alignment.moved(target.points), target.triangles)
     return follows, _turn(found.alignment)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,11 @@ def placed(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[s
     return dict(zip(names, near, strict=True))
 
 
-def shared(template: Mapping[str, Floats], scan: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    """Return the positions (L, 3) on the template and on the scan of the landmarks that both have."""
-    both: Sequence[str] = [name for name in template if name in scan]
+def shared(template: Mapping[str, Floats], scan: Mapping[str, Floats]) -> tuple[list[str], Floats, Floats]:
+    """Return the names of the landmarks that both have, and their positions (L, 3) on the template and on the scan."""
+    both = [name for name in template if name in scan]
     one, other = (np.array([places[name] for name in both]).reshape(-1, 3) for places in (template, scan))
-    return one, other
+    return both, one, other
 
 
 def _position(name: str, spot: Any) -> Floats:

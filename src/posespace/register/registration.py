@@ -19,6 +19,7 @@ from posespace.mesh import Mesh
 from posespace.register.align import Alignment, align, require_spread
 from posespace.register.bend import Pins, Stage, bend_by_landmarks, bend_onto
 from posespace.register.detail import FineTemplate
+from posespace.register.landmark_doubts import wrong_landmarks
 from posespace.register.landmarks import placed, shared
 from posespace.register.scan import Target
 from posespace.register.template import Template, mixture
@@ -56,6 +57,7 @@ class Registration:
     levels : subdivisions of the template on which the scan's detail is kept, 0 to 6; none: no detail
     reach : the greatest height of detail, as a fraction of the template's diagonal, above 0 and at most 0.2
     stretch : whether parts may grow or shrink with little resistance: for another build in about the same pose
+    force : register by landmarks that seem to be wrong too, with a note, instead of refusing them
     """
 
     coarse: int = 5_000
@@ -63,6 +65,7 @@ class Registration:
     levels: int | None = None
     reach: float = 0.02
     stretch: bool = False
+    force: bool = False
 
     def __post_init__(self) -> None:
         for name, least, most in (("coarse", 500, 100_000), ("smoothing", 0, 100), ("levels", 0, MOST_LEVELS)):
@@ -135,12 +138,17 @@ class Registrar:
         """Bring the template onto a scan with landmarks of the same names, or some of them."""
         template, size = self.template, self.size
         raw, faces = _usable(scan)
-        ours, theirs = shared(self.landmarks, placed(landmarks, scan.points, Surface(raw, faces), "the scan"))
+        surface = Surface(raw, faces)
+        names, ours, theirs = shared(self.landmarks, placed(landmarks, scan.points, surface, "the scan"))
         alignment = align(theirs, ours)
+        wrong = wrong_landmarks(names, template.low_surface, ours, alignment.scale * theirs)
+        if wrong and not self.settings.force:
+            raise InputError(f"landmarks: {wrong}; correct them, or keep them with `force`")
         moved, goals = alignment.moved(raw), alignment.moved(theirs)
         pins = Pins(mixture(template.low_surface, ours), goals)
         places = bend_by_landmarks(template.low, pins, _POSED, size)
-        notes = [_unit_note(alignment.scale)] if alignment.scale != 1 else []
+        notes = [wrong] if wrong else []
+        notes += [_unit_note(alignment.scale)] if alignment.scale != 1 else []
         if _is_inside_out(moved, faces, places[: len(template.low.points)], template.low.triangles, size):
             faces = faces[:, ::-1]
             notes.append("the scan's triangles face inwards: they were turned round")

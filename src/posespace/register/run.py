@@ -85,7 +85,7 @@ def register_files(
     store, with its reason there; with `resume`, those that are not finished are done again.
     """
     if out.exists() and not resume:
-        raise FileError(out, "exists already; remove it, or continue it with --resume")
+        raise FileError(out, "exists already; remove it, or continue it with `resume`")
     names = _names(scans)
     marks = read_landmarks(landmarks)
     _require_files(scans, names, marks, out)
@@ -200,7 +200,8 @@ def _made(marks: LandmarkFile, settings: Registration, starts: Starts | None) ->
     settled: dict[str, str | float | bool] = {"landmarks of the template": digest}
     if starts is not None:
         settled["starts"] = starts.digest
-    return settled | {name: "none" if value is None else value for name, value in asdict(settings).items()}
+    decisive = {name: value for name, value in asdict(settings).items() if name != "force"}
+    return settled | {name: "none" if value is None else value for name, value in decisive.items()}
 
 
 class _Log:

@@ -62,5 +62,5 @@ class Starts:
 
 def _gap(ours: dict[str, Floats], theirs: dict[str, Floats]) -> float:
     """The root mean square distance of a scan's landmarks from those of a shape it is aligned to."""
-    one, other = shared(ours, theirs)
+    _, one, other = shared(ours, theirs)
     return float(np.sqrt(((align(other, one).moved(other) - one) ** 2).sum(axis=1).mean()))

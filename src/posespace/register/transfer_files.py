@@ -34,8 +34,9 @@ def transfer_files(
     landmarks: Path | None,
     out: Path,
     note: Callable[[str], None] = lambda _: None,
+    force: bool = False,
 ) -> dict[str, Any]:
-    """Put the shapes of a source onto a target, write the store, and return figures about it.
+    """Put the shapes of a source onto a target, write the store whole or not at all, and return figures about it.
 
     Parameters
     ----------
@@ -46,15 +47,18 @@ def transfer_files(
         triangles
     out : the store to write
     note : called with what a user should know
+    force : use landmarks that seem to be wrong too, instead of refusing them
     """
+    if out.exists():
+        raise FileError(out, "exists already; remove it, or choose another output")
     examples = _examples(source, posed)
     rig = load.rig_or_mesh(load.read(target, load.NO_MOTIONS))
-    follows, turn = _followed(source, examples.rig.mesh, target, rig.mesh, landmarks)
+    follows, turn = _followed(source, examples.rig.mesh, target, rig.mesh, landmarks, force)
     with status("factoring"):
         moved = Transfer(examples.rig.mesh, rig.mesh, follows, turn)
-    store = ExampleStore.create(out, rig, _motion(examples, rig, note))
-    for index in track(range(len(examples)), "transferring"):
-        store.write(index, moved(examples.shapes[index]))
+    with ExampleStore.whole(out, rig, _motion(examples, rig, note)) as store:
+        for index in track(range(len(examples)), "transferring"):
+            store.write(index, moved(examples.shapes[index]))
     return {
         "file": str(out),
         "shapes": len(examples),
@@ -88,15 +92,15 @@ def _examples(source: Path, posed: Sequence[Path]) -> Examples:
 
 
 def _followed(
-    source: Path, mesh: Mesh, target: Path, other: Mesh, landmarks: Path | None
+    source: Path, mesh: Mesh, target: Path, other: Mesh, landmarks: Path | None, force: bool
 ) -> tuple[Ints, Floats | None]:
     if landmarks is None:
         if len(mesh.triangles) != len(other.triangles) or not np.array_equal(mesh.triangles, other.triangles):
-            raise InputError(f"{target}: its triangles are not those of {source}; give --landmarks of both")
+            raise InputError(f"{target}: its triangles are not those of {source}; give `landmarks` of both")
         return np.arange(len(mesh.triangles), dtype=np.int32), None
     marks = read_landmarks(landmarks)
     with status("registering the source onto the target"), naming(target):
-        return triangle_correspondence(mesh, other, marks.template, marks.of(target))
+        return triangle_correspondence(mesh, other, marks.template, marks.of(target), force)
 
 
 def _motion(examples: Examples, rig: Rig, note: Callable[[str], None]) -> Motion:

@@ -137,6 +137,18 @@ def test_triangles_without_area_and_loose_vertices_do_no_harm() -> None:
     assert e_rms(made) < 5
 
 
+@pytest.mark.parametrize("count", [5, 8, 40])
+def test_more_bones_than_parts_that_move_are_made_of_a_rigid_motion(count: int) -> None:
+    # A flat grid: its clusters all move alike, so that they swallow each other.
+    along, across = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 8), np.linspace(0, 1, 8)))
+    grid = np.stack([along, across, 0 * along], axis=1)
+    first = (8 * np.arange(7)[:, None] + np.arange(7)).ravel()
+    corners = np.concatenate([first[:, None] + [0, 1, 8], first[:, None] + [1, 9, 8]])
+    made = ps.bones(np.stack([grid, grid + 0.1]), count, corners)
+    assert len(made.rig.skeleton) == count
+    assert ps.evaluate(ps.Skin(made.rig), made).max_error < 1e-6
+
+
 def test_bones_of_examples_keep_names_times_and_rest_and_every_method_takes_them(tmp_path: Path) -> None:
     train, _ = ps.datasets.bending_arm(rings=12, sides=8)
     made = ps.bones(train, 3)
@@ -165,6 +177,7 @@ def test_bones_of_examples_keep_names_times_and_rest_and_every_method_takes_them
         ({"shapes": np.zeros((0, len(POINTS), 3))}, "got 0"),
         ({"shapes": np.zeros((3, len(POINTS), 3))}, "rest shape of some size"),
         ({"shapes": np.full((3, len(POINTS), 3), np.nan)}, "shapes: expected finite numbers, got nan"),
+        ({"shapes": np.stack([POINTS] * 5), "count": 8}, "expected some that differ from the rest shape"),
         ({"rest": POINTS[:-1]}, "rest: expected shape"),
         ({"shapes": [ps.Mesh(POINTS, TRIANGLES), ps.Mesh(POINTS[:3], TRIANGLES[:0])]}, "shape 1: expected"),
     ],

@@ -23,6 +23,9 @@ from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
+STILL = 1e-7
+"""Shapes that differ from the rest shape by no more, as a fraction of the largest coordinate, are the rest shape."""
+
 
 def bones(
     shapes: Examples | Sequence[Mesh] | ArrayLike,
@@ -57,6 +60,7 @@ def bones(
         raise InputError(f"rounds: expected at least 1, got {rounds}")
     given, mesh, motion = _gathered(shapes, triangles, rest)
     _check_settings(count, influences, bandwidth, mesh)
+    _require_motion(given, mesh)
     laid = placed(mesh.points, mesh.triangles, given)
     surface = (laid.points, laid.triangles, laid.shapes)
     if count is None:
@@ -119,6 +123,16 @@ def _check_settings(count: int | None, influences: int, bandwidth: float, mesh: 
         raise InputError(f"count: expected 1 to {len(mesh.triangles)} bones, as there are triangles, got {count}")
     if mesh.diagonal <= 0:
         raise InputError("shapes: expected a rest shape of some size, got all vertices in one place")
+
+
+def _require_motion(shapes: Floats, mesh: Mesh) -> None:
+    """Raise where every shape (P, N, 3) is the rest shape, as far as single precision tells them apart."""
+    rest = np.asarray(mesh.points, dtype=np.float64)
+    if all(np.abs(shape - rest).max() <= STILL * (np.abs(rest).max() + mesh.diagonal) for shape in shapes):
+        raise InputError(
+            f"shapes: expected some that differ from the rest shape, from whose motion bones are found; "
+            f"all {len(shapes)} are the same; check that other frames were exported"
+        )
 
 
 def _examples(mesh: Mesh, shapes: Floats, motion: Motion | None, laid: Placed, found: Bones, affine: bool) -> Examples:

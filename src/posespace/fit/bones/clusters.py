@@ -41,13 +41,18 @@ def refined_clusters(points: Floats, triangles: Ints, shapes: Floats, labels: In
     places = points[triangles].mean(axis=1)
     adjacent = beside(triangles)
     found, have = labels.astype(np.int32, copy=True), int(labels.max(initial=0)) + 1
+    before = 0
     while True:
-        last = have >= count
+        last, split = have >= count, found.copy()
         for _ in range(ROUNDS * (3 if last else 1)):
             moved = cluster_transforms(points, triangles, shapes, found, have)
             if not _reassign(points, triangles, shapes, moved, *adjacent, found):
                 break
-        found, have = _without_gaps(found)
+        found, kept = _without_gaps(found)
+        # Clusters that move alike swallow each other. Where no new one stays, the split does: otherwise it would be
+        # made and undone for ever.
+        found, have = (found, kept) if kept > before else (split, have)
+        before = have
         if have >= count:
             return found
         errors = cluster_errors(points, triangles, shapes, found, have)
@@ -142,7 +147,10 @@ def _transforms(
                     for j in range(3):
                         products[label, i, j] += shapes[corner, p, i] * points[corner, j]
         for c in range(count):
-            _rigid(sums[c], products[c], middle[c], size[c], found[c, p])
+            if size[c] > 0:
+                _rigid(sums[c], products[c], middle[c], size[c], found[c, p])
+            else:  # All its triangles have gone to clusters beside it.
+                found[c, p] = np.eye(3, 4)
     return found
 
 

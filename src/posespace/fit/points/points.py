@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from posespace import check, rotations
 from posespace.about import about_fit
 from posespace.check import Floats, Ints
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.control_rig import control_rig
@@ -125,6 +125,9 @@ class ControlPoints:
         rest = mesh.points[points].astype(np.float64)
         shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
         if virtual is None:
+            most = len(mesh.triangles)
+            if self.bones is not None and self.bones > most:
+                raise InputError(f"bones: expected 1 to {most}, as there are triangles, got {self.bones}")
             virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points, rounds=1).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)
@@ -213,7 +216,9 @@ def _numbers(given: str | Sequence[int]) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in given.split(",") if part.strip())
     except ValueError:
-        raise InputError(f"picked: expected numbers of vertices with commas between them, got {given[:80]!r}") from None
+        raise InputError(
+            f"picked: expected numbers of vertices with commas between them, got {quoted(given)}"
+        ) from None
 
 
 def _brought_back(examples: Examples, turns: Floats, shifts: Floats) -> Floats:

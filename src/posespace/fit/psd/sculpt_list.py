@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import InputError, closest_name
+from posespace.errors import InputError, quoted, suggestion
 from posespace.examples import Examples
 from posespace.motion import Motion
 from posespace.other_side import TOLERANCE, Mirrored, OtherSide
@@ -64,8 +64,7 @@ class SculptList:
 
     def __getitem__(self, name: str) -> Sculpt:
         if name not in self._all:
-            close = closest_name(name, self.names)
-            raise InputError(f"sculpt {name[:80]!r}: there is none of that name{close and f'; the closest is {close}'}")
+            raise InputError(f"sculpt {quoted(name)}: none has that name{suggestion(name, self.names)}")
         return self._all[name]
 
     @property
@@ -250,5 +249,5 @@ class SculptList:
 
 def shown(names: Sequence[str]) -> str:
     """Return names for a message; of many, the first few."""
-    some = ", ".join(repr(name[:80]) for name in names[:_NAMES_SHOWN])
+    some = ", ".join(map(quoted, names[:_NAMES_SHOWN]))
     return some if len(names) <= _NAMES_SHOWN else f"{some} and {len(names) - _NAMES_SHOWN} more"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from posespace.errors import FileError
+from posespace.errors import FileError, quoted
 from posespace.formats import files
 from posespace.formats.checked_json import Fields
 from posespace.formats.gltf import Opened
@@ -45,7 +45,7 @@ def _require_beside(source: Path, out: Path, root: Fields) -> None:
     named = [part for kind in ("buffers", "images") for part in root.parts(kind, kind[:-1], ())]
     beside = next((part.text("uri") for part in named if "uri" in part and part.text("uri")[:5] != "data:"), None)
     if beside is not None and out.absolute().parent.resolve() != source.absolute().parent.resolve():
-        raise FileError(out, f"expected the folder of {source}, since the file refers to {beside[:60]!r} beside it")
+        raise FileError(out, f"expected the folder of {source}, since the file refers to {quoted(beside)} beside it")
 
 
 def _put_extras(root: Json, nodes: Sequence[int], skeleton: Skeleton) -> None:
