@@ -14,8 +14,11 @@ export interface PageData {
   /** Whether control points move the skin: the file has the bones that they move, and what these do in its clips. */
   points: boolean;
   poses: PagePose[];
-  /** Errors at the poses, if the truth was given: bytes per pose and vertex, of the skin and of plain skinning. */
-  heat: { largest: number; unit: string; skin: string; plain: string } | null;
+  /**
+   * Errors at the poses, if the truth was given: bytes per pose and vertex, of the skin and of plain skinning; and per
+   * pose the skin's error over that of plain skinning.
+   */
+  heat: { largest: number; unit: string; skin: string; plain: string; ratios: number[] } | null;
 }
 
 /** Read the data of the page. */

@@ -16,6 +16,14 @@ const STOPS = [
   [0.75, 0.12, 0.15],
 ];
 
+/** An error over that of plain skinning above which a pose counts as worse. */
+const WORSE = 1.001;
+
+/** Whether an error over that of plain skinning says that plain skinning is closer to the truth. */
+export function isWorse(ratio: number | undefined): boolean {
+  return (ratio ?? 0) > WORSE;
+}
+
 export class Heat {
   private readonly skin: Uint8Array;
   private readonly plain: Uint8Array;
@@ -34,9 +42,11 @@ export class Heat {
     stage.wear = (corrected) => this.wear(corrected);
   }
 
-  /** What the colours say. */
-  get legend(): string {
-    return `blue 0 to red ${Number(this.data.largest.toPrecision(2))} ${this.data.unit}`;
+  /** What the colours say, and where plain skinning is closer to the truth at a pose, that it is. */
+  legend(pose: number): string {
+    const scale = `blue 0 to red ${Number(this.data.largest.toPrecision(2))} ${this.data.unit}`;
+    const ratio = this.data.ratios[pose] ?? 0;
+    return isWorse(ratio) ? `${scale}; worse than plain skinning here: ${ratio.toPrecision(3)} times its error` : scale;
   }
 
   /** Show the errors of a pose, or of none (-1): of the skin, and of plain skinning where that is drawn. */

@@ -4,7 +4,7 @@ import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import { button, choice, element, menu, slider, tick } from "./elements.js";
 import type { Menu } from "./elements.js";
-import { Heat } from "./heat.js";
+import { Heat, isWorse } from "./heat.js";
 import { JointSliders } from "./joints.js";
 import { Stage, VIEWS } from "./stage.js";
 import type { View } from "./stage.js";
@@ -37,7 +37,8 @@ class Page {
     private readonly stage: Stage,
   ) {
     this.clips = menu("no clip", stage.clips.map((clip) => clip.name), (index) => this.playClip(index));
-    this.poses = menu("at rest", data.poses.map((pose) => pose.name), (index) => this.strike(index));
+    const named = data.poses.map(({ name }, k) => (isWorse(data.heat?.ratios[k]) ? `${name} (worse than plain)` : name));
+    this.poses = menu("at rest", named, (index) => this.strike(index));
     this.build();
     this.listen();
     this.colour();
@@ -172,7 +173,7 @@ class Page {
   private colour(): void {
     const wanted = this.warm.input.checked;
     this.heat?.show(wanted ? this.pose : -1);
-    this.legend.textContent = wanted && this.pose < 0 ? UNKNOWN : (this.heat?.legend ?? "");
+    this.legend.textContent = wanted && this.pose < 0 ? UNKNOWN : (this.heat?.legend(this.pose) ?? "");
   }
 
   private picture(): void {

@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+OWN_ERROR = "own examples, fraction of plain skinning's error"
+LEFT_OUT_ERROR = "left out, fraction of plain skinning's error"
+"""Keys of what every fit measures: the error at the examples it was given, and at those it left out in turn."""
+
+_NOTES = "notes"
+
 
 def about_fit(
     method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, own: Mapping[str, Any] | None = None
@@ -29,6 +35,18 @@ def about_fit(
         "damped vertices": damped,
         **_plain(own or {}),
     }
+
+
+def with_notes(about: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:
+    """Return `Skin.about` with lines on what its users should know added to its notes."""
+    notes = [*notes_of(about), *lines]
+    return {**about, _NOTES: notes} if notes else dict(about)
+
+
+def notes_of(about: Mapping[str, Any]) -> list[str]:
+    """Return the notes of a skin, one line each; a file may hold anything there, and what is no text is ignored."""
+    notes = about.get(_NOTES)
+    return [line for line in notes if isinstance(line, str)] if isinstance(notes, list) else []
 
 
 def _plain(value: Any) -> Any:

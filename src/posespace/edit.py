@@ -22,7 +22,7 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
     factors = _factors(skin, given, check.number("exaggerate", exaggerate))
     if not all(np.isfinite(each).all() for each in factors):
         raise InputError("scale and exaggerate: expected finite factors")
-    layers = tuple(_scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
+    layers = tuple(scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
     done = {"scale": given, "exaggerate": float(exaggerate)}
     about = dict(skin.about)
     about["edits"] = [{"scale": names, "exaggerate": factor} for names, factor in _past(skin)] + [done]
@@ -112,7 +112,8 @@ def _find(skin: Skin, name: str) -> tuple[int, int | None]:
     )
 
 
-def _scaled_layer(layer: Layer, factors: Floats) -> Layer:
+def scaled_layer(layer: Layer, factors: Floats) -> Layer:
+    """Return a layer with its components multiplied by factors (C,)."""
     normal = layer.normal_basis
     if normal is not None and layer.normal_driver is not None:
         # Normals with a driver of their own do not follow the components of the points.

@@ -143,7 +143,7 @@ def _print_table(entries: list[Entry]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from posespace.report.compare import COLUMNS, relief_notes, seen_note
+    from posespace.report.compare import COLUMNS, fit_notes, relief_notes, seen_note, worse_notes
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
@@ -158,7 +158,7 @@ def _print_table(entries: list[Entry]) -> None:
     )
     console.print(table)
     console.print(seen_note(entries), soft_wrap=True)
-    for line in relief_notes(entries):
+    for line in (*worse_notes(entries), *fit_notes(entries), *relief_notes(entries)):
         console.print(line, soft_wrap=True)
     for entry in entries:
         if entry.reason:

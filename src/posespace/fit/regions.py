@@ -15,7 +15,7 @@ import numpy as np
 from posespace.check import Floats, Floats32
 from posespace.fit.regression import LeftOut, Places, Trial
 from posespace.motion import Motion
-from posespace.moving import Movers, changing, space_of
+from posespace.moving import Movers, changing, moved, space_of
 from posespace.rig import Rig
 
 _SHARE = 0.01
@@ -63,7 +63,8 @@ class Listening:
         self._rig, self._motion = rig, motion
         if movers is None:
             joints, controls = changing(rig, motion)
-            movers = frozenset((*map(rig.skeleton.index, joints), *controls))
+            # In a single pose nothing changes: what it moves from rest counts.
+            movers = frozenset((*map(rig.skeleton.index, joints), *controls)) or frozenset().union(*moved(rig, motion))
         self.movers = movers
         self._weights = rig.dense_weights()
         self.trial = cache(self._trial)

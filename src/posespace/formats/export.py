@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posespace import check
+from posespace.about import notes_of
 from posespace.errors import FileError, InputError, quoted
 from posespace.examples import Examples
 from posespace.formats.baked import baked
@@ -61,7 +62,7 @@ def export(
     writer = WRITERS.get(file.suffix.lower())
     if writer is None:
         raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    played, notes = skin, _omitted(skin)
+    played, notes = skin, [*notes_of(skin.about), *_omitted(skin)]
     if skin.bones is not None:
         played, clips, more = baked(skin, clips, rate)
         notes += more

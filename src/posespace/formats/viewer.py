@@ -90,7 +90,9 @@ def _truth(skin: Skin, examples: Examples, metres: float) -> Json:
         for kind, points in enumerate((skin.pose(pose)[0], skin.rig.skin(pose))):
             errors[kind, row] = np.linalg.norm(points - shape, axis=1)
     largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
-    heat = {"largest": 1000 * metres * largest, "unit": "mm"}
+    sizes = np.sqrt(np.square(errors, dtype=np.float64).sum(axis=2))
+    ratios = np.divide(sizes[0], sizes[1], out=np.ones(len(some)), where=sizes[1] > 0)
+    heat = {"largest": 1000 * metres * largest, "unit": "mm", "ratios": ratios.round(3).tolist()}
     return {
         "poses": poses,
         "heat": heat | {"skin": _shades(errors[0], largest), "plain": _shades(errors[1], largest)},

@@ -11,7 +11,7 @@ import numpy as np
 from posespace.edit import edit_words
 from posespace.examples import Examples
 from posespace.report.colours import heat
-from posespace.report.compare import COLUMNS, Entry, followed_notes, relief_notes, seen_note
+from posespace.report.compare import COLUMNS, Entry, fit_notes, followed_notes, relief_notes, seen_note, worse_notes
 from posespace.report.layers import layers
 from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
@@ -38,7 +38,8 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         "<h1>How close the skins come to the truth</h1>",
         *(f'<p class="soft">{escape(each)}</p>' for each in (note, *followed_notes(list(entries), examples))),
         _error_table(entries),
-        *(f"<p>{escape(line)}</p>" for line in relief_notes(list(entries))),
+        *(f'<p class="worse">{escape(line)}.</p>' for line in worse_notes(list(entries))),
+        *(f"<p>{escape(line)}</p>" for line in (*fit_notes(list(entries)), *relief_notes(list(entries)))),
         *(_edits(entry) for entry in entries),
         _per_pose(scored),
         _per_joint(scored),

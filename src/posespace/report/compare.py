@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from posespace.about import notes_of
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.report.score import Score, evaluate_all, followed_points
@@ -49,7 +50,8 @@ class Column:
     def text(self, score: Score) -> str:
         """Return the metric as it stands in the table."""
         value = getattr(score, self.key)
-        return "?" if value is None else format(value, self.form)
+        mark = " worse" if self.key == "rel_err" and score.is_worse_than_plain else ""
+        return "?" if value is None else format(value, self.form) + mark
 
 
 COLUMNS = (
@@ -91,6 +93,25 @@ def compare(
         else:
             entries.append(Entry(name, skin, found, rival=rival))
     return entries
+
+
+def worse_notes(entries: list[Entry]) -> list[str]:
+    """Return a line on each skin that plain skinning beats on these poses."""
+    return [
+        f"{entry.name} is worse than plain skinning on these poses: {entry.score.rel_err:.3g} times its error"
+        for entry in entries
+        if entry.score is not None and not entry.rival and entry.score.is_worse_than_plain
+    ]
+
+
+def fit_notes(entries: list[Entry]) -> list[str]:
+    """Return the notes of the skins' fits, a line each."""
+    return [
+        f"{entry.name}: {line}"
+        for entry in entries
+        if isinstance(entry.skin, Skin)
+        for line in notes_of(entry.skin.about)
+    ]
 
 
 def relief_notes(entries: list[Entry]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from posespace.about import notes_of
 from posespace.budget import Budget
 from posespace.errors import FileError
 from posespace.formats import limits_json, load, posed_meshes
@@ -257,8 +258,9 @@ def _skin(skin: Skin, size: int) -> Figures:
         }
         for layer in skin.layers
     ]
-    count, about = max(1, len(skin.rig.mesh.points)), dict(skin.about)
+    count, about, notes = max(1, len(skin.rig.mesh.points)), dict(skin.about), notes_of(skin.about)
     poses = about.pop("poses", None)
+    about.pop("notes", None)
     return {
         "format": "skin",
         "bytes": size,
@@ -270,6 +272,7 @@ def _skin(skin: Skin, size: int) -> Figures:
         "layers": layers,
         "detail levels": skin.detail.levels if skin.detail else 0,
         **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
+        **({"notes": notes} if notes else {}),
         "about": about,
     }
 

@@ -31,7 +31,8 @@ th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--rule); text-align:
 th { font-weight: 600; } td { white-space: nowrap; } thead th { min-width: 5rem; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper);
   min-width: 7.5rem; }
-td.best { font-weight: 700; } td.failed { text-align: left; color: var(--soft); white-space: normal; min-width: 20rem; }
+td.best { font-weight: 700; } .worse { color: #c2410c; font-weight: 600; }
+td.failed { text-align: left; color: var(--soft); white-space: normal; min-width: 20rem; }
 figure { margin: .4rem 0 1rem; } .plot svg { display: block; width: 100%; max-width: 900px; }
 .plot svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } .grid { stroke: var(--rule); }
 @media (max-width: 640px) { .plot svg text { font-size: 20px; } .plot svg text.name { font-size: 14px; } }

@@ -27,6 +27,9 @@ _MOST_HELD = 500_000_000
 
 _MOST_SORTED = 50_000_000
 
+_WORSE = 1.0005
+"""A relative error above this counts as worse than plain skinning; in a table it reads as more than 1."""
+
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -116,11 +119,17 @@ class Score:
         chosen = {name: np.array([entry == name for entry in self.moved]) for name in groups}
         return {name: _ratio(error[rows].sum(), base[rows].sum()) for name, rows in chosen.items()}
 
+    @property
+    def is_worse_than_plain(self) -> bool:
+        """Whether plain skinning has less error on these examples."""
+        return self.rel_err > _WORSE
+
     def figures(self) -> dict[str, Any]:
         """Return every metric as plain numbers, for JSON."""
         single = ("rel_err", "rms", "e_rms", "max_error", "p95_error", "normal_degrees", "p95_normal_degrees")
         return {
             **{name: getattr(self, name) for name in single},
+            "worse_than_plain": self.is_worse_than_plain,
             "bytes_per_vertex": self.bytes_per_vertex,
             "numbers": self.numbers,
             "relief": self.relief,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -35,6 +35,8 @@ FLOOR = 0.01
 FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
 
+_FADING = RBF("gaussian")
+_WORSE = 1.05
 _TRIAL = 1500
 _MOST_SIZED = 512
 _GROUPS = 48
@@ -52,6 +54,7 @@ class Term:
     support : (S,) the vertices it may move, ascending
     values : (M, S, 3) at the nodes
     features : (P, M) how much of each node there is in each pose of the fit
+    note : what a user should know of it, one line, or ""
     """
 
     domain: Domain | Together
@@ -60,6 +63,7 @@ class Term:
     support: NDArray[np.int64]
     values: Floats32
     features: Floats
+    note: str = ""
 
     def driver(self, values: Floats) -> Driver:
         """Return the driver that gives `values` (M, C) at the nodes."""
@@ -226,23 +230,49 @@ def expected_error(terms: Sequence[Term]) -> float:
         if isinstance(term.domain, Together):
             error, plain = error + term.domain.left_out.error, plain + term.domain.left_out.plain
         elif term.domain.alone and len(term.values) > 1:
-            flat = term.values.reshape(len(term.values), -1)
-            values = principal_coordinates((flat @ flat.T).astype(np.float64))
-            padded = np.vstack([values, np.zeros((len(term.domain.anchors), values.shape[1]))])
-            off = _left_one_out(term, padded)[: len(values)]
-            error, plain = error + float((off**2).sum()), plain + float((values**2).sum())
+            values = _padded(term)
+            error += float((_left_one_out(term, values)[: len(term.values)] ** 2).sum())
+            plain += float((values**2).sum())
     return float(np.sqrt(error / plain)) if plain > 0 else 1.0
 
 
-def _left_one_out(term: Term, values: Floats) -> Floats:
-    """What is not predicted (M, K) of each node from the others; all of it where the others say nothing."""
+def safe(term: Term) -> Term:
+    """Return a term that predicts its poses from one another no worse than plain skinning does.
+
+    Where it would be worse, it becomes a function that fades away from each pose, with a note; it passes through the
+    poses all the same.
+    """
+    if len(term.values) < 2:
+        return term
+    values = _padded(term)
+    plain, fading = float((values**2).sum()), replace(term, settings=_FADING)
+    error, other = (float((_left_one_out(each, values) ** 2).sum()) for each in (term, fading))
+    if error <= _WORSE * plain or other >= error:
+        return term
+    worse = f"{np.sqrt(error / plain):.2f} of plain skinning's error when each is left out"
+    why = f"they do not predict one another ({worse})"
+    return replace(fading, note=f"layer {term.domain.name!r} fades between its poses: {why}")
+
+
+def _padded(term: Term) -> Floats:
+    """Principal coordinates (M + A, K) of the values at a term's nodes, then zeros at its anchors."""
     assert isinstance(term.domain, Domain)
+    flat = term.values.reshape(len(term.values), -1)
+    values = principal_coordinates((flat @ flat.T).astype(np.float64))
+    return np.vstack([values, np.zeros((len(term.domain.anchors), values.shape[1]))])
+
+
+def _left_one_out(term: Term, values: Floats) -> Floats:
+    """What is not predicted (M + A, K) of each node from the others; all of it where the others say nothing."""
+    assert isinstance(term.domain, Domain)
+    places, count = term.domain.places, len(term.domain.nodes)
     try:
-        return term.settings.leave_one_out(
-            term.domain.places, values, term.domain.space.metric, origin=len(term.domain.nodes)
-        )
+        errors = term.settings.leave_one_out(places, values, term.domain.space.metric, origin=count)
     except SingularError:
         return values
+    # That the term is zero at its anchors is known.
+    errors[count:] = 0.0
+    return errors
 
 
 def _alike(acts: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
-from posespace.about import about_fit
+from posespace.about import LEFT_OUT_ERROR, about_fit, with_notes
 from posespace.basis import PackedBasis
 from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, runs_of, solve_together
+from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, runs_of, safe, solve_together
 from posespace.fit.eigenskin.components import on_one_support, on_own_supports
 from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
 from posespace.fit.eigenskin.supports import Neighbours
@@ -25,6 +25,7 @@ from posespace.fit.eigenskin.together import terms_together
 from posespace.fit.merged import merged
 from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
+from posespace.fit.self_check import checked
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
@@ -142,14 +143,17 @@ class EigenSkin:
             layers = _with_normals(layers, own, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
         figures = {**said_of_links(examples.rig.skeleton), **_figures(terms)}
-        return Skin(examples.rig, tuple(layers), about=about_fit("eigenskin", self, poses, found.damped, figures))
+        about = about_fit("eigenskin", self, poses, found.damped, figures)
+        about = with_notes(about, [term.note for term in terms if term.note])
+        return checked(Skin(examples.rig, tuple(layers), about=about), examples)
 
     def _terms(self, examples: Examples, data: Source | Held, neighbours: Neighbours) -> list[Term]:
         """The terms of the sum that gives `data` (P, N, 3)."""
         domains, others, several = single_domains(examples)
         if sum(len(domain.poses) for domain in domains) > MOST_READ or several.sum() > MOST_READ:
             return terms_together(examples, data, ())
-        terms = read_off(domains, RBF(self.kernel, self.radius), data, len(examples.rig.mesh.points))
+        alone = read_off(domains, RBF(self.kernel, self.radius), data, len(examples.rig.mesh.points))
+        terms = [safe(term) for term in alone]
         if not several.any():
             return terms
         if self.general and not others:
@@ -226,7 +230,7 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
         for term in terms
         if isinstance(term.domain, Together) and term.domain.left_out.shrink < 1
     }
-    return {"left out, fraction of plain skinning's error": round(expected_error(terms), 4), "shrunk to": shrunk}
+    return {LEFT_OUT_ERROR: round(expected_error(terms), 4), "shrunk to": shrunk}
 
 
 def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:

@@ -58,7 +58,8 @@ def _planned(region: Region, listening: Listening, some: Floats32) -> _Planned |
     gram = gram_of(own, np.arange(len(support), dtype=np.int32))
     if not np.trace(gram) > 0:
         return None
-    trial, choice = listening.best(region, principal_coordinates(gram))
+    # A single pose cannot be left out: it is reproduced.
+    trial, choice = listening.best(region, principal_coordinates(gram), exact=len(some) == 1)
     if choice.shrink <= 0:
         return None
     regression = choice.regression(trial.places, MOST_NODES)

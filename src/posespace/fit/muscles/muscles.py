@@ -21,6 +21,7 @@ from posespace.fit.ica import independent_signals, principal_signals
 from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
 from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates, tried_poses
 from posespace.fit.residuals import normal_residuals
+from posespace.fit.self_check import checked
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
@@ -127,7 +128,8 @@ class Muscles:
             "regions": [_figures(region, layer) for region, layer in zip(best.regions, layers, strict=True)],
             "left out": _curve_figures(best.errors, examples),
         }
-        return Skin(best.rig, tuple(layers), about=about_fit("muscles", self, poses, best.frames.damped, own))
+        about = about_fit("muscles", self, poses, best.frames.damped, own)
+        return checked(Skin(best.rig, tuple(layers), about=about), examples)
 
     def _fitted(
         self,

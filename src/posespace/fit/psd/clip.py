@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.about import LEFT_OUT_ERROR
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
 from posespace.fit.psd.normals import with_normals
@@ -96,6 +97,6 @@ def _figures(region: Region, choice: LeftOut, axes: tuple[str, ...], poses: int)
         "name": f"{region.name} (clip)",
         "poses": poses,
         "axes": len(axes),
-        "left out, fraction of plain skinning's error": round(choice.ratio, 4),
+        LEFT_OUT_ERROR: round(choice.ratio, 4),
         "shrunk to": round(choice.shrink, 4),
     }

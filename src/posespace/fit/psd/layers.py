@@ -91,6 +91,18 @@ def choose_radius(
     return min(chosen, WIDEST * float(distances(alike.centres, alike.centres, plan.space.metric).max()))
 
 
+def left_out_error(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> float:
+    """Return the error at the layer's own examples, each left out in turn, as a fraction of that of no layer."""
+    values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
+    values[: len(plan.own)] = deltas.factor
+    try:
+        errors = settings.leave_one_out(plan.centres, values, plan.space.metric, names, _origin(plan))
+    except SingularError:
+        return 1.0
+    size = float(np.square(values).sum())
+    return float(np.sqrt(np.square(errors[: len(plan.own)]).sum() / size)) if size > 0 else 0.0
+
+
 def cardinal_layer(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
     """Return the layer whose coordinates are the cardinal functions of the examples: each is reproduced exactly."""
     ones = np.eye(len(plan.centres))[:, : len(plan.own)][:, deltas.loud]
@@ -126,7 +138,7 @@ def at_all_samples(
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
     """The interpolant through `values` (M, C), or as near to them as a sound system comes: see `STEPS`."""
-    origin = _middle(plan) if plan.rest is None else plan.rest
+    origin = _origin(plan)
     for smoothing in (settings.smoothing, *STEPS):
         try:
             made = replace(settings, smoothing=smoothing).fit(plan.centres, values, plan.space.metric, names, origin)
@@ -138,6 +150,8 @@ def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RB
     raise AssertionError
 
 
-def _middle(plan: LayerPlan) -> int:
-    """The sample from which all others are least far."""
+def _origin(plan: LayerPlan) -> int:
+    """The sample that reach is measured from: the rest pose, or where it is none the one least far from all others."""
+    if plan.rest is not None:
+        return plan.rest
     return int(distances(plan.centres, plan.centres, plan.space.metric).max(axis=1).argmin())

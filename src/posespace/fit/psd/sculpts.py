@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.about import about_fit
+from posespace.about import LEFT_OUT_ERROR, about_fit, with_notes
+from posespace.bound import Bound, Neighbourhoods
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
-from posespace.fit.psd.layers import Deltas, at_all_samples, cardinal_layer, choose_radius, per_vertex_layer
+from posespace.fit.psd.layers import (
+    Deltas,
+    at_all_samples,
+    cardinal_layer,
+    choose_radius,
+    left_out_error,
+    per_vertex_layer,
+)
 from posespace.fit.psd.normals import LEAST, turned, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.sculpt_list import SculptList
@@ -34,6 +43,9 @@ from posespace.skin import Skin
 
 # Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
 _ROUNDING = 2e-5
+
+_WORSE = 1.05
+"""Sculpts left out in turn whose error is above this fraction of plain skinning's do not predict one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +73,8 @@ class _Solved:
     """Layers of one plan with what they were solved from, to see whether that has changed; none if nothing is added.
 
     Sculpts that have a radius of their own make a layer for each radius: in it all other samples are zero, so that the
-    sum of the layers reproduces every sculpt.
+    sum of the layers reproduces every sculpt. `left_out` is the error at sculpts that are left out in turn, as a
+    fraction of plain skinning's; `note` what a user should know, or "".
     """
 
     deltas: Deltas
@@ -69,6 +82,8 @@ class _Solved:
     layers: tuple[Layer, ...]
     layer_from: tuple[object, ...]
     radius: tuple[float, ...]
+    left_out: float | None = None
+    note: str = ""
 
 
 class Sculpts(SculptList):
@@ -139,7 +154,8 @@ class Sculpts(SculptList):
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
         own = {**said_of_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
         about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), own)
-        return Skin(rig, tuple(layers), about=about)
+        notes = [found.note for _, found in solved if found.note]
+        return Skin(rig, tuple(layers), about=with_notes(about, notes))
 
     def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
@@ -160,23 +176,58 @@ class Sculpts(SculptList):
         layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given, reach)
         if known is not None and known.layer_from == layer_from:
             return known
-        chosen, stretch = 1.0, self._stretch(plan)
-        if None in given and None in reach:
-            names = plan.sample_names(motion.names)
-            chosen = choose_radius(plan, deltas, settings.kernel_used, settings.smoothing, names, stretch)
-        both = zip(given, stretch.tolist(), strict=True)
-        radius = tuple(float(along * chosen if value is None else value) for value, along in both)
+        default = self._rbf(plan, deltas, motion, settings.kernel_used, given, any(own is None for own in reach))
+        left_out, note = None, ""
+        if len(plan.own) > 1:
+            default, left_out, note = self._safe(plan, deltas, motion, default, given)
         layers = []
         for own in dict.fromkeys(reach):
             part = deltas.only(np.array([each == own for each in reach]))
             if part.loud.any():
-                rbf = RBF(settings.kernel_used, radius, smoothing=settings.smoothing)
+                rbf = default
                 if own is not None:
                     # A kernel that falls off: of the default's shape, far from the pose, the radius says little.
-                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(own,) * len(radius))
+                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(own,) * len(given))
                 layer = self._layer(plan, part, below, motion, rbf)
                 layers.append(layer if own is None else replace(layer, name=f"{layer.name} (radius {own:g})"))
-        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius)
+        radius = default.radius
+        assert isinstance(radius, tuple)
+        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius, left_out, note)
+
+    def _rbf(
+        self,
+        plan: LayerPlan,
+        deltas: Deltas,
+        motion: Motion,
+        kernel: str,
+        given: tuple[float | None, ...],
+        choose: bool = True,
+    ) -> RBF:
+        """The interpolation over a plan's samples: with the given radius of each axis, or one that is chosen."""
+        chosen, stretch, smoothing = 1.0, self._stretch(plan), self.settings.smoothing
+        if None in given and choose:
+            chosen = choose_radius(plan, deltas, kernel, smoothing, plan.sample_names(motion.names), stretch)
+        both = zip(given, stretch.tolist(), strict=True)
+        radius = tuple(float(along * chosen if value is None else value) for value, along in both)
+        return RBF(kernel, radius, smoothing=smoothing)
+
+    def _safe(
+        self, plan: LayerPlan, deltas: Deltas, motion: Motion, rbf: RBF, given: tuple[float | None, ...]
+    ) -> tuple[RBF, float, str]:
+        """The interpolation, its error at sculpts left out in turn, and a line where another one is taken for it.
+
+        Sculpts that predict one another worse than plain skinning does get a function that fades away from each.
+        """
+        names = plan.sample_names(motion.names)
+        error = left_out_error(plan, deltas, rbf, names)
+        if error <= _WORSE or self.settings.kernel is not None or self.settings.per_vertex:
+            return rbf, error, ""
+        fading = self._rbf(plan, deltas, motion, "gaussian", given)
+        other = left_out_error(plan, deltas, fading, names)
+        if other >= error:
+            return rbf, error, ""
+        why = f"they do not predict one another ({error:.2f} of plain skinning's error when each is left out)"
+        return fading, other, f"layer {plan.name!r} fades between its sculpts: {why}"
 
     def _layer(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Layer:
         """The layer of some sculpts of a plan, those that `deltas` are of."""
@@ -211,7 +262,9 @@ class Sculpts(SculptList):
             where = layer.driver.space.coordinates(motion, self._linked.skeleton)[list(numbers)]
             basis = layer.normal_basis if normals else layer.basis
             if basis is not None:
-                left[:, layer.support] -= np.tensordot(layer.driver.interpolant(where), np.asarray(basis), axes=1)
+                bound = Bound.of(layer.driver, [(layer.support, layer.basis)], self._around)
+                amounts = bound.kept(layer.driver.interpolant(where))
+                left[:, layer.support] -= np.tensordot(amounts, np.asarray(basis), axes=1)
         return left
 
     def _turns(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Floats:
@@ -249,6 +302,10 @@ class Sculpts(SculptList):
             return np.ones(len(space.axes))
         lengths = axis_lengths(self._linked, space, plan.centres)
         return np.asarray(lengths.max() / lengths)
+
+    @cached_property
+    def _around(self) -> Neighbourhoods:
+        return Neighbourhoods(self.rig.mesh)
 
     @property
     def _threshold(self) -> float:
@@ -306,4 +363,5 @@ class Sculpts(SculptList):
             "sculpts": names,
             "radius": dict(zip(plan.axes, found.radius, strict=True)),
             **({"radius by sculpt": single} if single else {}),
+            **({} if found.left_out is None else {LEFT_OUT_ERROR: round(found.left_out, 4)}),
         }

@@ -1,0 +1,90 @@
+"""What a fit finds when it looks at its own result: layers that make its examples worse are weakened or dropped.
+
+No skin may be worse than plain skinning at the shapes it was given; what was done about it is in the skin's notes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from posespace.about import OWN_ERROR, notes_of, with_notes
+from posespace.check import Floats
+from posespace.edit import scaled_layer
+from posespace.examples import Examples
+from posespace.fit.regression import tried_poses
+from posespace.layer import Layer, combined
+from posespace.skin import Skin
+
+_POSES = 24
+"""Most examples, spread evenly, that are looked at."""
+
+_ROUNDS = 3
+_LEAST = 0.05
+"""A layer that would be weakened to less than this is dropped."""
+
+_WORSE = 1.0 + 1e-3
+"""A layer is weakened where the squared error without it is lower by more than this; less may be rounding."""
+
+
+def checked(skin: Skin, examples: Examples) -> Skin:
+    """Return a skin whose layers all lower the error at the examples it was fitted to.
+
+    Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes. There
+    is a warning for every note.
+    """
+    lines, some = list[str](), replace(examples, rig=skin.rig).subset(tried_poses(len(examples), _POSES))
+    for _ in range(_ROUNDS if skin.layers else 0):
+        layers, said = _improved(skin, some)
+        if not said:
+            break
+        skin, lines = replace(skin, layers=tuple(layers)), lines + said
+    ratio = _error(skin, some)
+    if ratio > 1.0:
+        skin, ratio = replace(skin, layers=()), 1.0
+        lines.append("every layer is dropped: the skin was worse than plain skinning at its own examples")
+    about = with_notes({**skin.about, OWN_ERROR: round(ratio, 4)}, lines)
+    for line in notes_of(about):
+        warnings.warn(line, stacklevel=4)
+    return replace(skin, about=about)
+
+
+def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str]]:
+    """The layers, those that make the examples worse weakened or dropped, and a line on each of these."""
+    error, along, sizes = 0.0, np.zeros(len(skin.layers)), np.zeros(len(skin.layers))
+    for index, pose in enumerate(examples.motion):
+        _, coordinates = skin.drive(pose)
+        added = [combined(layer.basis, own) for layer, own in zip(skin.layers, coordinates, strict=True)]
+        off = -examples.residual(index)[0]
+        for layer, own in zip(skin.layers, added, strict=True):
+            off[layer.support] += own
+        error += float(np.square(off).sum())
+        for k, (layer, own) in enumerate(zip(skin.layers, added, strict=True)):
+            along[k] += float((off[layer.support] * own).sum())
+            sizes[k] += float(np.square(own).sum())
+    layers, lines = [], []
+    for layer, product, size in zip(skin.layers, along.tolist(), sizes.tolist(), strict=True):
+        # Without the layer the squared error is error - 2 · product + size.
+        if error <= _WORSE * (error - 2 * product + size) or size == 0:
+            layers.append(layer)
+            continue
+        factor = max(0.0, 1.0 - product / size)
+        why = "it makes the examples it was fitted to worse"
+        if factor < _LEAST:
+            lines.append(f"layer {layer.name!r} is dropped: {why}")
+        else:
+            layers.append(scaled_layer(layer, np.full(layer.driver.components, factor)))
+            lines.append(f"layer {layer.name!r} is weakened to {factor:.2f}: {why}")
+    return layers, lines
+
+
+def _error(skin: Skin, examples: Examples) -> float:
+    """The root of the summed squared error at the examples, as a fraction of plain skinning's."""
+    error, plain = 0.0, 0.0
+    for index, pose in enumerate(examples.motion):
+        residual: Floats = examples.residual(index)[0]
+        error += float(np.square(skin.displacements(pose) - residual).sum())
+        plain += float(np.square(residual).sum())
+    return float(np.sqrt(error / plain)) if plain > 0 else 0.0
