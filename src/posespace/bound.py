@@ -6,7 +6,7 @@ What is measured is known from the layer itself: a file stores nothing of it, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -116,9 +116,15 @@ def _at_samples(driver: Driver) -> Floats:
 def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods) -> Floats:
     """The most that each vertex (S,) may be displaced, from the coordinates at the samples (M, C)."""
     dense = np.asarray(basis, dtype=np.float32)
+    displaced = (np.tensordot(coordinates, dense, axes=1) for coordinates in samples.astype(np.float32))
+    return limits_of(displaced, support, around)
+
+
+def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods) -> Floats:
+    """Return the most that each vertex (S,) may be displaced, from its displacements (S, 3) at each sample."""
     largest = np.zeros(len(support))
-    for coordinates in samples.astype(np.float32):
-        np.maximum(largest, np.linalg.norm(np.tensordot(coordinates, dense, axes=1), axis=1), out=largest)
+    for displacements in displaced:
+        np.maximum(largest, np.linalg.norm(displacements, axis=1), out=largest)
     limits = np.maximum(around.largest(largest, support), FLOOR * largest.max(initial=0.0))
     # Where there is nothing at all, nothing may be added; a tiny number spares a division by zero.
     return np.asarray(_MARGIN * BOUND * np.maximum(limits, np.finfo(np.float32).tiny))

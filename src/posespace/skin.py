@@ -16,7 +16,7 @@ import numpy as np
 
 from posespace import check, rotations, skinning
 from posespace.bone_places import BonePlaces
-from posespace.bound import Bound, Neighbourhoods
+from posespace.bound import Bound, Neighbourhoods, limits_of
 from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError, suggestion
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
@@ -181,6 +181,26 @@ class Skin:
         turns = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
         return replace(pose, rotations=turns, translations=shifts), turn, shift
 
+    @cached_property
+    def correction_limits(self) -> Floats:
+        """The most (N,) that corrections of learned bones displace each vertex; see `posespace.bound`."""
+        assert self.bones is not None
+        amounts = (self.bones.predicted(places - self.bones.rest)[1] for places in self.bones.samples)
+        every = np.arange(len(self.rig.mesh.points), dtype=np.int32)
+        return limits_of(map(self.bones.displacements, amounts), every, Neighbourhoods(self.rig.mesh))
+
+    def corrections(self, amounts: Floats) -> Floats:
+        """Return the displacements (N, 3) that learned bones add with their amounts (B, K + D), within their limits.
+
+        Each vertex keeps to its limit by itself: what one bone overdoes must not weaken the others.
+        """
+        assert self.bones is not None
+        displaced = self.bones.displacements(amounts)
+        if self.bones.corrections is None:
+            return displaced
+        over = np.linalg.norm(displaced, axis=1) / self.correction_limits
+        return np.asarray(displaced / np.maximum(over, 1.0)[:, None])
+
     def displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' displacements (N, 3) in the rest shape."""
         return self._displaced(self._driven(pose))
@@ -241,7 +261,7 @@ class Skin:
             transforms, amounts = self._learned(pose)
             own = self.bones.spread(amounts[:, self.bones.added :])
             blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
-            displaced = displaced + self.bones.displacements(amounts)
+            displaced = displaced + self.corrections(amounts)
         points = skinning.apply(blend, rig.mesh.points + displaced)
         if any(layer.normal_basis is not None for layer in self.layers):
             normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from posespace import check, rotations
-from posespace.about import about_fit
+from posespace.about import OWN_ERROR, about_fit, with_notes
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
@@ -113,8 +114,12 @@ class ControlPoints:
         if examples.heights is not None:
             bones, detail = with_detail(bones, examples, squares)
         skin = Skin(rig, bones=bones)
-        own = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
+        own: dict[str, Any] = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
         about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
+        if (ratio := own[OWN_ERROR]) > 1:
+            line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
+            warnings.warn(f"points: {line}", stacklevel=2)
+            about = with_notes(about, [line])
         return replace(skin, detail=detail, about=about)
 
     def _bones(
@@ -132,7 +137,7 @@ class ControlPoints:
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)
         turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, count)
-        near, gaps = self._near(distances, mesh.points, turned.centres)
+        near, gaps = self._near(distances, mesh.points, rest, turned.centres)
         placed = shapes[:, points]
         return LearnedBones(
             points=np.asarray(points, np.int32),
@@ -189,11 +194,16 @@ class ControlPoints:
             wanted = f"at most {examples - 1}, one less than there are examples"
             raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")
 
-    def _near(self, distances: Floats, points: Floats, centres: Floats) -> tuple[Ints, Floats]:
-        """The points (B, C) that each bone listens to, and how far they are: the nearest over the surface from it."""
+    def _near(self, distances: Floats, points: Floats, rest: Floats, centres: Floats) -> tuple[Ints, Floats]:
+        """The points (B, C) that each bone listens to, and how far they are: the nearest over the surface from it.
+
+        A part of the surface that has none of them (M, 3) listens to the nearest ones in a straight line.
+        """
         count = self.near_points if self.local in ("geometry", "both") else len(distances)
         vertex = cKDTree(points).query(centres)[1]
         far = distances[:, vertex].T
+        apart = np.linalg.norm(centres[:, None] - rest, axis=2)
+        far = np.where(np.isfinite(far), far, 10 * np.ptp(points, axis=0).max() + apart)
         near = np.argsort(far, axis=1, kind="stable")[:, :count].astype(np.int32)
         return near, np.take_along_axis(far, near, axis=1)
 
@@ -203,7 +213,7 @@ def _holds(gaps: Floats) -> Floats:
 
     The distance to the fourth is the measure, so that three to four points count.
     """
-    further = np.where(np.isfinite(gaps), gaps, 1e30) - gaps[:, :1]
+    further = gaps - gaps[:, :1]
     reach = 0.5 * further[:, [min(3, gaps.shape[1] - 1)]] + 1e-30
     holds = np.exp(-0.5 * np.minimum(further / reach, 30.0) ** 2) + _FAR
     return np.asarray(holds / holds.sum(axis=1, keepdims=True))
@@ -236,10 +246,14 @@ def _single(models: Models) -> dict[str, Any]:
 
 
 def _returned(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:
-    """How far the skin is from the examples it was fitted to, the largest box side being 1."""
-    squares = [
-        ((points - np.asarray(examples.shapes[k])) ** 2).sum(axis=1).mean()
-        for k, (points, _) in enumerate(skin.poses(motion))
-    ]
-    side = float(np.ptp(skin.rig.mesh.points, axis=0).max())
-    return {"rms on its examples": float(np.sqrt(np.mean(squares))) / (side if side > 0 else 1.0)}
+    """How far the skin is from the examples it was fitted to, the largest box side being 1, and over plain skinning."""
+    squares = np.zeros((2, len(examples)))
+    for k, ((points, _), pose) in enumerate(zip(skin.poses(motion), examples.motion, strict=True)):
+        shape = np.asarray(examples.shapes[k])
+        for kind, given in enumerate((points, examples.rig.skin(pose))):
+            squares[kind, k] = ((given - shape) ** 2).sum(axis=1).mean()
+    side, (own, plain) = float(np.ptp(skin.rig.mesh.points, axis=0).max()), np.sqrt(squares.mean(axis=1)).tolist()
+    return {
+        "rms on its examples": own / (side if side > 0 else 1.0),
+        OWN_ERROR: round(own / plain, 4) if plain > 0 else 0.0,
+    }

@@ -15,13 +15,15 @@ from posespace.runtime.drive_tables import TRANSFORM
 
 
 class CorrectionTables(NamedTuple):
-    """What the loops read: the blocks' rest (B, 3, 8), their bones as in `Blocks`, and corrections (B, K, 3, 8)."""
+    """What the loops read: the blocks' rest (B, 3, 8), their bones as in `Blocks`, corrections (B, K, 3, 8), and the
+    most that each vertex may be displaced (B, 8)."""
 
     rest: Floats32
     starts: Ints32
     columns: Ints32
     values: Floats32
     corrections: Floats32
+    limits: Floats32
 
 
 class CorrectedRest:
@@ -31,6 +33,7 @@ class CorrectedRest:
     ----------
     blocks : of the skin
     corrections : (K, N, 3)
+    limits : (N,) the most that each vertex may be displaced
     threads : how many cores work on a frame
 
     Attributes
@@ -38,12 +41,13 @@ class CorrectedRest:
     nbytes : bytes that a frame reads and writes
     """
 
-    def __init__(self, blocks: Blocks, corrections: Floats, threads: int) -> None:
+    def __init__(self, blocks: Blocks, corrections: Floats, limits: Floats, threads: int) -> None:
         self._threads = threads
         bones = blocks.bones
         lanes = corrections[:, blocks.order].reshape(len(corrections), -1, LANES, 3)
         own = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
-        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, own)
+        most = np.ascontiguousarray(limits[blocks.order].reshape(-1, LANES), dtype=np.float32)
+        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, own, most)
         self.nbytes = own.nbytes + 2 * blocks.rest.nbytes
 
     def on_one_core(self) -> None:
@@ -74,10 +78,15 @@ def _displace_some(
                     share[k, lane] += own[k] * tables.values[entry, lane]
         for axis in range(3):
             for lane in range(LANES):
-                out[block, axis, lane] = rest[block, axis, lane]
+                out[block, axis, lane] = 0.0
             for k in range(len(share)):
                 for lane in range(LANES):
                     out[block, axis, lane] += share[k, lane] * lanes[block, k, axis, lane]
+        for lane in range(LANES):
+            x, y, z = out[block, 0, lane], out[block, 1, lane], out[block, 2, lane]
+            over = max(np.float32(1.0), np.sqrt(x * x + y * y + z * z) / tables.limits[block, lane])
+            for axis in range(3):
+                out[block, axis, lane] = rest[block, axis, lane] + out[block, axis, lane] / over
 
 
 @on_all_cores

@@ -74,7 +74,9 @@ class CPUPlayer(Player):
             self._influences = owned("rig influences", skin.rig.influences, len(skin.rig.skeleton))
         self._bones = None if skin.bones is None else PosedBones(skin, self.threads)
         added = None if skin.bones is None else skin.bones.corrections
-        self._corrected = None if added is None else CorrectedRest(self.blocks, np.asarray(added), self.threads)
+        self._corrected: CorrectedRest | None = None
+        if added is not None:
+            self._corrected = CorrectedRest(self.blocks, np.asarray(added), skin.correction_limits, self.threads)
         detail = skin.detail
         self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, self.threads)
         on_surface = self.normals and not self._carried and detail is None
