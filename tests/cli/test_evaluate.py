@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -111,7 +111,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
     shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
-    made_by = "not an example store; make one by `posespace examples` (shapes made on a rig), `bones` (shapes alone)"
+    made_by = "not an example store; make one by `posespace examples` (shapes made on a rig), `posespace bones` (shapes alone)"
     for given, problem in {"hand.glb": "is a file", "*.glb": "is a pattern of files", ".": "is a folder"}.items():
         done = run("fit", "points", given, "-o", "x.skin", folder=tmp_path)
         assert_one_line(done, f"{given}: {problem}", made_by)
@@ -201,3 +201,22 @@ def test_evaluate_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     assert_one_line(run(*words, folder=folder), "no/report.html", "folder")
     assert_one_line(run(*words[:-1], "report.pdf", folder=folder), "report.pdf", "the ending .html")
     assert_one_line(run("evaluate"), "SKIN... EXAMPLES")
+
+
+def test_a_skin_that_plain_skinning_beats_is_marked(folder: Path) -> None:
+    Skin.load(folder / "arm.skin").edited(exaggerate=-2).save(folder / "worse.skin")
+    done = run("evaluate", "worse.skin", "arm.skin", "unseen.examples", "--report", "worse.html", folder=folder)
+    assert re.search(r"worse +\d\.\d{4} worse", done.stdout)
+    assert "worse is worse than plain skinning on these poses: " in " ".join(done.stdout.split())
+    assert '<p class="worse">worse is worse than plain skinning' in (folder / "worse.html").read_text()
+    rows = json.loads(run("evaluate", "worse.skin", "arm.skin", "unseen.examples", "--json", folder=folder).stdout)
+    assert [row["worse_than_plain"] for row in rows] == [False, True, False]
+
+
+def test_what_a_fit_found_out_about_itself_is_said_by_every_command(folder: Path) -> None:
+    skin, line = Skin.load(folder / "arm.skin"), "layer 'hand' is dropped: it makes the examples it was fitted to worse"
+    replace(skin, about={**skin.about, "notes": [line]}).save(folder / "noted.skin")
+    assert line in " ".join(run("info", "noted.skin", folder=folder).stdout.split())
+    assert json.loads(run("info", "noted.skin", "--json", folder=folder).stdout)[0]["notes"] == [line]
+    assert line in " ".join(run("evaluate", "noted.skin", "unseen.examples", folder=folder).stdout.split())
+    assert line in " ".join(run("export", "noted.skin", "-o", "noted.glb", folder=folder).stderr.split())

@@ -249,3 +249,17 @@ def test_a_page_that_was_not_built_is_said_in_one_line(monkeypatch: pytest.Monke
     skin = ps.Skin(ps.datasets.bending_arm(rings=8, sides=6)[0].rig)
     with pytest.raises(ps.FileError, match="the page was not built when posespace was installed; install Node"):
         ps.export(skin, tmp_path / "a.html")
+
+
+def test_a_pose_at_which_plain_skinning_is_better_is_marked(node: Runner, tmp_path: Path, chromium: Any) -> None:
+    train, unseen = ps.datasets.bending_arm(rings=14, sides=9)
+    skin = ps.EigenSkin(normals="shared").fit(train).edited(exaggerate=-2)
+    ps.export(skin, tmp_path / "worse.html", examples=unseen)
+    opened = chromium.new_page()
+    opened.goto((tmp_path / "worse.html").as_uri())
+    opened.wait_for_selector("body[data-ready=yes]")
+    name = f"{unseen.motion.names[0]} (worse than plain)"
+    opened.select_option("select:has-text('at rest')", label=name)
+    opened.keyboard.press("h")
+    assert "worse than plain skinning here: " in opened.text_content(".legend")
+    opened.close()

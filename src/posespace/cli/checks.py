@@ -40,7 +40,9 @@ def require_store(path: Path) -> None:
     kind = "is a folder without zarr.json" if is_folder else "is a file" if path.exists() else "is a pattern of files"
     if path.suffix.lower() == ".skin":
         raise FileError(path, f"{kind}, not an example store; give the examples, not a skin that was made of them")
-    remedy = "`posespace examples` (shapes made on a rig), `bones` (shapes alone) or `register` (scans)"
+    remedy = (
+        "`posespace examples` (shapes made on a rig), `posespace bones` (shapes alone) or `posespace register` (scans)"
+    )
     raise FileError(path, f"{kind}, not an example store; make one by {remedy}")
 
 
