@@ -13,7 +13,7 @@ const VERSION = 1;
 const MOST_SHARED = 2 ** 22;
 
 /** Products that the checks of all spans may take. */
-const MOST_PRODUCTS = 2 ** 29;
+const MOST_PRODUCTS = 2 ** 28;
 
 export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
 export const KERNELS = [
