@@ -60,17 +60,17 @@ export class Bounds {
       let largest = 1;
       for (const moved of layers) largest = Math.max(largest, moved.ratio(coordinates, starts[k]));
       if (largest === 1) return;
-      const own = coordinates.subarray(starts[k], starts[k] + drivers[k].columns);
+      const end = starts[k] + drivers[k].columns;
       // Coordinates that are no numbers, of poses that are none, move nothing.
-      if (!(largest < Infinity)) own.fill(0);
-      else for (let c = 0; c < own.length; c++) own[c] /= largest;
+      if (!(largest < Infinity)) coordinates.fill(0, starts[k], end);
+      else for (let c = starts[k]; c < end; c++) coordinates[c] /= largest;
     });
   }
 }
 
 /** The most that each vertex of a support may be displaced, from the largest displacements at samples. */
 function limits(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
-  const least = FLOOR * largest.reduce((most, each) => Math.max(most, each), 0);
+  const least = FLOOR * largest.reduce((most, length) => Math.max(most, length), 0);
   return surface.largest(largest, support).map((around) => BOUND * Math.max(around, least, TINY));
 }
 
@@ -78,12 +78,12 @@ function limits(surface: Surface, largest: Float64Array, support: Uint32Array): 
 function samplesOf({ drivers }: Description, drive: Drive, number: number): Float64Array {
   const { samples, columns } = drivers[number];
   const count = Math.min(samples, MOST_SAMPLES);
-  const found = new Float64Array(count * columns);
+  const coordinates = new Float64Array(count * columns);
   for (let k = 0; k < count; k++) {
     const sample = count > 1 ? Math.round((k * (samples - 1)) / (count - 1)) : 0;
-    found.set(drive.atSample(number, sample), k * columns);
+    coordinates.set(drive.atSample(number, sample), k * columns);
   }
-  return found;
+  return coordinates;
 }
 
 /** Of each driver, the components of each layer that it moves; those of its normals are a layer of their own. */
@@ -99,9 +99,9 @@ function componentsOf({ drivers, starts }: Description, primitives: Primitive[],
       const values = normals ? turned : points;
       if (kind !== "component" || !values) return;
       const key = `${layer} ${normals}`;
-      const own = groups[driver].get(key) ?? [];
-      groups[driver].set(key, own);
-      own.push({ column: coordinate - starts[driver], scale, first: firsts[k], vertices, values });
+      const components = groups[driver].get(key) ?? [];
+      groups[driver].set(key, components);
+      components.push({ column: coordinate - starts[driver], scale, first: firsts[k], vertices, values });
     });
   });
   return groups.map((layers) => [...layers.values()]);

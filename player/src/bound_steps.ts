@@ -23,7 +23,7 @@ export class BoundSteps {
       const sampled = Math.min(samples, MOST_SAMPLES);
       if (!this.drivers.has(driver)) this.total += sampled * (centres.length + weights.length);
       this.drivers.add(driver);
-      for (const own of primitives) this.total += sampled * own[t].vertices.length;
+      for (const primitive of primitives) this.total += sampled * primitive[t].vertices.length;
     });
     this.total += layers.size * size;
     if (this.total <= MOST_STEPS) return;

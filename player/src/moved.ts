@@ -48,16 +48,14 @@ export class Moved {
 
   /** The length of the largest displacement of each vertex at samples. */
   private largestAt(samples: Float64Array, columns: number): Float64Array {
-    const found = new Float64Array(this.support.length);
-    const own = new Float64Array(columns);
-    for (let at = 0; at < samples.length; at += columns) {
-      own.set(samples.subarray(at, at + columns));
-      for (let row = 0; row < found.length; row++) {
-        const square = this.square(row, own, 0);
-        if (square > found[row]) found[row] = square;
+    const squares = new Float64Array(this.support.length);
+    for (let sample = 0; sample < samples.length; sample += columns) {
+      for (let row = 0; row < squares.length; row++) {
+        const square = this.square(row, samples, sample);
+        if (square > squares[row]) squares[row] = square;
       }
     }
-    return found.map(Math.sqrt);
+    return squares.map(Math.sqrt);
   }
 
   /** The squared length of what coordinates, from `start` on, displace a vertex of the support. */
@@ -74,30 +72,36 @@ export class Moved {
   }
 
   private lengthOf(entry: number): number {
-    return Math.hypot(this.lengths[3 * entry], this.lengths[3 * entry + 1], this.lengths[3 * entry + 2]);
+    const [x, y, z] = [this.lengths[3 * entry], this.lengths[3 * entry + 1], this.lengths[3 * entry + 2]];
+    return Math.sqrt(x * x + y * y + z * z);
   }
 
   private makeBlocks(): [Uint32Array, Uint32Array, Float64Array] {
-    const { columns, longest } = this;
-    const blockStarts = [0];
-    const blockColumns: number[] = [];
-    const blockLongest: number[] = [];
+    const starts = [0];
+    const columns: number[] = [];
+    const lengths: number[] = [];
     for (let row = 0; row < this.support.length; row += BLOCK) {
-      const found = new Map<number, number>();
-      for (let own = row; own < Math.min(row + BLOCK, this.support.length); own++) {
-        for (let entry = this.starts[own]; entry < this.starts[own + 1]; entry++) {
-          const length = this.lengthOf(entry) * Math.sqrt(this.scales[own]);
-          found.set(columns[entry], Math.max(length, found.get(columns[entry]) ?? 0));
-        }
+      for (const [column, length] of this.longestIn(row, Math.min(row + BLOCK, this.support.length))) {
+        columns.push(column);
+        lengths.push(length);
+        this.longest[column] = Math.max(this.longest[column], length);
       }
-      for (const [column, length] of found) {
-        blockColumns.push(column);
-        blockLongest.push(length);
-        longest[column] = Math.max(longest[column], length);
-      }
-      blockStarts.push(blockColumns.length);
+      starts.push(columns.length);
     }
-    return [Uint32Array.from(blockStarts), Uint32Array.from(blockColumns), Float64Array.from(blockLongest)];
+    return [Uint32Array.from(starts), Uint32Array.from(columns), Float64Array.from(lengths)];
+  }
+
+  /** By column, the longest entry over its limit of some vertices of the support. */
+  private longestIn(begin: number, end: number): Map<number, number> {
+    const longest = new Map<number, number>();
+    for (let row = begin; row < end; row++) {
+      for (let entry = this.starts[row]; entry < this.starts[row + 1]; entry++) {
+        const column = this.columns[entry];
+        const length = this.lengthOf(entry) * Math.sqrt(this.scales[row]);
+        longest.set(column, Math.max(length, longest.get(column) ?? 0));
+      }
+    }
+    return longest;
   }
 
   /**

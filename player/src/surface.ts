@@ -79,7 +79,9 @@ export class Surface {
     for (let ring = 0; ring < RINGS; ring++) {
       next.set(here);
       for (let k = 0; k < count; k++) {
-        const [a, b, c] = [corners[near[k]], corners[near[k] + 1], corners[near[k] + 2]];
+        const a = corners[near[k]];
+        const b = corners[near[k] + 1];
+        const c = corners[near[k] + 2];
         const most = Math.max(here[a], here[b], here[c]);
         if (next[a] < most) next[a] = most;
         if (next[b] < most) next[b] = most;

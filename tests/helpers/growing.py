@@ -45,7 +45,7 @@ def growing_skin(rig: ps.Rig, bits: int = 32) -> ps.Skin:
     angles = np.array([[0.0, 0.0], [0.4, 0.0], [0.8, 0.0]])
     values = np.array([[0.0, 0.0], [1.0, 0.01], [0.9, 0.1]])
     bend = Driver(PoseSpace("freedoms", ("forearm.z", "forearm.x")), RBF("cubic").fit(angles, values))
-    turned = Rotation.from_euler("zx", angles + [0.0, 0.2]).as_quat()
+    turned = Rotation.from_euler("zx", angles + np.array([0.0, 0.2])).as_quat()
     still = np.tile([0.0, 0.0, 0.0, 1.0], (3, 1))
     turns = np.concatenate([turned, still], axis=1)
     drivers = [
