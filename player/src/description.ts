@@ -4,12 +4,16 @@
  */
 
 import { Fields } from "./fields.js";
+import { isOrthonormal } from "./span.js";
 
 export const EXTENSION = "POSESPACE_drivers";
 const VERSION = 1;
 
 /** Numbers that all drivers may read for a pose beside those of the file: many drivers may share a few of these. */
 const MOST_SHARED = 2 ** 22;
+
+/** Products that the checks of all spans may take. */
+const MOST_PRODUCTS = 2 ** 28;
 
 export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
 export const KERNELS = [
@@ -53,9 +57,13 @@ export interface Driver {
   power: number;
   radius: Float64Array;
   centres: Float64Array;
+  /** Rows of `axes` numbers: the directions from the first sample in which it varies; null: all. */
+  span: Float64Array | null;
   weights: Float64Array;
   samples: number;
   dimensions: number;
+  /** Numbers of a direction: one per dimension, or three per joint for rotations. */
+  axes: number;
   columns: number;
 }
 
@@ -93,6 +101,10 @@ export interface Target {
   kind: "component" | "offset" | "blend";
   /** The number of its coordinate, counted over all drivers; -1 where it is no component. */
   coordinate: number;
+  /** Its layer and driver, and whether it is of the layer's driver of normals; -1 where it is no component. */
+  layer: number;
+  driver: number;
+  normals: boolean;
   low: number;
   scale: number;
   bits: 32 | 16 | 8;
@@ -117,6 +129,7 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   const controls = fields.texts("controls");
   const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
   checkWork(drivers, pool.length + MOST_SHARED);
+  checkSpans(drivers);
   const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
   const unit = fields.number("unit");
   if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
@@ -134,8 +147,19 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
 
 /** Throws where drivers read more than `most` numbers for a pose: a short file could keep a player busy for ever. */
 function checkWork(drivers: Driver[], most: number): void {
-  const total = drivers.reduce((sum, { centres, weights }) => sum + centres.length + weights.length, 0);
+  const total = drivers.reduce((sum, { centres, span, weights }) => sum + centres.length + (span?.length ?? 0) + weights.length, 0);
   if (total > most) throw new Error(`${EXTENSION}: drivers: expected at most ${most} numbers for a pose, got ${total}`);
+}
+
+/** Throws where the rows of a span are not orthonormal. */
+function checkSpans(drivers: Driver[]): void {
+  let products = 0;
+  drivers.forEach(({ span, axes }, k) => {
+    if (!span) return;
+    products += span.length ** 2 / axes;
+    if (products > MOST_PRODUCTS) throw new Error(`${EXTENSION}: drivers: expected spans of fewer directions`);
+    if (!isOrthonormal(span, axes)) throw new Error(`${EXTENSION}: drivers ${k}: span: expected orthonormal rows`);
+  });
 }
 
 /** Read the extension of a mesh whose primitives have so many targets each: which component each target is. */
@@ -152,10 +176,12 @@ export function readTargetList(json: unknown, description: Description, counts: 
 function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Description): Target {
   if (!fields.has("layer")) {
     const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
-    return { kind, coordinate: -1, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
+    return { kind, coordinate: -1, layer: -1, driver: -1, normals: false, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
   }
-  const layer = layers[fields.whole("layer", 0, layers.length - 1)];
-  const driver = fields.has("normals") && fields.flag("normals") ? layer.normals : layer.driver;
+  const number = fields.whole("layer", 0, layers.length - 1);
+  const layer = layers[number];
+  const normals = fields.has("normals") && fields.flag("normals");
+  const driver = normals ? layer.normals : layer.driver;
   if (driver < 0) throw new Error(`${fields.where}: normals: expected a layer whose normals have a driver`);
   const component = fields.whole("component", 0, drivers[driver].columns - 1);
   const [low, scale] = [fields.number("low"), fields.number("scale")];
@@ -164,7 +190,7 @@ function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Des
   const step = whole ? (unit * (layer.steps[component] ?? 1)) / grid : 1;
   const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
   const coordinate = starts[driver] + component;
-  return { kind: "component", coordinate, low, scale, bits: layer.bits, step, normalStep };
+  return { kind: "component", coordinate, layer: number, driver, normals, low, scale, bits: layer.bits, step, normalStep };
 }
 
 function readLayer(fields: Fields, drivers: Driver[]): Layer {
@@ -207,16 +233,25 @@ function readDriver(fields: Fields, pool: Float64Array, joints: number, controls
   const [start, columns] = fields.wholes("weights", 0, pool.length, 2);
   const rows = samples + { none: 0, constant: 1, linear: 1 + dimensions }[tail];
   if (samples < 1 || columns < 1) throw new Error(`${fields.where}: expected at least one sample and one column`);
-  const axes = kind === "joint" ? dimensions / 4 : dimensions;
+  const radii = kind === "joint" ? dimensions / 4 : dimensions;
   const radius =
-    kernel === "shepard" ? new Float64Array(axes).fill(1) : slice(fields, pool, fields.whole("radius", 0, pool.length), axes);
+    kernel === "shepard" ? new Float64Array(radii).fill(1) : slice(fields, pool, fields.whole("radius", 0, pool.length), radii);
   if (!radius.every((each) => each > 1e-150)) throw new Error(`${fields.where}: radius: expected above 0`);
   const reach = fields.has("reach") ? fields.number("reach") : Infinity;
   const power = kernel === "shepard" ? fields.number("power") : 0;
   if (reach < 0 || power < 0) throw new Error(`${fields.where}: reach and power: expected at least 0`);
   const centres = slice(fields, pool, at, samples * dimensions);
   const weights = slice(fields, pool, start, rows * columns);
-  return { kind, inputs, kernel, tail, reach, power, radius, centres, weights, samples, dimensions, columns };
+  const axes = kind === "joint" ? 3 * radii : dimensions;
+  const span = kernel === "shepard" || !fields.has("span") ? null : readSpan(fields, pool, samples, axes);
+  return { kind, inputs, kernel, tail, reach, power, radius, centres, span, weights, samples, dimensions, axes, columns };
+}
+
+function readSpan(fields: Fields, pool: Float64Array, samples: number, axes: number): Float64Array {
+  const [start, rows] = fields.wholes("span", 0, pool.length, 2);
+  const most = Math.min(samples, axes);
+  if (rows > most) throw new Error(`${fields.where}: span: expected at most ${most} directions, got ${rows}`);
+  return slice(fields, pool, start, rows * axes);
 }
 
 /** The dimensions of a driver's space; throws where an input names no joint or control. */

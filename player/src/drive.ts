@@ -1,6 +1,7 @@
 /** Drive: the coordinates of all layers from what the joints and controls do. Plain arithmetic on typed arrays. */
 
 import type { Description, Driver } from "./description.js";
+import { ontoSpan } from "./span.js";
 
 /** What pose spaces see: of each joint its part's rotation (4) and shift (3), and the values of the controls. */
 export interface Features {
@@ -9,7 +10,7 @@ export interface Features {
   controls: Float64Array;
 }
 
-/** Evaluates all drivers of a description; its buffers are made once. */
+/** Evaluates all drivers of a description, without their bounds; its buffers are made once. */
 export class Drive {
   /** The coordinates of all drivers, one after the other. */
   readonly coordinates: Float64Array;
@@ -33,14 +34,29 @@ export class Drive {
 
   /** Write the coordinates of a pose. */
   update(features: Features): void {
-    const { joints, drivers, starts } = this.description;
+    const { joints, drivers } = this.description;
     joints.forEach((joint, k) => angles(joint.rest, joint.axes, features.turns, k, this.angles));
     drivers.forEach((driver, k) => {
       this.locate(driver, features);
-      if (driver.kernel === "shepard") this.share(driver);
-      else this.radiate(driver);
-      this.weigh(driver, starts[k]);
+      this.evaluate(k);
     });
+  }
+
+  /** Return the coordinates of a driver at one of its samples; the next call overwrites them. */
+  atSample(number: number, sample: number): Float64Array {
+    const { drivers, starts } = this.description;
+    const { centres, dimensions, columns } = drivers[number];
+    this.place.set(centres.subarray(sample * dimensions, (sample + 1) * dimensions));
+    this.evaluate(number);
+    return this.coordinates.subarray(starts[number], starts[number] + columns);
+  }
+
+  /** Write a driver's coordinates at the place. */
+  private evaluate(number: number): void {
+    const driver = this.description.drivers[number];
+    if (driver.kernel === "shepard") this.share(driver);
+    else this.radiate(driver);
+    this.weigh(driver, this.description.starts[number]);
   }
 
   /** Write where a pose lies in the space of a driver. */
@@ -76,6 +92,7 @@ export class Drive {
     const { samples, dimensions, reach, centres } = driver;
     const { place, terms } = this;
     const turning = driver.kind === "joint";
+    if (driver.span) ontoSpan(driver, place, terms);
     const far = square(driver, place, 0);
     if (far > reach * reach) {
       // Beyond its reach from the first sample: the place at that distance in the same direction.

@@ -3,6 +3,9 @@
 import type { Group, Mesh, Object3D, SkinnedMesh } from "three";
 import type { GLTF, GLTFLoaderPlugin, GLTFParser } from "three/addons/loaders/GLTFLoader.js";
 
+import { Bounds } from "./bound.js";
+import type { Primitive } from "./bound.js";
+import { BoundSteps } from "./bound_steps.js";
 import { EXTENSION, numbersView, readDescription, readTargetList } from "./description.js";
 import type { Description, Target } from "./description.js";
 import type { TargetData } from "./entries.js";
@@ -18,7 +21,7 @@ type Loaded = Group | Mesh | SkinnedMesh;
 type Extensions = Record<string, unknown> | undefined;
 
 interface MeshJson {
-  primitives: { targets?: Record<string, number>[]; attributes: Record<string, number> }[];
+  primitives: { targets?: Record<string, number>[]; attributes: Record<string, number>; indices?: number }[];
   weights?: number[];
   extras?: { targetNames?: unknown };
   extensions?: Extensions;
@@ -37,6 +40,10 @@ interface Read {
 export class PosespacePlugin implements GLTFLoaderPlugin {
   readonly name = EXTENSION;
   private readonly shared = new Map<number, SharedMesh[]>();
+  /** What bounds are made of; empty once they are. */
+  private primitives: Primitive[] = [];
+  private readonly steps = new BoundSteps();
+  private counted: number | null = null;
   private described: Promise<Description> | null = null;
 
   constructor(
@@ -74,7 +81,9 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     for (const mesh of meshesIn(loaded)) {
       // Points and lines are primitives too, and no meshes: the order of the meshes says nothing.
       const { primitive } = this.sourceOf(mesh);
-      shared[primitive] = new SharedMesh(read.targets, names, read.shown, mesh.geometry, read.data[primitive]);
+      const [targets, data] = [read.targets, read.data[primitive]];
+      shared[primitive] = new SharedMesh(targets, names, read.shown, mesh.geometry, data);
+      this.primitives.push({ geometry: mesh.geometry, targets, data });
     }
     this.shared.set(index, shared);
     return loaded;
@@ -85,10 +94,31 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     const description = await this.described;
     const list = readTargetList(json.extensions?.[EXTENSION], description, targets.map((own) => own.length));
     const shown = json.weights === undefined ? list.map(() => 0) : [...new Fields(json, "a mesh").numbers("weights", list.length)];
+    // Primitives of several materials share their vertices and targets.
+    const once = new Map<string, Promise<TargetData[]>>();
     const data = await Promise.all(
-      targets.map((own, k) => readTargets(this.parser, own, json.primitives[k].attributes.POSITION)),
+      targets.map((own, k) => {
+        const points = json.primitives[k].attributes.POSITION;
+        const key = JSON.stringify([points, own]);
+        const found = once.get(key) ?? readTargets(this.parser, own, points);
+        once.set(key, found);
+        return found;
+      }),
     );
+    this.steps.add(description, list, data, this.size);
     return { description, targets: list, shown, data };
+  }
+
+  /** How many vertices and corners of triangles the driven meshes of the file have. */
+  private get size(): number {
+    return (this.counted ??= this.count());
+  }
+
+  private count(): number {
+    const { meshes, accessors } = this.parser.json as { meshes: MeshJson[]; accessors: { count: number }[] };
+    const driven = meshes.filter((mesh) => mesh.extensions?.[EXTENSION] !== undefined);
+    const numbers = driven.flatMap((mesh) => mesh.primitives.flatMap(({ attributes, indices }) => [attributes.POSITION, indices]));
+    return numbers.reduce<number>((sum, number) => sum + (accessors[number ?? -1]?.count ?? 0), 0);
   }
 
   private async describe(): Promise<Description> {
@@ -117,7 +147,9 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
       const shared = this.shared.get(index)?.[primitive];
       if (shared) found.push([mesh, shared]);
     }
-    if (found.length) result.userData.posespace.push(new PoseSkin(description, this.painter, found, bones));
+    const bounds = new Bounds(description, this.primitives);
+    this.primitives = [];
+    if (found.length) result.userData.posespace.push(new PoseSkin(description, bounds, this.painter, found, bones));
   }
 
   /** The mesh and the primitive of the file that a loaded mesh was made of. */

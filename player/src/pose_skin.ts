@@ -2,6 +2,7 @@
 
 import type { DataTexture, Material, Mesh, Object3D, SkinnedMesh, Vector3 } from "three";
 
+import type { Bounds } from "./bound.js";
 import type { Description } from "./description.js";
 import { Drive } from "./drive.js";
 import { displace } from "./entries.js";
@@ -50,6 +51,7 @@ export class PoseSkin {
 
   constructor(
     readonly description: Description,
+    private readonly bounds: Bounds,
     private readonly painter: Painter,
     meshes: [Mesh, SharedMesh][],
     readonly bones: Object3D[],
@@ -95,6 +97,7 @@ export class PoseSkin {
       this.skeleton.features.controls[k] = Number.isFinite(value) ? value : 0;
     });
     this.drive.update(this.skeleton.features);
+    this.bounds.keep(this.drive.coordinates);
     for (const { mesh, shared } of this.parts) {
       const influences = mesh.morphTargetInfluences ?? [];
       shared.targets.forEach(({ kind, coordinate, low, scale }, k) => {
@@ -133,7 +136,7 @@ export class PoseSkin {
   on(meshes: Mesh[], bones: Object3D[]): PoseSkin {
     this.parts.forEach(({ given }, k) => (meshes[k].material = given));
     const pairs = this.parts.map(({ shared }, k): [Mesh, SharedMesh] => [meshes[k], shared]);
-    return new PoseSkin(this.description, this.painter, pairs, bones);
+    return new PoseSkin(this.description, this.bounds, this.painter, pairs, bones);
   }
 
   /** Free what it has on the graphics card; geometries and the materials that meshes were given stay the caller's. */

@@ -45,13 +45,14 @@ async function readAccessor(parser: GLTFParser, index: number, count: number): P
   const [at, values] = [sparse.part("indices"), sparse.part("values")];
   const type = accessor.choice("componentType", [5120, 5122, 5126] as const);
   const kind = at.choice("componentType", [5121, 5123, 5125] as const);
-  const vertices = Uint32Array.from(await read(parser, at, INDEX_TYPES[kind], entries));
+  const vertices = new Uint32Array(await read(parser, at, INDEX_TYPES[kind], entries));
   if (vertices.some((vertex, k) => vertex >= count || (k > 0 && vertex <= vertices[k - 1]))) {
     throw new Error(`accessor ${index}: indices: expected ascending vertices below ${count}`);
   }
   const stored = await read(parser, values, VALUE_TYPES[type], 3 * entries);
   const unit = accessor.has("normalized") && accessor.flag("normalized") ? LARGEST[type] : 1;
-  const found = Float32Array.from(stored, (value) => value / unit);
+  const found = new Float32Array(stored);
+  if (unit !== 1) for (let k = 0; k < found.length; k++) found[k] /= unit;
   if (!found.every(Number.isFinite)) throw new Error(`accessor ${index}: expected finite numbers`);
   return { vertices, values: found };
 }
@@ -90,7 +91,8 @@ function joined(points: Sparse | null, normals: Sparse | null): TargetData {
     const only = points ?? normals;
     return { vertices: only?.vertices ?? new Uint32Array(0), points: points?.values ?? null, normals: normals?.values ?? null };
   }
-  const vertices = Uint32Array.from(new Set([...points.vertices, ...normals.vertices])).sort();
+  const same = points.vertices.length === normals.vertices.length && points.vertices.every((vertex, k) => vertex === normals.vertices[k]);
+  const vertices = same ? points.vertices : Uint32Array.from(new Set([...points.vertices, ...normals.vertices])).sort();
   return { vertices, points: spread(points, vertices), normals: spread(normals, vertices) };
 }
 

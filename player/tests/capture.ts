@@ -75,7 +75,7 @@ function read(renderer: WebGLRenderer, scene: Scene, mesh: Mesh, what: "transfor
   return found;
 }
 
-/** Positions, normals and positions on the processor of all meshes at each pose. */
+/** Positions, normals and positions on the processor of all meshes, and coordinates of all drivers, at each pose. */
 async function capture(file: string, poses: PoseJson[]) {
   const { scene: loaded, skins, errors } = await load(file);
   const renderer = new WebGLRenderer();
@@ -88,7 +88,7 @@ async function capture(file: string, poses: PoseJson[]) {
     const points = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "transformed"));
     const normals = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "objectNormal"));
     const picked = skin.meshes.flatMap((mesh) => vertex(mesh));
-    return { points, normals, picked };
+    return { points, normals, picked, coordinates: [...skin.coordinates] };
   });
   const bytes = skin.textureBytes;
   skin.dispose();

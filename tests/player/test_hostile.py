@@ -56,6 +56,9 @@ def assert_plain(found: Json, problem: str) -> None:
         lambda file: file["drivers"][0].update(weights=[0, 10**9]),
         lambda file: file["layers"][0].update(driver=-1),
         lambda file: file["joints"][1].update(rest=[0, 0, 0, 1e300]),
+        lambda file: file["drivers"][0].update(span=[0]),
+        lambda file: file["drivers"][0].update(span=[-1, 1]),
+        lambda file: file["drivers"][0].update(span=[0, 10**6]),
     ],
 )
 def test_a_damaged_block_gives_one_error_and_plain_morph_targets(
@@ -73,6 +76,55 @@ def test_many_drivers_over_few_numbers_are_refused(page: Any, content: Json) -> 
     content["extensions"][EXTENSION] |= {"controls": ["smile"], "drivers": [driver] * 2000}
     most = 2**22 + len(numbers)
     assert_plain(drawn(page, content), f"expected at most {most} numbers for a pose, got {2000 * 10_100}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "count", "problem"),
+    [
+        (np.eye(2), 2, ""),
+        (np.zeros((0, 2)), 0, ""),
+        (np.eye(2) * (1 + 1e-5), 2, "expected orthonormal rows"),
+        ([[0.6, 0.8], [0.8, 0.6]], 2, "expected orthonormal rows"),
+        (np.eye(3), 3, "expected at most 2 directions, got 3"),
+    ],
+)
+def test_a_span_has_orthonormal_directions_of_its_space(
+    rows: Any, count: int, problem: str, page: Any, content: Json
+) -> None:
+    numbers = np.concatenate([np.ones(100), np.ravel(rows), np.zeros(1)])
+    numbers_view(content, numbers)
+    driver = {"kind": "controls", "inputs": [0, 1], "kernel": "gaussian", "tail": "none", "radius": 0}
+    driver |= {"centres": [0, 5], "weights": [0, 20], "span": [100, count]}
+    drivers = len(content["extensions"][EXTENSION]["drivers"])
+    content["extensions"][EXTENSION] |= {"controls": ["smile", "frown"], "drivers": drivers * [driver]}
+    found = drawn(page, content)
+    if problem:
+        assert_plain(found, problem)
+    else:
+        assert (found["errors"], found["skins"]) == ([], 1)
+
+
+def test_spans_of_many_directions_are_refused(page: Any, content: Json) -> None:
+    size = 400
+    numbers_view(content, np.concatenate([np.eye(size).ravel(), np.ones(size * size)]))
+    driver = {"kind": "controls", "inputs": [0] * size, "kernel": "gaussian", "tail": "none", "radius": size * size}
+    driver |= {"centres": [0, size], "weights": [0, 1], "span": [0, size]}
+    content["extensions"][EXTENSION] |= {"controls": ["smile"], "drivers": [driver] * 5}
+    assert_plain(drawn(page, content), "expected spans of fewer directions")
+
+
+def test_layers_that_bounds_would_take_for_ever_are_refused(page: Any, content: Json) -> None:
+    mesh, file, layers = content["meshes"][0], content["extensions"][EXTENSION], 300
+    # Millions of triangles that take no room in the file, and many layers that all move the same vertices.
+    content["accessors"].append({"componentType": 5121, "count": 9_000_000, "type": "SCALAR"})
+    primitive = mesh["primitives"][0]
+    primitive |= {"indices": len(content["accessors"]) - 1, "targets": layers * primitive["targets"][:1]}
+    file["layers"] = [file["layers"][0]] * layers
+    target = {"component": 0, "low": 0, "scale": 1}
+    mesh["extensions"][EXTENSION]["targets"] = [target | {"layer": layer} for layer in range(layers)]
+    mesh.pop("weights", None)
+    mesh.pop("extras", None)
+    assert_plain(drawn(page, content), "steps to their bounds")
 
 
 def numbers_view(content: Json, numbers: Any) -> None:
