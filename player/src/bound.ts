@@ -12,8 +12,11 @@ import { Moved } from "./moved.js";
 import type { Component } from "./moved.js";
 import { Surface } from "./surface.js";
 
-/** Most that a displacement may be, over the largest one in its neighbourhood at any sample of the driver. */
-const BOUND = 1.5;
+/**
+ * Most that a displacement may be, over the largest one in its neighbourhood at any sample of the driver: a little below
+ * 1.5, so that corrections stored in few bits keep the rule too.
+ */
+const KEPT = 1.455;
 
 /**
  * A neighbourhood counts as displaced by at least this fraction of the layer's largest displacement: what fades out at
@@ -71,7 +74,7 @@ export class Bounds {
 /** The most that each vertex of a support may be displaced, from the largest displacements at samples. */
 function limits(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
   const least = FLOOR * largest.reduce((most, length) => Math.max(most, length), 0);
-  return surface.largest(largest, support).map((around) => BOUND * Math.max(around, least, TINY));
+  return surface.largest(largest, support).map((around) => KEPT * Math.max(around, least, TINY));
 }
 
 /** A driver's coordinates at its samples, one after the other; of many, at some that are spread evenly. */

@@ -24,8 +24,8 @@ BOUND = 1.5
 RINGS = 2
 """Rings of vertices that make a vertex's neighbourhood."""
 
-_MARGIN = 0.97
-"""Coordinates are scaled a little below the bound, so that corrections stored in few bits keep it too."""
+KEPT = 1.455
+"""What players keep to: a little below the bound, so that corrections stored in few bits keep it too."""
 
 FLOOR = 0.02
 """A neighbourhood counts as displaced by at least this fraction of the layer's largest displacement: what fades out at
@@ -127,7 +127,7 @@ def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods
         np.maximum(largest, np.linalg.norm(displacements, axis=1), out=largest)
     limits = np.maximum(around.largest(largest, support), FLOOR * largest.max(initial=0.0))
     # Where there is nothing at all, nothing may be added; a tiny number spares a division by zero.
-    return np.asarray(_MARGIN * BOUND * np.maximum(limits, np.finfo(np.float32).tiny))
+    return np.asarray(KEPT * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
 def _norm(moved: Sequence[Moved]) -> Floats:

@@ -323,7 +323,7 @@ def _ratio(driver: dict[str, Any], numbers: Any, layer: Any, coordinates: Any, m
         for corner in corners.T:
             np.maximum.at(around, corner, near[corners].max(axis=1))
         near = around
-    limits = 1.5 * np.maximum(near[position], 0.02 * d.max())
+    limits = 1.455 * np.maximum(near[position], 0.02 * d.max())
     lengths = _lengths(layer, coordinates, len(position))
     return float((lengths[limits > 0] / limits[limits > 0]).max(initial=0.0))
 
