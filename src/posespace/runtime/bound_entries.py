@@ -12,6 +12,9 @@ from posespace.basis import PackedBasis
 from posespace.bound import Bound, Moved
 from posespace.check import Floats32
 
+BLOCK = 16
+"""Vertices that are passed over together where their longest entries cannot add up to their limits."""
+
 
 class BoundEntries(NamedTuple):
     """The entries of several bounds, one after the other.
@@ -22,17 +25,22 @@ class BoundEntries(NamedTuple):
     starts : (I,) where each bound begins in `entries`
     entries : for each bound, where the entries of each vertex begin, and where the last ones end; then their columns
     lengths : (3 E,) displacements per unit of a column, over the limit of the vertex
+    blocks : (I,) where each bound begins in `longest`
+    longest : for each bound, of each block of `BLOCK` vertices the longest entry of each column
     """
 
     vertices: NDArray[np.int64]
     starts: NDArray[np.int64]
     entries: NDArray[np.int64]
     lengths: Floats32
+    blocks: NDArray[np.int64]
+    longest: Floats32
 
 
 def bound_entries(bounds: Sequence[Bound]) -> BoundEntries:
     """Lay out bounds one after the other."""
     vertices, starts, entries, lengths = [], [0], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    blocks, longest = [0], [np.zeros(0, np.float32)]
     for bound in bounds:
         rows, columns, values = _by_vertex(bound.moved)
         count = sum(len(moved.limits) for moved in bound.moved)
@@ -42,8 +50,18 @@ def bound_entries(bounds: Sequence[Bound]) -> BoundEntries:
         entries += [begin, columns]
         lengths.append(values.ravel())
         starts.append(starts[-1] + len(begin) + len(columns))
+        width = bound.moved[0].basis.shape[0] if bound.moved else 0
+        block = np.zeros((-(-count // BLOCK), width), np.float32)
+        np.maximum.at(block, (rows // BLOCK, columns), np.linalg.norm(values, axis=1))
+        longest.append(block.ravel())
+        blocks.append(blocks[-1] + block.size)
     return BoundEntries(
-        np.array(vertices, np.int64), np.array(starts[:-1], np.int64), np.concatenate(entries), np.concatenate(lengths)
+        np.array(vertices, np.int64),
+        np.array(starts[:-1], np.int64),
+        np.concatenate(entries),
+        np.concatenate(lengths),
+        np.array(blocks[:-1], np.int64),
+        np.concatenate(longest),
     )
 
 

@@ -99,10 +99,10 @@ def drive(
     for which in range(interpolants):
         _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
     world[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
-    entries, lengths = pointer(tables.entries), pointer(tables.lengths)
+    entries, lengths, longest = pointer(tables.entries), pointer(tables.lengths), pointer(tables.longest)
     for which in range(interpolants):
         head = after(heads, HEAD * which)
-        keep_within(head, numbers, entries, lengths, after(found, head[FIRST_COLUMN]))
+        keep_within(head, numbers, entries, lengths, longest, after(found, head[FIRST_COLUMN]))
 
 
 @relaxed

@@ -45,8 +45,8 @@ LINK = 5
 FRAME, STRETCH, BIND, REST, AXES, FRAME_TURN, OFFSET, JOINT = 0, 12, 21, 33, 37, 46, 50, 53
 # Columns of `DriveTables.heads`, and how many there are.
 KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, EXTRA = range(12)
-DIRECTIONS, SPAN, NORM, VERTICES, ENTRIES = range(12, 17)
-HEAD = 17
+DIRECTIONS, SPAN, NORM, VERTICES, ENTRIES, BLOCKS = range(12, 18)
+HEAD = 18
 
 
 class DriveTables(NamedTuple):
@@ -63,12 +63,13 @@ class DriveTables(NamedTuple):
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
         begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and EXTRA: Shepard's power and
         reach, or the square of a kernel's reach; how many DIRECTIONS its SPAN has (-1: all) and where it begins; where
-        the NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
+        the NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES and BLOCKS begin
     slots : where in the features each dimension is found
     numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
     entries : for the bound of each interpolant, where the entries of each of its vertices begin and the last ones end,
         then the column of each entry in the interpolant's result; entries are counted over all interpolants
     lengths : (3 E,) float32, of each entry the displacement per unit of its column, over the limit of the vertex
+    longest : float32, of each block of vertices the longest entry of each column; see `bound_entries`
     """
 
     links: NDArray[np.int64]
@@ -78,6 +79,7 @@ class DriveTables(NamedTuple):
     numbers: Floats
     entries: NDArray[np.int64]
     lengths: Floats32
+    longest: Floats32
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +162,8 @@ def _tables(skin: Skin) -> DriveTables:
     bounds = [skin.bounds[id(driver)] for driver in skin.drivers]
     heads, slots, numbers = _samples(skin.drivers, bounds, skin.rig.skeleton, skin.control_names)
     flat = bound_entries(bounds)
-    heads[:, VERTICES], heads[:, ENTRIES] = flat.vertices, flat.starts
-    return DriveTables(links, joints, heads, slots, numbers, flat.entries, flat.lengths)
+    heads[:, [VERTICES, ENTRIES, BLOCKS]] = np.stack([flat.vertices, flat.starts, flat.blocks], axis=1)
+    return DriveTables(links, joints, heads, slots, numbers, flat.entries, flat.lengths, flat.longest)
 
 
 def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Floats]:
@@ -213,7 +215,7 @@ def _samples(
         at = (length + np.cumsum([0, *(part.size for part in parts)])).tolist()
         head = (kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:4])
         directions, tested = -1 if span is None else len(span), -1 if bound.norm is None else at[5]
-        heads.append((*head, directions, at[4], tested, 0, 0))
+        heads.append((*head, directions, at[4], tested, 0, 0, 0))
         slots += _slots(driver.space, skeleton, controls)
         numbers += [part.ravel() for part in parts]
         length, column = at[-1], column + made.columns

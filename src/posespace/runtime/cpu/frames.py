@@ -101,10 +101,10 @@ def _drive_many(
 
     It is apart from the loops over blocks, so that each is compiled once.
     """
-    links, joints, heads, slots, numbers, entries, lengths = tables
+    links, joints, heads, slots, numbers, entries, lengths, longest = tables
     scratch, palette, coordinates, factors, halves = frames
     for k in prange(len(poses)):
-        own = DriveTables(links, joints, heads, slots, numbers, entries, lengths)
+        own = DriveTables(links, joints, heads, slots, numbers, entries, lengths, longest)
         drive(own, poses[k], scratch[k], palette[k], coordinates[k])
         frame = Frame(scratch[k], palette[k], coordinates[k], factors[k], halves[k])
         units[k, 0], exact[k, 0] = factor(scales, bounds, 0, frame)
