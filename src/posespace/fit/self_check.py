@@ -18,6 +18,10 @@ from posespace.fit.regression import tried_poses
 from posespace.layer import Layer, combined
 from posespace.skin import Skin
 
+ENOUGH, WORSE = 4, 1.2
+"""So many examples of one pose space say whether they predict one another: not, where each left out in turn has more
+than this fraction of plain skinning's error."""
+
 _POSES = 24
 """Most examples, spread evenly, that are looked at."""
 
@@ -27,6 +31,11 @@ _LEAST = 0.05
 
 _WORSE = 1.0 + 1e-3
 """A layer is weakened where the squared error without it is lower by more than this; less may be rounding."""
+
+
+def do_not_predict(what: str, error: float) -> str:
+    """Return the words for examples, called `what`, whose error when each is left out is worse than plain skinning's."""
+    return f"its {what} do not predict one another ({error:.2f} of plain skinning's error when each is left out)"
 
 
 def checked(skin: Skin, examples: Examples) -> Skin:

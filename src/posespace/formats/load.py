@@ -185,12 +185,7 @@ def load_clips(
         _require_clips(file)
     _require_markers(file, names, markers)
     if file.suffix.lower() in POSE_FILES:
-        from posespace.formats import pose_json
-
-        if skeleton is None:
-            raise FileError(file, "names joints only; load it with the skeleton of its rig")
-        poses = pose_json.read(file).chosen(only)
-        return {file.stem: (poses.of_joints(skeleton) if partial else poses).motion(skeleton)}
+        return {file.stem: _posed(file, skeleton, only, partial)}
     if file.suffix.lower() in MARKER_FILES:
         motions, own = {file.stem: _driven(file, skeleton, rate, note, markers)}, skeleton
     else:
@@ -203,6 +198,16 @@ def load_clips(
         for motion in motions.values():
             _require_turning(file, motion, own, skeleton)
     return {name: onto(motion, own, skeleton) for name, motion in motions.items()}
+
+
+def _posed(file: Path, skeleton: Skeleton | None, only: Sequence[str], partial: bool) -> Motion:
+    """Return the poses of a pose file that the patterns `only` choose."""
+    from posespace.formats import pose_json
+
+    if skeleton is None:
+        raise FileError(file, "names joints only; load it with the skeleton of its rig")
+    poses = pose_json.read(file).chosen(only)
+    return (poses.of_joints(skeleton) if partial else poses).motion(skeleton)
 
 
 def _require_clips(file: Path) -> None:

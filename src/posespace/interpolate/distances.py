@@ -16,6 +16,9 @@ from posespace.errors import InputError
 Array = NDArray[np.float64]
 Radius = float | Sequence[float] | Array
 
+COINCIDENT = 1e-9
+"""Samples nearer than this fraction of the largest distance between samples count as one place."""
+
 METRICS = ("euclidean", "rotation")
 LEAST_RADIUS = 1e-30
 """Distances over a smaller radius, cubed, would leave double precision."""
@@ -56,6 +59,15 @@ def closest(gaps: Array) -> tuple[int, int]:
     """Return the two points with the smallest of the distances `gaps` (M, M) between them; (0, 0) for one point."""
     apart = np.where(np.tri(len(gaps), dtype=bool), np.inf, gaps)
     return divmod(int(np.argmin(apart)), len(gaps))
+
+
+def spacing(gaps: Array) -> float:
+    """Return the median distance of points to the nearest other one, from the distances `gaps` (M, M) between them.
+
+    Points that coincide are one; a single one has the spacing 1.
+    """
+    spread = float(gaps.max(initial=0.0)) or 1.0
+    return float(np.median(np.where(gaps > COINCIDENT * spread, gaps, spread).min(axis=1)))
 
 
 def axis_count(columns: int, metric: str) -> int:

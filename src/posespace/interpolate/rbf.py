@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from posespace.check import choice, number
 from posespace.errors import InputError
-from posespace.interpolate.distances import Array, Radius, axis_count, closest, distances, radius_per_axis
+from posespace.interpolate.distances import Array, Radius, axis_count, closest, distances, radius_per_axis, spacing
 from posespace.interpolate.fitted import RBFInterpolant, tail_columns
 from posespace.interpolate.kernels import KERNELS
-from posespace.interpolate.samples import COINCIDENT, Samples, SingularError
+from posespace.interpolate.samples import Samples, SingularError
 from posespace.interpolate.span import onto_span, span_of
 
 # Beyond this condition number the weights of an interpolant are mostly rounding error.
@@ -238,10 +238,9 @@ def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) ->
     if KERNELS[settings.kernel].scale_free:
         # The zero of r² log r at r = 1 can make its system singular; far below, it acts as a linear tail would.
         return 100.0 * spread if settings.kernel == "thin_plate" and columns.shape[1] < 2 else spread
-    nearest = np.where(gaps > COINCIDENT * spread, gaps, spread).min(axis=1)
-    spacing = float(np.median(nearest))
+    typical = spacing(gaps)
     if len(gaps) < 3:
-        return spacing
+        return typical
     if values.shape[1] > len(values):
         # The triangular factor has the same sum of squared errors in far fewer columns.
         values = np.asarray(np.linalg.qr(values.T, mode="r")).T
@@ -251,8 +250,8 @@ def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) ->
         return float(np.nansum(system.leave_one_out(values) ** 2)) if system.condition < limit else math.inf
 
     strict, lenient = partial(score, limit=_CHOSEN_CONDITION), partial(score, limit=_CONDITION)
-    low, high = 0.5 * spacing, 4.0 * spread
-    return _least(strict, low, high) or _least(lenient, low, high) or spacing
+    low, high = 0.5 * typical, 4.0 * spread
+    return _least(strict, low, high) or _least(lenient, low, high) or typical
 
 
 def _least(score: Callable[[float], float], low: float, high: float) -> float | None:

@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace.check import floats
 from posespace.errors import InputError
-from posespace.interpolate.distances import Array, axis_count, closest
-
-# Samples nearer than this fraction of the largest distance between samples count as one place.
-COINCIDENT = 1e-9
+from posespace.interpolate.distances import COINCIDENT, Array, axis_count, closest
 
 
 class SingularError(InputError):

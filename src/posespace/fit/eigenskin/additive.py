@@ -16,8 +16,9 @@ from posespace.examples import Examples
 from posespace.fit.eigenskin.domains import Domain
 from posespace.fit.regional import Together
 from posespace.fit.regression import principal_coordinates, tried_poses
+from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
 from posespace.fit.stream import Held, Source
-from posespace.interpolate.distances import distances
+from posespace.interpolate.distances import distances, spacing
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
@@ -35,8 +36,6 @@ FLOOR = 0.01
 FOLDS = 30
 """Runs of poses that are left out in turn when the smoothness is chosen."""
 
-_FADING = RBF("gaussian")
-_WORSE = 1.05
 _TRIAL = 1500
 _MOST_SIZED = 512
 _GROUPS = 48
@@ -242,16 +241,17 @@ def safe(term: Term) -> Term:
     Where it would be worse, it becomes a function that fades away from each pose, with a note; it passes through the
     poses all the same.
     """
-    if len(term.values) < 2:
+    if len(term.values) < ENOUGH:
         return term
-    values = _padded(term)
-    plain, fading = float((values**2).sum()), replace(term, settings=_FADING)
+    assert isinstance(term.domain, Domain)
+    values, places = _padded(term), term.domain.places
+    radius = spacing(distances(places, places, term.domain.space.metric))
+    plain, fading = float((values**2).sum()), replace(term, settings=RBF("gaussian", radius))
     error, other = (float((_left_one_out(each, values) ** 2).sum()) for each in (term, fading))
-    if error <= _WORSE * plain or other >= error:
+    if error <= WORSE**2 * plain:
         return term
-    worse = f"{np.sqrt(error / plain):.2f} of plain skinning's error when each is left out"
-    why = f"they do not predict one another ({worse})"
-    return replace(fading, note=f"layer {term.domain.name!r} fades between its poses: {why}")
+    note = f"layer {term.domain.name!r}: {do_not_predict('poses', float(np.sqrt(error / plain)))}"
+    return replace(fading, note=f"{note}; it fades between them") if other < error else replace(term, note=note)
 
 
 def _padded(term: Term) -> Floats:

@@ -30,6 +30,8 @@ from posespace.fit.psd.normals import LEAST, turned, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
 from posespace.fit.psd.sculpt_list import SculptList
 from posespace.fit.psd.settings import EVERY, PSDSettings
+from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
+from posespace.interpolate.distances import distances, spacing
 from posespace.interpolate.rbf import RBF
 from posespace.layer import Layer
 from posespace.linking import linked_rig, said_of_links
@@ -43,9 +45,6 @@ from posespace.skin import Skin
 
 # Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
 _ROUNDING = 2e-5
-
-_WORSE = 1.05
-"""Sculpts left out in turn whose error is above this fraction of plain skinning's do not predict one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,14 +219,19 @@ class Sculpts(SculptList):
         """
         names = plan.sample_names(motion.names)
         error = left_out_error(plan, deltas, rbf, names)
-        if error <= _WORSE or self.settings.kernel is not None or self.settings.per_vertex:
+        if len(plan.own) < ENOUGH or error <= WORSE or self.settings.kernel is not None or self.settings.per_vertex:
             return rbf, error, ""
-        fading = self._rbf(plan, deltas, motion, "gaussian", given)
+        fading = RBF("gaussian", self._spaced(plan, given), smoothing=self.settings.smoothing)
         other = left_out_error(plan, deltas, fading, names)
-        if other >= error:
-            return rbf, error, ""
-        why = f"they do not predict one another ({error:.2f} of plain skinning's error when each is left out)"
-        return fading, other, f"layer {plan.name!r} fades between its sculpts: {why}"
+        note = f"layer {plan.name!r}: {do_not_predict('sculpts', error)}"
+        return (fading, other, f"{note}; it fades between them") if other < error else (rbf, error, note)
+
+    def _spaced(self, plan: LayerPlan, given: tuple[float | None, ...]) -> tuple[float, ...]:
+        """The radius of each axis: what is given, or as far as neighbouring samples are apart."""
+        stretch = self._stretch(plan).tolist()
+        typical = spacing(distances(plan.centres, plan.centres, plan.space.metric, stretch))
+        both = zip(given, stretch, strict=True)
+        return tuple(float(along * typical if value is None else value) for value, along in both)
 
     def _layer(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Layer:
         """The layer of some sculpts of a plan, those that `deltas` are of."""
