@@ -17,6 +17,8 @@ _WIDTH = 120
 """Lines of figures are broken here."""
 _LINKS_SHOWN = 3
 _ENTRIES_SHOWN = 6
+_KEPT, _NAME = "\0", 40
+"""A space at which no line is broken, so that a name can be copied; what has more characters is no name."""
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -82,7 +84,8 @@ def _lines(figures: dict[str, Any], depth: int, most: int) -> list[str]:
 
 def _wrapped(line: str, depth: int) -> list[str]:
     deeper = "  " * (depth + 1)
-    return textwrap.wrap(line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+    return [part.replace(_KEPT, " ") for part in lines]
 
 
 def _short_links(links: dict[str, Any]) -> str:
@@ -113,8 +116,9 @@ def _short(value: Any, most: int = _ENTRIES_SHOWN) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        shown = ", ".join(_short(entry) for entry in value[:most])
-        return f"{shown}, ... ({len(value)})" if len(value) > most else shown or "none"
+        entries = [_short(entry) for entry in value[:most]]
+        shown = ", ".join(entry.replace(" ", _KEPT) if len(entry) <= _NAME else entry for entry in entries)
+        return f"{shown}, ...{_KEPT}({len(value)})" if len(value) > most else shown or "none"
     return str(value)
 
 
