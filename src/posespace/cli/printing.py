@@ -17,7 +17,7 @@ _WIDTH = 120
 """Lines of figures are broken here."""
 _LINKS_SHOWN = 3
 _ENTRIES_SHOWN = 6
-_KEPT, _NAME = "\0", 40
+_KEPT, _NAME = "\0", 60
 """A space at which no line is broken, so that a name can be copied; what has more characters is no name."""
 
 
