@@ -1,6 +1,7 @@
-"""Runs the commands of transcript.md on real rigs, in a temporary folder, and shows or writes what they print.
+"""Runs the commands of a page on real rigs, in a temporary folder, and shows or writes what they print.
 
-Run: uv run python docs/transcript.py [--write]; the rigs are in the folder POSESPACE_DATA, or beside the repository
+Run: uv run python docs/transcript.py PAGE [--write], of transcript.md or sculpts.md; the rigs are in the folder
+POSESPACE_DATA, or beside the repository
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,21 +26,51 @@ from posespace.report.png import save_png
 from posespace.report.render import Image, render
 from posespace.skin import Skin
 
-PAGE = Path(__file__).with_suffix(".md")
-DATA = Path(os.environ.get("POSESPACE_DATA", PAGE.parents[2] / "shared" / "data"))
-RIGS = {
-    "hand_l.gltf": "hand-godot-xr/hand_l.gltf",
-    "poses_left.json": "hand-godot-xr/poses_left.json",
-    "character.glb": "humanoid-rocketbox/Female_Adult_01_cheer_03.glb",
-    "hand_left_crop.npz": "makehuman-cc0/hand_left_crop.npz",
+DOCS = Path(__file__).parent
+DATA = Path(os.environ.get("POSESPACE_DATA", DOCS.parents[1] / "shared" / "data"))
+Shown = tuple[str, str, tuple[float, float, float], float]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page needs.
+
+    Parameters
+    ----------
+    rigs : what the page calls the files, and where they are
+    shown : the rows of its picture: a rig, its pose, the direction it is seen from, how much of its diagonal is seen
+    picture : the picture's file
+    cell : width and height of each of its parts
+    """
+
+    rigs: dict[str, str]
+    shown: tuple[Shown, ...]
+    picture: str
+    cell: tuple[int, int] = (300, 270)
+
+
+PAGES = {
+    "transcript.md": Page(
+        {
+            "hand_l.gltf": "hand-godot-xr/hand_l.gltf",
+            "poses_left.json": "hand-godot-xr/poses_left.json",
+            "character.glb": "humanoid-rocketbox/Female_Adult_01_cheer_03.glb",
+            "hand_left_crop.npz": "makehuman-cc0/hand_left_crop.npz",
+        },
+        (
+            ("hand", "Pinch Tight", (1.0, 0.3, 0.2), 0.3),
+            ("character", "45", (-1.0, 0.2, 0.5), 0.15),
+            ("makehuman", "fingers 2345 by 70", (1.0, 0.3, 0.5), 0.35),
+        ),
+        "transcript.png",
+    ),
+    "sculpts.md": Page(
+        {"knight.glb": "humanoid-kaykit-knight/Knight.glb"},
+        (("knight", "bentL", (0.5, -0.2, 1.0), 0.25), ("knight", "bentR", (-0.5, -0.2, 1.0), 0.25)),
+        "sculpts.png",
+        (230, 200),
+    ),
 }
-"""What the page calls the files, and where they are."""
-SHOWN = {
-    "hand": ("Pinch Tight", (1.0, 0.3, 0.2), 0.3),
-    "character": ("45", (-1.0, 0.2, 0.5), 0.15),
-    "makehuman": ("fingers 2345 by 70", (1.0, 0.3, 0.5), 0.35),
-}
-"""Of each rig, the pose in the picture, the direction it is seen from, and how much of its diagonal is seen."""
 _FIRST, _LAST = 5, 3
 _INDENT = "    "
 
@@ -47,6 +79,11 @@ def scripts(page: str) -> dict[str, str]:
     """Return the scripts that the page shows, by file name: indented blocks that begin with a docstring."""
     found = re.findall(r'`(\w+\.py)`.*\n(?:.+\n)*\n((?=    """)(?:    .*\n|\n)+)', page)
     return {name: re.sub(r"^    ", "", block, flags=re.MULTILINE).strip() + "\n" for name, block in found}
+
+
+def pose_files(page: str) -> dict[str, str]:
+    """Return the pose files that the page shows, by file name: JSON under a line that names the file."""
+    return dict(re.findall(r"`([\w-]+\.json)`[^`]*\n```json\n(.*?)```", page, re.DOTALL))
 
 
 def shortened(output: str) -> list[str]:
@@ -89,10 +126,10 @@ def _run(command: str, folder: Path) -> str:
     return told.stderr + told.stdout
 
 
-def picture(folder: Path) -> Image:
-    """Return a row for each rig in an unseen pose: plain skinning, the sculpt, and both skins."""
+def picture(folder: Path, page: Page) -> Image:
+    """Return a row for each rig and pose: plain skinning, the sculpt, and both skins."""
     rows: list[list[Image]] = []
-    for rig, (pose, towards, share) in SHOWN.items():
+    for rig, pose, towards, share in page.shown:
         examples = Examples.open(folder / f"{rig}.examples")
         skins = [Skin.load(folder / f"{rig}-{method}.skin") for method in ("psd", "eigenskin")]
         index = examples.motion.index(pose)
@@ -103,26 +140,28 @@ def picture(folder: Path) -> Image:
         camera = Camera(towards, target=shapes[1][worst], extent=share * mesh.diagonal)
         colors = [None if k == 1 else heat(error, float(errors[0].max())) for k, error in enumerate(errors)]
         cells = zip(shapes, colors, strict=True)
-        rows.append([render(shape, mesh.triangles, camera, (300, 270), colors=color) for shape, color in cells])
+        rows.append([render(shape, mesh.triangles, camera, page.cell, colors=color) for shape, color in cells])
     return montage(rows, titles=["plain skinning", "sculpt", "PSD", "EigenSkin"])
 
 
-def main(write: bool) -> None:
-    """Run the page's commands; write what they print to the page, and the picture, or only show it."""
-    page = PAGE.read_text()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for file, source in RIGS.items():
+def main(name: str, write: bool) -> None:
+    """Run a page's commands; write what they print to the page, and the picture, or only show it."""
+    text, page = (DOCS / name).read_text(), PAGES[name]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for file, source in page.rigs.items():
             shutil.copyfile(DATA / source, folder / file)
-        for file, text in scripts(page).items():
-            (folder / file).write_text(text)
-        page = transcribed(page, folder)
+        # The script that sculpts is shown on one page, for all.
+        every = scripts((DOCS / "transcript.md").read_text())
+        for file, content in (every | pose_files(text)).items():
+            (folder / file).write_text(content)
+        text = transcribed(text, folder)
         if write:
-            PAGE.write_text(page)
-            save_png(PAGE.parent / "img" / "transcript.png", picture(folder))
+            (DOCS / name).write_text(text)
+            save_png(DOCS / "img" / page.picture, picture(folder, page))
         else:
-            print(page)
+            print(text)
 
 
 if __name__ == "__main__":
-    main("--write" in sys.argv)
+    main(next((word for word in sys.argv[1:] if word in PAGES), "transcript.md"), "--write" in sys.argv)

@@ -1,6 +1,6 @@
 /** Sliders for joints within their limits, and for controls: they move the skin, and follow what else moves it. */
 
-import { Quaternion, Vector3 } from "three";
+import { type Object3D, Quaternion, Vector3 } from "three";
 import type { PoseSkin } from "../src/index.js";
 
 import { element, slider } from "./elements.js";
@@ -41,7 +41,7 @@ export class JointSliders {
     const { limits } = this.skin.description.joints[joint];
     const group = element("details");
     group.addEventListener("toggle", () => this.show());
-    group.append(element("summary", "", this.skin.bones[joint].name || `joint ${joint}`));
+    group.append(element("summary", "", nameOf(this.skin.bones[joint]) || `joint ${joint}`));
     AXES.forEach((axis, a) => {
       const [low, high] = limits ? [limits[2 * a], limits[2 * a + 1]] : [-FREE, FREE];
       if (!(high > low)) return;
@@ -97,6 +97,12 @@ export class JointSliders {
       this.angles[3 * joint + a] = scale * (x * axes[3 * a] + y * axes[3 * a + 1] + z * axes[3 * a + 2]);
     }
   }
+}
+
+/** The name that the file gives a joint: three.js takes dots and other letters out of `name`, "arm.L" becomes "armL". */
+function nameOf(bone: Object3D): string {
+  const { name } = bone.userData;
+  return typeof name === "string" ? name : bone.name;
 }
 
 function degrees(angle: number): number {

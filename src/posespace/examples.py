@@ -152,10 +152,11 @@ class Examples:
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.
 
-        Vertices that share a position at a seam get one common displacement, so that no crack opens there.
+        Vertices that share a position at a seam get one common displacement, so that no crack opens there. The two
+        sides of a sheet, such as hair, may come apart.
         """
         displacements, damped = self.rig.residual(self.motion[index], self.shapes[index])
-        weld = self.rig.mesh.weld
+        weld = self.rig.mesh.shading
         if len(weld.first) < len(displacements):
             displacements = weld.scatter(weld.gather(displacements))
         return displacements, damped

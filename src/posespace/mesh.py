@@ -108,7 +108,7 @@ class Mesh:
 
     @cached_property
     def shading(self) -> Weld:
-        """Which vertices share a normal: those of one position, but not across the two sides of a sheet."""
+        """Which vertices share normals and corrections: those of one position, not across the two sides of a sheet."""
         return sides_apart(self.points.astype(np.float64), self.triangles, self.weld)
 
     @property

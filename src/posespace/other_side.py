@@ -126,7 +126,7 @@ class OtherSide:
     def _displacement(self, displacement: Floats) -> tuple[Floats, Match]:
         """What a sculpt adds (N, 3) on the other side, and how well the sides match where it moves anything."""
         weld, size = self.rig.mesh.weld, max(self.rig.mesh.diagonal, 1e-300)
-        given = displacement[weld.first]
+        given = weld.gather(displacement)
         loud = np.linalg.norm(given, axis=1) > _LEAST * size
         # Beyond the tolerance it fades out instead of ending at once, so that the surface does not tear.
         fade = smoothstep(2 - self._off / (self.tolerance * size))
@@ -193,7 +193,10 @@ def _mirrored_motion(motion: Motion, skeleton: Skeleton, plane: MirrorPlane) -> 
     turn, shift, names = *world_turns(motion, skeleton), motion.control_names
     other = counterparts(skeleton, plane)
     if len(skeleton) > 1 and (other == np.arange(len(skeleton))).all():
-        raise InputError("mirror: no joint has a counterpart on the other side by its name (_L/_R, Left/Right)")
+        raise InputError(
+            "mirror: no joint has a counterpart on the other side by its name (_L/_R, Left/Right); "
+            "a rig of one side, such as a single hand, cannot be mirrored"
+        )
     sides = [other_side(name) for name in names]
     swap = [names.index(side) if side in names else k for k, side in enumerate(sides)]
     kept = tuple(name if side in names else side for name, side in zip(names, sides, strict=True))

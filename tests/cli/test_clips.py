@@ -44,6 +44,25 @@ def test_info_folds_many_clips_and_shows_all_when_asked(clips: Path) -> None:
     assert list(json.loads(run("info", "--json", clips).stdout)[0]["motions"]) == list(NAMES)
 
 
+def test_info_shows_every_name_when_asked(tmp_path: Path) -> None:
+    names = [f"pose {k}" for k in range(9)]
+    poses = {name: {"rotations": {"arm": {"x": 10}}} for name in names}
+    file = tmp_path / "poses.json"
+    file.write_text(json.dumps({"posespace": "poses", "version": 1, "poses": poses}))
+    assert "pose names: pose 0, pose 1, pose 2, pose 3, pose 4, pose 5, ... (9)\n" in run("info", file).stdout
+    assert f"pose names: {', '.join(names)}\n" in run("info", "--all", file).stdout
+
+
+def test_no_line_is_broken_within_a_name(tmp_path: Path) -> None:
+    names = [f"Bip01 L Finger{k}{k % 2 * ' and another'}" for k in range(25)]
+    poses = {name: {"rotations": {"arm": {"x": 10}}} for name in names}
+    file = tmp_path / "poses.json"
+    file.write_text(json.dumps({"posespace": "poses", "version": 1, "poses": poses}))
+    lines = run("info", "--all", file).stdout.splitlines()
+    assert all(any(name in line for line in lines) for name in names)
+    assert max(map(len, lines)) <= 120
+
+
 def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) -> None:
     ps.Skin(ps.load_rig(clips)).save(tmp_path / "a.skin")
     export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb"]

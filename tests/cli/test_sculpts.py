@@ -74,6 +74,28 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert figures(folder, "undo")["done"] == "undone: removed 'softL'"
 
 
+def test_the_list_tells_the_distance_that_was_told_when_the_sculpt_was_added(folder: Path) -> None:
+    added = figures(folder, "add", "s2.obj", "--pose", BENT[2], "--poses", "all.json", "--name", "third")
+    assert figures(folder, "list")["sculpts"][2]["largest correction"] == pytest.approx(added["largest"], rel=1e-4)
+
+
+def test_a_radius_in_degrees_is_noticed_and_can_be_undone(folder: Path) -> None:
+    done = run("sculpts", "arm.examples", "radius", BENT[1], "45", folder=folder)
+    assert done.returncode == 0
+    assert "45 radians are more than a full rotation; 45 degrees are 0.785" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "set the radius" in say(folder, "undo")
+
+
+def test_a_layer_whose_sculpts_all_have_a_radius_shows_theirs_alone(folder: Path) -> None:
+    for name in BENT[:2]:
+        say(folder, "radius", name, "0.8")
+    fitted = run("fit", "psd", "arm.examples", "-o", "a.skin", folder=folder).stdout
+    radii = ", ".join(f"{name} 0.8" for name in BENT[:2])
+    assert f"sculpts 2, radius {radii}\n" in fitted
+    assert "kernel: default\n" in fitted
+
+
 def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
     assert_one_line(
         run("sculpts", "arm.examples", "add", "s2.obj", "--poses", "all.json", "--pose", BENT[0], folder=folder),
@@ -93,7 +115,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "undo"], ["arm.examples: there is no change to undo"]),
         (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
-        (["arm.examples", "remove", "nobody"], ["'nobody': there is none of that name"]),
+        (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
         (["arm.examples", "add", "s2.obj"], ["give the poses: --poses FILE"]),
         (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),

@@ -13,7 +13,7 @@ from posespace.errors import InputError
 
 @click.command(cls=Command, epilog="Example: posespace info hand.glb clip.bvh hand.examples")
 @argument("files", "Rigs, meshes, motions, poses, skins or example stores.", nargs=-1, required=True, metavar="FILE...")
-@click.option("--all", "is_whole", is_flag=True, help="Show every rig, mesh and motion of a file that has many.")
+@click.option("--all", "is_whole", is_flag=True, help="Show every rig, mesh, motion and name of a file that has many.")
 @json_option
 def info(files: tuple[Path, ...], is_whole: bool, as_json: bool) -> None:
     """Show what is in a rig, mesh, motion, skin or other file."""
@@ -32,7 +32,7 @@ def info(files: tuple[Path, ...], is_whole: bool, as_json: bool) -> None:
     else:
         for figures in found:
             if "error" not in figures:
-                print_figures(figures.pop("file"), figures if is_whole else folded(figures))
+                print_figures(figures.pop("file"), figures if is_whole else folded(figures), is_whole)
     for problem in problems:
         complain(problem)
     if problems:

@@ -16,6 +16,9 @@ from posespace.errors import one_line
 _WIDTH = 120
 """Lines of figures are broken here."""
 _LINKS_SHOWN = 3
+_ENTRIES_SHOWN = 6
+_KEPT, _NAME = "\0", 60
+"""A space at which no line is broken, so that a name can be copied; what has more characters is no name."""
 
 
 def print_one(figures: dict[str, Any], as_json: bool) -> None:
@@ -53,14 +56,14 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def print_figures(title: str, figures: dict[str, Any]) -> None:
-    """Print figures under a title, nested ones indented."""
+def print_figures(title: str, figures: dict[str, Any], whole: bool = False) -> None:
+    """Print figures under a title, nested ones indented; of long lists the first entries, unless they are `whole`."""
     click.secho(one_line(title), bold=True)
-    for line in _lines(_with_short_shrinking(_with_short_curve(figures)), 1):
+    for line in _lines(_with_short_shrinking(_with_short_curve(figures)), 1, sys.maxsize if whole else _ENTRIES_SHOWN):
         click.echo(one_line(line))
 
 
-def _lines(figures: dict[str, Any], depth: int) -> list[str]:
+def _lines(figures: dict[str, Any], depth: int, most: int) -> list[str]:
     lines: list[str] = []
     for key, value in figures.items():
         start = "  " * depth + key
@@ -69,17 +72,20 @@ def _lines(figures: dict[str, Any], depth: int) -> list[str]:
         elif key == "limits" and isinstance(value, dict):
             lines += _wrapped(f"{start}: {_short_limits(value)}", depth)
         elif isinstance(value, dict):
-            lines += [start, *_lines(value, depth + 1)] if value else []
+            # A setting that was not given is None.
+            shown = {name: "default" if key == "settings" and it is None else it for name, it in value.items()}
+            lines += [start, *_lines(shown, depth + 1, most)] if value else []
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            lines += [start, *(line for entry in value for line in _lines(entry, depth + 1))]
+            lines += [start, *(line for entry in value for line in _lines(entry, depth + 1, most))]
         else:
-            lines += _wrapped(f"{start}: {_short(value)}", depth)
+            lines += _wrapped(f"{start}: {_short(value, most)}", depth)
     return lines
 
 
 def _wrapped(line: str, depth: int) -> list[str]:
     deeper = "  " * (depth + 1)
-    return textwrap.wrap(line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(line, _WIDTH, subsequent_indent=deeper, break_long_words=False, break_on_hyphens=False)
+    return [part.replace(_KEPT, " ") for part in lines]
 
 
 def _short_links(links: dict[str, Any]) -> str:
@@ -100,7 +106,7 @@ def _short_limits(limits: dict[str, Any]) -> str:
     return ", ".join(some) + more if some else "none"
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, most: int = _ENTRIES_SHOWN) -> str:
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -110,8 +116,9 @@ def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        shown = ", ".join(_short(entry) for entry in value[:6])
-        return f"{shown}, ... ({len(value)})" if len(value) > 6 else shown or "none"
+        entries = [_short(entry) for entry in value[:most]]
+        shown = ", ".join(entry.replace(" ", _KEPT) if len(entry) <= _NAME else entry for entry in entries)
+        return f"{shown}, ...{_KEPT}({len(value)})" if len(value) > most else shown or "none"
     return str(value)
 
 
@@ -137,7 +144,7 @@ def _with_short_curve(figures: dict[str, Any]) -> dict[str, Any]:
 def _with_short_shrinking(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures of a skin with the factors of its joints in one line: a character has many."""
     about = figures.get("about")
-    if not isinstance(about, dict) or not isinstance(factors := about.get("shrunk to"), dict):
+    if not isinstance(about, dict) or not isinstance(factors := about.get("shrunk to"), dict) or not factors:
         return figures
     return figures | {
         "about": about | {"shrunk to": [f"{joint} {_short(factor)}" for joint, factor in factors.items()]}
@@ -153,9 +160,9 @@ def _short_layer(layer: dict[str, Any]) -> str:
         return f"poses {layer['poses']}, shrunk to {_short(layer['shrunk to'])}"
     radii = {axis: _short(value) for axis, value in layer["radius"].items()}
     same = len(set(radii.values())) == 1
-    shown = next(iter(radii.values())) if same else ", ".join(f"{axis} {value}" for axis, value in radii.items())
+    shown = list(radii.values())[:1] if same else [f"{axis} {value}" for axis, value in radii.items()]
     single = [f"{name} {_short(value)}" for name, value in layer.get("radius by sculpt", {}).items()]
-    return f"sculpts {len(layer['sculpts'])}, radius {shown}" + (f" ({', '.join(single)})" if single else "")
+    return f"sculpts {len(layer['sculpts'])}, radius {', '.join(shown + single)}"
 
 
 def complain(message: str) -> None:

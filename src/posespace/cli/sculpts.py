@@ -174,7 +174,7 @@ def radius(store: Path, name: str, value: str, as_json: bool) -> None:
     _done(store, session, session.steps[-1], as_json)
 
 
-@sculpts.command(epilog="Example: posespace sculpts hand.examples mirror bentL")
+@sculpts.command(epilog="Example: posespace sculpts body.examples mirror bentL")
 @_names_argument
 @click.option("--normal", help="Of the mirror plane: x, y, z or three numbers. Default: from joints that names pair.")
 @click.option(

@@ -39,7 +39,7 @@ def point_residuals(examples: Examples) -> Residuals:
 
 def residual_into(examples: Examples, index: int, out: Floats32) -> int:
     """Write what plain skinning lacks at an example to `out` (N, 3); return how many vertices are damped."""
-    rig, weld, name = examples.rig, examples.rig.mesh.weld, examples.motion.names[index]
+    rig, weld, name = examples.rig, examples.rig.mesh.shading, examples.motion.names[index]
     shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rig.mesh.points.shape)
     pose, damped = examples.motion[index], 0
     if rig.blending == "linear":

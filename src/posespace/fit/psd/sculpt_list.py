@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -142,6 +144,11 @@ class SculptList:
         """
         radius = None if value is None else checked_radius(name, value)
         changed = replace(self[name], radius=radius)
+        if radius is not None and radius > 2 * math.pi and _is_rotation(changed.pose):
+            meant = f"{radius:g} degrees are {math.radians(radius):.3g}"
+            warnings.warn(
+                f"radius of {quoted(name)}: {radius:g} radians are more than a full rotation; {meant}", stacklevel=2
+            )
         what = "as its layer" if radius is None else f"{radius:g}"
         self._change(f"set the radius of {name!r}: {what}", {**self._all, name: changed})
 
@@ -245,6 +252,11 @@ class SculptList:
             if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= same for key in controls):
                 return names[number]
         return None
+
+
+def _is_rotation(pose: Pose) -> bool:
+    """Whether distances from a pose are angles only."""
+    return not any(pose.controls.values()) and not pose.translations.any()
 
 
 def shown(names: Sequence[str]) -> str:

@@ -365,7 +365,8 @@ class Sculpts(SculptList):
         return {
             "name": plan.name,
             "sculpts": names,
-            "radius": dict(zip(plan.axes, found.radius, strict=True)),
+            # Where every sculpt has a radius, none has the layer's.
+            "radius": dict(zip(plan.axes, found.radius, strict=True)) if len(single) < len(names) else {},
             **({"radius by sculpt": single} if single else {}),
             **({} if found.left_out is None else {LEFT_OUT_ERROR: round(found.left_out, 4)}),
         }
