@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from posespace import datasets, rotations
+from posespace.bound import KEPT
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate.rbf import RBF
@@ -89,9 +90,11 @@ def test_linear_radial_continues_a_linear_correction_where_others_fade() -> None
     values = np.array([[0.0], [1.0], [2.0]])
     motion = Motion(np.tile([0, 0, 0, 1.0], (3, 1, 1)), controls=values, control_names=("load",))
     examples = Examples.from_shapes(Rig.from_mesh(mesh), motion, np.eye(3) * (1 + values[:, :, None]))
-    far = Pose([[0, 0, 0, 1.0]], controls={"load": 10.0})
-    np.testing.assert_allclose(LinearRadial().fit(examples).pose(far)[0], 11 * np.eye(3), atol=1e-5)
-    np.testing.assert_allclose(PlainPSD(radius=1.0).fit(examples).pose(far)[0], np.eye(3), atol=1e-5)
+    # As far as the bound lets any skin go.
+    beyond, far = (Pose([[0, 0, 0, 1.0]], controls={"load": load}) for load in (2.8, 10.0))
+    np.testing.assert_allclose(LinearRadial().fit(examples).pose(beyond)[0], 3.8 * np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(LinearRadial().fit(examples).pose(far)[0], (1 + 2 * KEPT) * np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(PlainPSD(radius=0.1).fit(examples).pose(beyond)[0], np.eye(3), atol=1e-5)
 
 
 def test_linear_pose_shapes_recover_shapes_that_are_linear() -> None:

@@ -34,7 +34,7 @@ _WORSE = 1.0 + 1e-3
 
 
 def do_not_predict(what: str, error: float) -> str:
-    """Return the words for examples, called `what`, whose error when each is left out is worse than plain skinning's."""
+    """Return the words for examples, called `what`, that have more error when each is left out than plain skinning."""
     return f"its {what} do not predict one another ({error:.2f} of plain skinning's error when each is left out)"
 
 
