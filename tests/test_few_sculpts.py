@@ -33,16 +33,19 @@ print(json.dumps(found))
 
 
 @pytest.mark.slow
-def test_psd_of_few_sculpts_keeps_to_the_bound_on_a_rig(data: Path) -> None:
-    words = ["--rig", "rocketbox horse", "--method", "PSD", "--sculpts", "1", "2", "--data", data, "--json"]
+def test_few_sculpts_keep_to_the_bound_on_a_rig(data: Path) -> None:
+    words = ["--rig", "rocketbox horse", "--sculpts", "1", "2", "--data", data, "--json"]
     run = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [(row["sculpts"], row["joints"]) for row in rows] == [
-        (count, joints) for count in (1, 2) for joints in ("1", "2", "1, rough")
-    ]
+    every = [(count, joints) for count in (1, 2) for joints in ("1", "2", "1, rough")]
+    assert [(row["sculpts"], row["joints"]) for row in rows] == 3 * every
     for row in rows:
-        assert row["error own"] < 1e-5
+        if "refused" in row:
+            assert row["method"] == "Muscles"
+            assert row["sculpts"] == 1
+            continue
+        assert row["error own"] < (1e-5 if row["method"] == "PSD" else 0.2)
         assert max(value for key, value in row.items() if key.startswith("largest")) < 1.5
 
 
@@ -52,7 +55,9 @@ def test_exaggerated_corrections_are_measured_as_such(data: Path) -> None:
     plain, strong = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     assert plain["largest own"] == pytest.approx(1, abs=1e-5)
     for key, value in plain.items():
-        assert strong[key] == pytest.approx(10 * value, rel=1e-3)
+        # The largest is over what the skin itself has at the sculpts, which is exaggerated too.
+        factor = 10 if key.startswith("rms") else 1
+        assert strong[key] == pytest.approx(factor * value, rel=1e-3)
 
 
 def test_a_rig_that_is_not_there_is_refused_in_one_line(data: Path) -> None:
