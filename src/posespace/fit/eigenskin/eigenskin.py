@@ -178,6 +178,8 @@ class EigenSkin:
 
     def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
         made: list[Layer | None]
+        if not terms:
+            return []
         if self.allotment == "equal":
             threshold = PAPER_THRESHOLD if self.threshold is None else self.threshold
             alike = on_one_support(terms, neighbours, self.components, threshold, self.taper, self.budget)
