@@ -282,8 +282,8 @@ def test_sculpts_of_two_joints_that_change_nothing_leave_plain_skinning():
 
 
 def test_a_rig_of_one_vertex_is_fitted_and_contradictions_are_named():
-    rig = Rig(Mesh(np.zeros((1, 3)), np.zeros((0, 3), int)), bar().skeleton, [[1, 2]], [[0.5, 0.5]])
-    motion = Motion.from_poses([posed(0.5), posed(0.5)])
+    rig = Rig(Mesh(np.zeros((1, 3)), np.zeros((0, 3), int)), bar().skeleton, [[0, 2]], [[0.5, 0.5]])
+    motion = Motion.from_poses([posed(tip=0.5), posed(tip=0.5)])
     with pytest.warns(UserWarning, match="their shapes differ by 1"):
         skin = EigenSkin().fit(Examples.from_shapes(rig, motion, [np.zeros((1, 3)), [[0.0, 0.0, 1.0]]]))
     np.testing.assert_allclose(skin.pose(motion[0])[0], [[0, 0, 0.5]], atol=1e-3)
