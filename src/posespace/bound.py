@@ -81,19 +81,19 @@ class Bound:
     Parameters
     ----------
     moved : the bases that it drives
-    shares : (C, C) a matrix such that the sum of |shares · coordinates| is at least the ratio of any vertex: where it
-        is at most 1, no vertex needs to be looked at; None: all are
+    norm : (C, C) a matrix such that the sum of |norm · coordinates| is at least the ratio of any vertex: where it is
+        at most 1, no vertex needs to be looked at; None: all are
     """
 
     moved: tuple[Moved, ...]
-    shares: Floats | None
+    norm: Floats | None
 
     @classmethod
     def of(cls, driver: Driver, bases: Sequence[tuple[Ints, Basis]], around: Neighbourhoods) -> Bound:
         """Return the bound of a driver that moves supports (S,) by bases (C, S, 3)."""
         samples = _at_samples(driver)
         moved = tuple(Moved(basis, _limits(samples, support, basis, around)) for support, basis in bases)
-        return cls(moved, _shares(samples, moved) if moved else None)
+        return cls(moved, _norm(samples, moved) if moved else None)
 
     def kept(self, coordinates: Floats) -> Floats:
         """Return coordinates (C,) or (P, C) scaled so that they keep within the bound."""
@@ -105,9 +105,9 @@ class Bound:
 
     def _in_doubt(self, rows: Floats) -> NDArray[np.bool_]:
         """Which coordinates (P, C) may be beyond the bound at some vertex."""
-        if self.shares is None:
+        if self.norm is None:
             return np.full(len(rows), bool(self.moved))
-        return np.asarray(~(np.abs(rows @ self.shares.T).sum(axis=1) <= 1.0))
+        return np.asarray(~(np.abs(rows @ self.norm.T).sum(axis=1) <= 1.0))
 
 
 def _at_samples(driver: Driver) -> Floats:
@@ -143,7 +143,7 @@ def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods
     return np.asarray(_MARGIN * BOUND * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
-def _shares(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
+def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
     """What makes coordinates (C,) a sum of C others, each times its largest ratio; see `Bound`.
 
     The others are those at samples (M, C) that are most apart, each next one farthest from the span of the ones before;

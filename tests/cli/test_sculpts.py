@@ -93,7 +93,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "undo"], ["arm.examples: there is no change to undo"]),
         (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
-        (["arm.examples", "remove", "nobody"], ["'nobody': there is none of that name"]),
+        (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
         (["arm.examples", "add", "s2.obj"], ["give the poses: --poses FILE"]),
         (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),
@@ -131,3 +131,14 @@ def test_help_needs_no_store(tmp_path: Path) -> None:
     done = run("sculpts", "add", "--help", folder=tmp_path)
     assert done.returncode == 0
     assert "posespace sculpts STORE add [OPTIONS] SHAPE" in done.stdout
+
+
+def test_names_cannot_speak_to_the_terminal_and_a_radius_cannot_spoil_the_store(folder: Path) -> None:
+    say(folder, "rename", BENT[0], "a\x1b[31m\nb")
+    assert "| a\\x1b[31m\\nb |" in say(folder)
+    assert_one_line(run("sculpts", "arm.examples", "radius", BENT[1], "1e300", folder=folder), "above 0")
+    say(folder, "mute", "*")
+    refused = run("fit", "psd", "arm.examples", "-o", "a.skin", folder=folder)
+    assert refused.returncode == 2
+    assert "mute '*' --off" in refused.stderr.splitlines()[-1]
+    assert not (folder / "a.skin").exists()

@@ -32,23 +32,26 @@ _WORSE = 1.0 + 1e-3
 def checked(skin: Skin, examples: Examples) -> Skin:
     """Return a skin whose layers all lower the error at the examples it was fitted to.
 
-    Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes. There
-    is a warning for every note.
+    Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
     """
     lines, some = list[str](), replace(examples, rig=skin.rig).subset(tried_poses(len(examples), _POSES))
     for _ in range(_ROUNDS if skin.layers else 0):
-        layers, said = _improved(skin, some)
-        if not said:
+        layers, done = _improved(skin, some)
+        if not done:
             break
-        skin, lines = replace(skin, layers=tuple(layers)), lines + said
+        skin, lines = replace(skin, layers=tuple(layers)), lines + done
     ratio = _error(skin, some)
     if ratio > 1.0:
         skin, ratio = replace(skin, layers=()), 1.0
         lines.append("every layer is dropped: the skin was worse than plain skinning at its own examples")
-    about = with_notes({**skin.about, OWN_ERROR: round(ratio, 4)}, lines)
-    for line in notes_of(about):
-        warnings.warn(line, stacklevel=4)
-    return replace(skin, about=about)
+    return replace(skin, about=with_notes({**skin.about, OWN_ERROR: round(ratio, 4)}, lines))
+
+
+def said(skin: Skin) -> Skin:
+    """Return a skin after a warning for each of its notes: once for a fit, which may have tried several skins."""
+    for line in notes_of(skin.about):
+        warnings.warn(line, stacklevel=3)
+    return skin
 
 
 def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from posespace.runtime.compiled import relaxed
-from posespace.runtime.drive_tables import COLUMNS, ENTRIES, SHARES, VERTICES
+from posespace.runtime.drive_tables import COLUMNS, ENTRIES, NORM, VERTICES
 from posespace.runtime.pointers import Pointer, after
 
 
@@ -15,7 +15,7 @@ def keep_within(
 ) -> None:  # pragma: no cover - compiled
     """Scale an interpolant's columns so that no vertex is displaced beyond its limit."""
     columns, vertices = head[COLUMNS], head[VERTICES]
-    if vertices == 0 or (head[SHARES] >= 0 and _shares(columns, after(numbers, head[SHARES]), coordinates) <= 1.0):
+    if vertices == 0 or (head[NORM] >= 0 and _norm(columns, after(numbers, head[NORM]), coordinates) <= 1.0):
         return
     starts = after(entries, head[ENTRIES])
     which = after(starts, vertices + 1 - starts[0])
@@ -31,12 +31,12 @@ def keep_within(
 
 
 @relaxed
-def _shares(columns: int, shares: Pointer, coordinates: Pointer) -> float:  # pragma: no cover - compiled
+def _norm(columns: int, norm: Pointer, coordinates: Pointer) -> float:  # pragma: no cover - compiled
     """The sum of the magnitudes of a matrix times the coordinates."""
     most = 0.0
     for row in range(columns):
         total = 0.0
         for k in range(columns):
-            total += shares[row * columns + k] * coordinates[k]
+            total += norm[row * columns + k] * coordinates[k]
         most += abs(total)
     return most

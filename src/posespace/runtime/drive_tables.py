@@ -45,7 +45,7 @@ LINK = 5
 FRAME, STRETCH, BIND, REST, AXES, FRAME_TURN, OFFSET, JOINT = 0, 12, 21, 33, 37, 46, 50, 53
 # Columns of `DriveTables.heads`, and how many there are.
 KERNEL, ROTATIONS, TAIL, SAMPLES, DIMENSIONS, COLUMNS, FIRST_COLUMN, SLOTS, RADII, CENTRES, WEIGHTS, EXTRA = range(12)
-DIRECTIONS, SPAN, SHARES, VERTICES, ENTRIES = range(12, 17)
+DIRECTIONS, SPAN, NORM, VERTICES, ENTRIES = range(12, 17)
 HEAD = 17
 
 
@@ -63,7 +63,7 @@ class DriveTables(NamedTuple):
         TAIL, how many SAMPLES, DIMENSIONS and COLUMNS it has, and the FIRST_COLUMN of its result; then where its SLOTS
         begin, and where among the numbers its inverse RADII, its CENTRES, its WEIGHTS, and EXTRA: Shepard's power and
         reach, or the square of a kernel's reach; how many DIRECTIONS its SPAN has (-1: all) and where it begins; where
-        the SHARES of its bound begin (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
+        the NORM of its bound begins (-1: none), how many VERTICES it moves, and where their ENTRIES begin in `entries`
     slots : where in the features each dimension is found
     numbers : of all interpolants; centres dimension by dimension, weights of kernels and tail column by column
     entries : for the bound of each interpolant, where the entries of each of its vertices begin and the last ones end,
@@ -208,11 +208,11 @@ def _samples(
         else:
             kernel, tail, powers = KERNEL_NUMBERS["shepard"], 0, (made.power, made.reach)
             radii, weights, span = np.ones(axis_count(dimensions, made.metric)), made.values, None
-        spanned, shares = (np.zeros(0) if each is None else each for each in (span, bound.shares))
-        parts = (1 / radii, _by_column(centres), _by_column(weights), np.array(powers), spanned, shares)
+        spanned, norm = (np.zeros(0) if each is None else each for each in (span, bound.norm))
+        parts = (1 / radii, _by_column(centres), _by_column(weights), np.array(powers), spanned, norm)
         at = (length + np.cumsum([0, *(part.size for part in parts)])).tolist()
         head = (kernel, turning, tail, samples, dimensions, made.columns, column, len(slots), *at[:4])
-        directions, tested = -1 if span is None else len(span), -1 if bound.shares is None else at[5]
+        directions, tested = -1 if span is None else len(span), -1 if bound.norm is None else at[5]
         heads.append((*head, directions, at[4], tested, 0, 0))
         slots += _slots(driver.space, skeleton, controls)
         numbers += [part.ravel() for part in parts]

@@ -25,7 +25,7 @@ from posespace.fit.eigenskin.together import terms_together
 from posespace.fit.merged import merged
 from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
-from posespace.fit.self_check import checked
+from posespace.fit.self_check import checked, said
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
@@ -129,7 +129,7 @@ class EigenSkin:
         warn_of_contradictions(examples)
         examples = merged(examples)
         fit = partial(self._fit, resources=resources)
-        return fit(examples) if self.weights == "given" else fit_with_weights(examples, fit)
+        return said(fit(examples) if self.weights == "given" else fit_with_weights(examples, fit))
 
     def _fit(self, examples: Examples, resources: Resources | None) -> Skin:
         found = Source(examples, resources)
