@@ -24,8 +24,8 @@ BOUND = 1.5
 RINGS = 2
 """Rings of vertices that make a vertex's neighbourhood."""
 
-_MARGIN = 0.97
-"""Coordinates are scaled a little below the bound, so that corrections stored in few bits keep it too."""
+KEPT = 1.455
+"""What players keep to: a little below the bound, so that corrections stored in few bits keep it too."""
 
 FLOOR = 0.02
 """A neighbourhood counts as displaced by at least this fraction of the layer's largest displacement: what fades out at
@@ -140,7 +140,7 @@ def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods
         np.maximum(largest, np.linalg.norm(displacements, axis=1), out=largest)
     limits = np.maximum(around.largest(largest, support), FLOOR * largest.max(initial=0.0))
     # Where there is nothing at all, nothing may be added; a tiny number spares a division by zero.
-    return np.asarray(_MARGIN * BOUND * np.maximum(limits, np.finfo(np.float32).tiny))
+    return np.asarray(KEPT * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
 def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
@@ -163,5 +163,5 @@ def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
         way = beside[farthest] / lengths[farthest]
         beside -= np.outer(beside @ way, way)
     across = np.linalg.qr(samples[chosen].T, mode="complete")[0][:, len(chosen) :].T
-    ratios = [1.0 / (_MARGIN * BOUND)] * len(chosen) + [max(each.ratio(way) for each in moved) for way in across]
+    ratios = [1.0 / KEPT] * len(chosen) + [max(each.ratio(way) for each in moved) for way in across]
     return np.asarray(np.array(ratios)[:, None] * np.linalg.inv(np.concatenate([samples[chosen], across])).T)

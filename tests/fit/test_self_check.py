@@ -91,3 +91,11 @@ def test_a_single_sculpt_of_two_joints_is_reproduced() -> None:
 def test_notes_that_are_no_text_are_ignored() -> None:
     assert notes_of({"notes": ["a", 1, None]}) == ["a"]
     assert notes_of({"notes": "a"}) == []
+
+
+@pytest.mark.slow
+def test_layers_that_act_on_few_of_many_examples_are_judged_by_those() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        skin = ps.EigenSkin().fit(ps.datasets.hand()[0].joined(ps.datasets.hand_together()))
+    assert not notes_of(skin.about)
