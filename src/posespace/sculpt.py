@@ -77,6 +77,7 @@ def checked_radius(name: str, value: object) -> float:
     """Return the radius of the sculpt `name`; raise unless it is a number above 0 that files and fits can hold."""
     radius = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if not 1 / LARGEST <= radius <= LARGEST:
-        wanted = f"a finite number above 0, from {1 / LARGEST:g} to {LARGEST:g}"
-        raise InputError(f"radius of sculpt {quoted(name)}: expected {wanted}, got {value!r}")
+        allowed = f"{1 / LARGEST:g} to {LARGEST:g}"
+        wanted = f"expected a finite number above 0, got {value!r}; files hold {allowed}"
+        raise InputError(f"radius of sculpt {quoted(name)}: {wanted}")
     return radius

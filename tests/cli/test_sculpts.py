@@ -93,7 +93,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "undo"], ["arm.examples: there is no change to undo"]),
         (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
-        (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
+        (["arm.examples", "remove", "nobody"], ["'nobody': there is none of that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
         (["arm.examples", "add", "s2.obj"], ["give the poses: --poses FILE"]),
         (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),

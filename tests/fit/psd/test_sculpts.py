@@ -110,7 +110,7 @@ def test_a_session_tells_what_it_cannot_do() -> None:
         session.add("bent", posed(tip=0.7), shape)
     with pytest.raises(InputError, match="sculpts 'bent' and 'again' lie at the same place"):
         session.add("again", posed(tip=0.5), shape)
-    with pytest.raises(InputError, match="sculpt 'bnet': none has that name; the closest is 'bent'"):
+    with pytest.raises(InputError, match="sculpt 'bnet': there is none of that name; the closest is 'bent'"):
         session.replace("bnet", shape)
     with pytest.raises(InputError, match="pose 'one': expected 3 joints as in the rig, got 1"):
         session.add("one", ps.Pose([[0, 0, 0, 1.0]]), shape)
@@ -209,14 +209,13 @@ def test_changes_are_undone_and_what_did_not_change_is_not_solved_again() -> Non
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda session: session.rename("on", "x"), "'on': none has that name; the closest is 'one'"),
+        (lambda session: session.rename("on", "x"), "'on': there is none of that name; the closest is 'one'"),
         (lambda session: session.rename("one", "two"), "'two': there is one of that name already"),
         (lambda session: session.rename("one", ""), "expected at least one character"),
-        (lambda session: session.mute("no"), "none has that name"),
-        (lambda session: session.set_sculpt_radius("one", 0.0), "expected a finite number above 0, from .*, got 0.0"),
-        (lambda session: session.set_sculpt_radius("one", 1e300), "expected a finite number above 0, from .*1e.300"),
+        (lambda session: session.mute("no"), "there is none of that name"),
+        (lambda session: session.set_sculpt_radius("one", 0.0), "expected a finite number above 0, got 0.0"),
         (lambda session: session.set_sculpt_radius("one", float("nan")), "expected a finite number above 0"),
-        (lambda session: session.chosen(["one", "x*"]), r"'x\*': none has that name"),
+        (lambda session: session.chosen(["one", "x*"]), r"'x\*': there is none of that name"),
     ],
 )
 def test_changes_that_cannot_be_made_change_nothing(change: Callable[[ps.Sculpts], None], problem: str) -> None:
