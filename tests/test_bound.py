@@ -16,6 +16,7 @@ from posespace import rotations
 from posespace.bound import BOUND, FLOOR, RINGS
 from posespace.interpolate.kernels import KERNELS
 from posespace.layer import Layer, combined
+from posespace.motion import Motion
 from posespace.skin import Skin
 
 METHODS = (
@@ -172,6 +173,33 @@ def test_a_skin_within_its_samples_is_not_changed_by_the_bound():
     for driver in skin.drivers:
         raw = driver.coordinates(unseen.motion, skin.rig.skeleton)
         np.testing.assert_allclose(skin.coordinates(driver, unseen.motion), raw, rtol=1e-12)
+
+
+def test_one_large_sculpt_among_hundreds_is_kept_exactly():
+    rig = limb(np.random.default_rng(3), "plain")
+    poses, shapes, still = [], [], np.zeros((3, 3))
+    bulge = 0.01 * rig.mesh.diagonal * np.random.default_rng(3).normal(size=rig.mesh.points.shape)
+    for k in range(1, 301):
+        turns = still.copy()
+        turns[1, 2] = 2.0 * k / 300
+        poses.append(bent(rig, turns, still))
+        shapes.append(rig.skin(poses[-1], bulge * (20 if k == 150 else 1)))
+    skin = ps.PSD(kernel="linear").fit(ps.Examples.from_shapes(rig, ps.Motion.from_poses(poses), shapes))
+    np.testing.assert_allclose(skin.displacements(poses[149]), 20 * bulge, atol=1e-6 * rig.mesh.diagonal)
+
+
+@given(seeds)
+@settings(max_examples=25, deadline=None)
+def test_coordinates_that_are_not_in_doubt_keep_to_the_bound(seed):
+    rng = np.random.default_rng(seed)
+    skin = random_skin(rng)
+    for driver in skin.drivers:
+        bound = skin.bounds[id(driver)]
+        rows = driver.coordinates(Motion.from_poses([random_pose(rng, skin.rig) for _ in range(20)]), skin.rig.skeleton)
+        # Coordinates of any size and direction, also some that no pose has.
+        rows = np.concatenate([rows, rng.normal(size=rows.shape) * 10.0 ** rng.uniform(-3, 2, (len(rows), 1))])
+        for row in rows[~bound._in_doubt(rows)]:
+            assert max([0.0, *(moved.ratio(row) for moved in bound.moved)]) <= 1 + 1e-6
 
 
 def test_exported_files_keep_to_the_bound(tmp_path: Path):

@@ -6,7 +6,7 @@ What is measured is known from the layer itself: a file stores nothing of it, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,10 +31,14 @@ FLOOR = 0.02
 """A neighbourhood counts as displaced by at least this fraction of the layer's largest displacement: what fades out at
 the edge of a support must not hold back all of it."""
 
-_MOST_SAMPLES = 256
 _MOST_COMPONENTS = 256
-_ROUNDS = 4
-_ROUNDING = 1e-9
+_LEAST_SAMPLES = 256
+_MOST_DISTANCES = 4_000_000
+"""Up to 2,000 samples are all looked at: where one is left out, its own correction may be beyond the bound."""
+
+_BLOCK = 64
+_NOTHING = 1e-9
+_DEPENDENT = 1e-6
 
 
 class Neighbourhoods:
@@ -77,8 +81,8 @@ class Bound:
     Parameters
     ----------
     moved : the bases that it drives
-    norm : (C, C) a matrix such that |norm · coordinates| is at least the ratio of any vertex: where it is at most 1,
-        no vertex needs to be looked at; None: all are
+    norm : (C, C) a matrix such that the sum of |norm · coordinates| is at least the ratio of any vertex: where it is
+        at most 1, no vertex needs to be looked at; None: all are
     """
 
     moved: tuple[Moved, ...]
@@ -89,7 +93,7 @@ class Bound:
         """Return the bound of a driver that moves supports (S,) by bases (C, S, 3)."""
         samples = _at_samples(driver)
         moved = tuple(Moved(basis, _limits(samples, support, basis, around)) for support, basis in bases)
-        return cls(moved, _norm(moved) if moved and driver.components <= _MOST_COMPONENTS else None)
+        return cls(moved, _norm(samples, moved) if moved else None)
 
     def kept(self, coordinates: Floats) -> Floats:
         """Return coordinates (C,) or (P, C) scaled so that they keep within the bound."""
@@ -103,21 +107,30 @@ class Bound:
         """Which coordinates (P, C) may be beyond the bound at some vertex."""
         if self.norm is None:
             return np.full(len(rows), bool(self.moved))
-        return np.asarray(~(np.linalg.norm(rows @ self.norm.T, axis=1) <= 1.0))
+        return np.asarray(~(np.abs(rows @ self.norm.T).sum(axis=1) <= 1.0))
 
 
 def _at_samples(driver: Driver) -> Floats:
-    """The driver's coordinates (M, C) at its samples; of many, at some that are spread evenly."""
+    """The driver's coordinates (M, C) at its samples; of very many, at some that are spread evenly."""
     centres = driver.interpolant.centres
-    chosen = np.unique(np.linspace(0, len(centres) - 1, min(len(centres), _MOST_SAMPLES)).round().astype(np.int64))
-    return driver.interpolant(centres[chosen])
+    most = min(len(centres), max(_LEAST_SAMPLES, _MOST_DISTANCES // len(centres)))
+    return driver.interpolant(centres[np.unique(np.linspace(0, len(centres) - 1, most).round().astype(np.int64))])
 
 
 def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods) -> Floats:
     """The most that each vertex (S,) may be displaced, from the coordinates at the samples (M, C)."""
-    dense = np.asarray(basis, dtype=np.float32)
-    displaced = (np.tensordot(coordinates, dense, axes=1) for coordinates in samples.astype(np.float32))
-    return limits_of(displaced, support, around)
+    dense = np.asarray(basis, dtype=np.float32).reshape(samples.shape[1], -1)
+    return limits_of(_displaced(samples.astype(np.float32), dense), support, around)
+
+
+def _displaced(samples: Floats, dense: Floats) -> Iterator[Floats]:
+    """The displacements (S, 3) at each sample (M, C) of a basis (C, 3 S)."""
+    least = _NOTHING * np.abs(samples).max(initial=0.0)
+    for first in range(0, len(samples), _BLOCK):
+        some = samples[first : first + _BLOCK]
+        # Of sculpts, each sample mostly has a component to itself.
+        used = (np.abs(some) > least).any(axis=0)
+        yield from (some[:, used] @ dense[used]).reshape(len(some), -1, 3)
 
 
 def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods) -> Floats:
@@ -130,33 +143,25 @@ def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods
     return np.asarray(KEPT * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
-def _norm(moved: Sequence[Moved]) -> Floats:
-    """The root (C, C) of a form that is at least the squared ratio of every vertex, and about the least such form.
+def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
+    """What makes coordinates (C,) a sum of C others, each times its largest ratio; see `Bound`.
 
-    A form Q is, where the rows F (3, C) of every vertex have a trace of F Q⁻¹ Fᵀ of at most 1. Weighing the vertices by
-    that trace, a few times over, brings the sum of their forms near the smallest: Khachiyan's algorithm.
+    The others are those at samples (M, C) that are most apart, each next one farthest from the span of the ones before;
+    no ratio is above 1 over the bound there. Across their span, where there may be rounding, any directions do.
     """
-    rows = np.concatenate(
-        [np.asarray(each.basis, dtype=np.float64).transpose(1, 2, 0) / each.limits[:, None, None] for each in moved]
-    )
-    weights = np.full(len(rows), 1.0 / max(len(rows), 1))
-    for _ in range(_ROUNDS):
-        form = _form(rows, weights)
-        weights = weights * _traces(rows, form)
-        weights /= weights.sum() or 1.0
-    form = _form(rows, weights)
-    form *= float(_traces(rows, form).max(initial=0.0))
-    values, vectors = np.linalg.eigh(form)
-    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
-
-
-def _form(rows: Floats, weights: Floats) -> Floats:
-    flat = (np.sqrt(weights)[:, None, None] * rows).reshape(-1, rows.shape[2])
-    form = flat.T @ flat
-    return np.asarray(form + _ROUNDING * max(float(np.trace(form)), 1e-300) * np.eye(len(form)))
-
-
-def _traces(rows: Floats, form: Floats) -> NDArray[np.float64]:
-    lower = np.linalg.cholesky(form)
-    flat = np.linalg.solve(lower, rows.reshape(-1, rows.shape[2]).T)
-    return np.asarray(np.square(flat).sum(axis=0).reshape(-1, 3).sum(axis=1))
+    count = samples.shape[1]
+    if count > _MOST_COMPONENTS:
+        return None
+    beside, chosen = samples.copy(), list[int]()
+    least = _DEPENDENT * float(np.linalg.norm(samples, axis=1).max())
+    for _ in range(count):
+        lengths = np.linalg.norm(beside, axis=1)
+        farthest = int(lengths.argmax())
+        if not lengths[farthest] > least:
+            break
+        chosen.append(farthest)
+        way = beside[farthest] / lengths[farthest]
+        beside -= np.outer(beside @ way, way)
+    across = np.linalg.qr(samples[chosen].T, mode="complete")[0][:, len(chosen) :].T
+    ratios = [1.0 / KEPT] * len(chosen) + [max(each.ratio(way) for each in moved) for way in across]
+    return np.asarray(np.array(ratios)[:, None] * np.linalg.inv(np.concatenate([samples[chosen], across])).T)

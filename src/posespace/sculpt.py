@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Protocol
 
-from posespace.check import Floats
+from posespace.check import LARGEST, Floats
 from posespace.errors import InputError, quoted
 from posespace.pose import Pose
 
@@ -74,8 +74,10 @@ class MemoryJournal:
 
 
 def checked_radius(name: str, value: object) -> float:
-    """Return the radius of the sculpt `name`; raise unless it is a finite number above 0."""
+    """Return the radius of the sculpt `name`; raise unless it is a number above 0 that files and fits can hold."""
     radius = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
-    if not 0 < radius < math.inf:
-        raise InputError(f"radius of sculpt {quoted(name)}: expected a finite number above 0, got {value!r}")
+    if not 1 / LARGEST <= radius <= LARGEST:
+        allowed = f"{1 / LARGEST:g} to {LARGEST:g}"
+        wanted = f"expected a finite number above 0, got {value!r}; files hold {allowed}"
+        raise InputError(f"radius of sculpt {quoted(name)}: {wanted}")
     return radius

@@ -153,3 +153,14 @@ def test_help_needs_no_store(tmp_path: Path) -> None:
     done = run("sculpts", "add", "--help", folder=tmp_path)
     assert done.returncode == 0
     assert "posespace sculpts STORE add [OPTIONS] SHAPE" in done.stdout
+
+
+def test_names_cannot_speak_to_the_terminal_and_a_radius_cannot_spoil_the_store(folder: Path) -> None:
+    say(folder, "rename", BENT[0], "a\x1b[31m\nb")
+    assert "| a\\x1b[31m\\nb |" in say(folder)
+    assert_one_line(run("sculpts", "arm.examples", "radius", BENT[1], "1e300", folder=folder), "above 0")
+    say(folder, "mute", "*")
+    refused = run("fit", "psd", "arm.examples", "-o", "a.skin", folder=folder)
+    assert refused.returncode == 2
+    assert "mute '*' --off" in refused.stderr.splitlines()[-1]
+    assert not (folder / "a.skin").exists()

@@ -9,7 +9,7 @@ import pytest
 import posespace as ps
 from posespace.about import LEFT_OUT_ERROR, OWN_ERROR, notes_of
 from posespace.edit import scaled_layer
-from posespace.fit.self_check import checked
+from posespace.fit.self_check import checked, said
 from posespace.skin import Skin
 
 TRAIN, UNSEEN = ps.datasets.bending_arm(rings=12, sides=8)
@@ -30,13 +30,23 @@ def test_a_sound_skin_stays_as_it_is_and_knows_its_error() -> None:
 
 
 def test_a_layer_of_the_wrong_sign_is_dropped_and_one_too_strong_is_weakened() -> None:
-    with pytest.warns(UserWarning, match="is dropped: it makes the examples it was fitted to worse"):
-        dropped = checked(scaled(-1.0), TRAIN)
+    dropped = checked(scaled(-1.0), TRAIN)
     assert len(dropped.layers) == len(SOUND.layers) - 1
-    with pytest.warns(UserWarning, match=r"is weakened to 0\.25"):
-        weakened = checked(scaled(4.0), TRAIN)
+    with pytest.warns(UserWarning, match="is dropped: it makes the examples it was fitted to worse"):
+        said(dropped)
+    weakened = checked(scaled(4.0), TRAIN)
     assert weakened.about[OWN_ERROR] < 0.01
-    assert len(notes_of(weakened.about)) == 1
+    [line] = notes_of(weakened.about)
+    assert "is weakened to 0.25" in line
+
+
+def test_skins_that_a_fit_tries_and_leaves_are_not_spoken_of() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        skin = ps.EigenSkin(weights="optimised").fit(opposite())
+    assert notes_of(skin.about)
+    lines = [str(warning.message) for warning in caught]
+    assert [line for line in lines if "layer" in line] == list(notes_of(skin.about))
 
 
 def opposite() -> ps.Examples:
@@ -55,10 +65,10 @@ def test_sculpts_that_do_not_predict_one_another_are_named_and_never_worse_than_
         warnings.simplefilter("always")
         skin = method.fit(examples)
     assert ps.evaluate(skin, examples).rel_err <= 1.02
-    said = [str(warning.message) for warning in caught]
-    assert any("do not predict one another" in line or "no signals help" in line for line in said)
+    lines = [str(warning.message) for warning in caught]
+    assert any("do not predict one another" in line or "no signals help" in line for line in lines)
     for line in notes_of(skin.about):
-        assert line in said
+        assert line in lines
         assert "\n" not in line
 
 
@@ -81,3 +91,11 @@ def test_a_single_sculpt_of_two_joints_is_reproduced() -> None:
 def test_notes_that_are_no_text_are_ignored() -> None:
     assert notes_of({"notes": ["a", 1, None]}) == ["a"]
     assert notes_of({"notes": "a"}) == []
+
+
+@pytest.mark.slow
+def test_layers_that_act_on_few_of_many_examples_are_judged_by_those() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        skin = ps.EigenSkin().fit(ps.datasets.hand()[0].joined(ps.datasets.hand_together()))
+    assert not notes_of(skin.about)

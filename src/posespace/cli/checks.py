@@ -25,7 +25,8 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
     require_store(path)
     examples = Examples.open(path)
     if not len(examples):
-        raise FileError(path, "holds no finished pose; finish it with --resume")
+        remedy = f"finish it with --resume, or unmute sculpts with `posespace sculpts {path.name} mute '*' --off`"
+        raise FileError(path, f"holds no finished pose that is not muted; {remedy}")
     with naming(path):
         return examples.named(*only) if only else examples
 

@@ -44,7 +44,7 @@ def markdown_table(rows: list[dict[str, Any]]) -> str:
     """Return rows as a Markdown table; a row may lack some columns."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     lines = [f"| {' | '.join(keys)} |", "|---" * len(keys) + "|"]
-    lines += [f"| {' | '.join(str(row.get(key, '')) for key in keys)} |" for row in rows]
+    lines += [f"| {' | '.join(one_line(str(row.get(key, ''))) for key in keys)} |" for row in rows]
     return "\n".join(lines)
 
 

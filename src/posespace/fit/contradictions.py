@@ -28,8 +28,9 @@ def warn_of_contradictions(examples: Examples) -> None:
                 worst, pair = off, (first, frame)
     if pair != (0, 0):
         a, b = (repr(examples.motion.names[frame]) for frame in pair)
-        fraction = worst / examples.rig.mesh.diagonal
-        why = f"show one pose, but their shapes differ by {fraction:.2g} of the box diagonal; their mean is taken"
+        box = examples.rig.mesh.diagonal
+        by = f"{worst / box:.2g} of the box diagonal" if box > 0 else f"{worst:.2g}"
+        why = f"show one pose, but their shapes differ by {by}; their mean is taken"
         warnings.warn(f"examples: {a} and {b} {why}", stacklevel=3)
 
 

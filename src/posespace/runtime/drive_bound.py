@@ -41,11 +41,11 @@ def keep_within(
 
 @relaxed
 def _norm(columns: int, norm: Pointer, coordinates: Pointer) -> float:  # pragma: no cover - compiled
-    """The squared length of a matrix times the coordinates."""
-    square = 0.0
+    """The sum of the magnitudes of a matrix times the coordinates."""
+    most = 0.0
     for row in range(columns):
         total = 0.0
         for k in range(columns):
             total += norm[row * columns + k] * coordinates[k]
-        square += total * total
-    return square
+        most += abs(total)
+    return most

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.assets import dembones
+from helpers.sculpts import bar, posed
 from helpers.strategies import random_pose, random_rig
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -269,3 +270,20 @@ def test_bad_examples_are_named() -> None:
     still = examples.subset(np.flatnonzero(at_rest(examples.rig, examples.motion)))
     with pytest.raises(InputError, match="no pose differs from rest"):
         EigenSkin().fit(still)
+
+
+def test_sculpts_of_two_joints_that_change_nothing_leave_plain_skinning():
+    poses = {"one": posed(0.5, 0.3), "two": posed(1.0, 0.6)}
+    rig = bar()
+    motion = Motion.from_poses(list(poses.values()), list(poses))
+    for normals in ("none", "separate"):
+        skin = EigenSkin(normals=normals).fit(Examples.from_shapes(rig, motion, [rig.skin(pose) for pose in motion]))
+        assert not skin.layers
+
+
+def test_a_rig_of_one_vertex_is_fitted_and_contradictions_are_named():
+    rig = Rig(Mesh(np.zeros((1, 3)), np.zeros((0, 3), int)), bar().skeleton, [[0, 2]], [[0.5, 0.5]])
+    motion = Motion.from_poses([posed(tip=0.5), posed(tip=0.5)])
+    with pytest.warns(UserWarning, match="their shapes differ by 1"):
+        skin = EigenSkin().fit(Examples.from_shapes(rig, motion, [np.zeros((1, 3)), [[0.0, 0.0, 1.0]]]))
+    np.testing.assert_allclose(skin.pose(motion[0])[0], [[0, 0, 0.5]], atol=1e-3)

@@ -25,7 +25,7 @@ from posespace.fit.eigenskin.together import terms_together
 from posespace.fit.merged import merged
 from posespace.fit.regional import Together
 from posespace.fit.residuals import normal_residuals
-from posespace.fit.self_check import checked
+from posespace.fit.self_check import checked, said
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
@@ -129,7 +129,7 @@ class EigenSkin:
         warn_of_contradictions(examples)
         examples = merged(examples)
         fit = partial(self._fit, resources=resources)
-        return fit(examples) if self.weights == "given" else fit_with_weights(examples, fit)
+        return said(fit(examples) if self.weights == "given" else fit_with_weights(examples, fit))
 
     def _fit(self, examples: Examples, resources: Resources | None) -> Skin:
         found = Source(examples, resources)
@@ -178,6 +178,8 @@ class EigenSkin:
 
     def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
         made: list[Layer | None]
+        if not terms:
+            return []
         if self.allotment == "equal":
             threshold = PAPER_THRESHOLD if self.threshold is None else self.threshold
             alike = on_one_support(terms, neighbours, self.components, threshold, self.taper, self.budget)

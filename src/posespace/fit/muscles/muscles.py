@@ -21,7 +21,7 @@ from posespace.fit.ica import independent_signals, principal_signals
 from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
 from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates, tried_poses
 from posespace.fit.residuals import normal_residuals
-from posespace.fit.self_check import checked
+from posespace.fit.self_check import checked, said
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
@@ -129,7 +129,7 @@ class Muscles:
             "left out": _curve_figures(best.errors, examples),
         }
         about = about_fit("muscles", self, poses, best.frames.damped, own)
-        return checked(Skin(best.rig, tuple(layers), about=about), examples)
+        return said(checked(Skin(best.rig, tuple(layers), about=about), examples))
 
     def _fitted(
         self,

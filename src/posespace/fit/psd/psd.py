@@ -7,7 +7,7 @@ from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.merged import merged
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
-from posespace.fit.self_check import checked
+from posespace.fit.self_check import checked, said
 from posespace.linking import linked
 from posespace.skin import Skin
 
@@ -24,4 +24,4 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape, examples.radii.get(name))
-        return checked(sculpts.skin(), examples)
+        return said(checked(sculpts.skin(), examples))

@@ -121,9 +121,7 @@ class _Displaced:
 
     def __init__(self, skin: Skin, motion: Motion) -> None:
         self._skin = skin
-        self._driven = [
-            layer.driver.interpolant(layer.driver.space.coordinates(motion, skin.rig.skeleton)) for layer in skin.layers
-        ]
+        self._driven = [skin.coordinates(layer.driver, motion) for layer in skin.layers]
 
     def __call__(self, index: int) -> Floats:
         total = np.zeros(self._skin.rig.mesh.points.shape)
