@@ -27,8 +27,10 @@ const FLOOR = 0.02;
 /** Where there is nothing at all, nothing may be added; a tiny number spares a division by zero. */
 const TINY = 2 ** -126;
 
-/** At most so many samples of a driver are looked at. */
-export const MOST_SAMPLES = 256;
+/** How many of a driver's samples are looked at: up to 2,000 all of them, of more fewer, but at least 256. */
+export function sampled(samples: number): number {
+  return Math.min(samples, Math.max(256, Math.floor(4_000_000 / samples)));
+}
 
 /** A primitive of the file as it was loaded, and its targets. */
 export interface Primitive {
@@ -80,7 +82,7 @@ function limits(surface: Surface, largest: Float64Array, support: Uint32Array): 
 /** A driver's coordinates at its samples, one after the other; of many, at some that are spread evenly. */
 function samplesOf({ drivers }: Description, drive: Drive, number: number): Float64Array {
   const { samples, columns } = drivers[number];
-  const count = Math.min(samples, MOST_SAMPLES);
+  const count = sampled(samples);
   const coordinates = new Float64Array(count * columns);
   for (let k = 0; k < count; k++) {
     const sample = count > 1 ? Math.round((k * (samples - 1)) / (count - 1)) : 0;

@@ -1,6 +1,6 @@
 /** Counts what the bounds of a file will take, before they are made: a short file could keep a player busy for ever. */
 
-import { MOST_SAMPLES } from "./bound.js";
+import { sampled } from "./bound.js";
 import { EXTENSION } from "./description.js";
 import type { Description, Target } from "./description.js";
 import type { TargetData } from "./entries.js";
@@ -20,10 +20,10 @@ export class BoundSteps {
       if (kind !== "component") return;
       layers.add(`${layer} ${normals}`);
       const { samples, centres, weights } = drivers[driver];
-      const sampled = Math.min(samples, MOST_SAMPLES);
-      if (!this.drivers.has(driver)) this.total += sampled * (centres.length + weights.length);
+      const count = sampled(samples);
+      if (!this.drivers.has(driver)) this.total += count * (centres.length + weights.length);
       this.drivers.add(driver);
-      for (const primitive of primitives) this.total += sampled * primitive[t].vertices.length;
+      for (const primitive of primitives) this.total += count * primitive[t].vertices.length;
     });
     this.total += layers.size * size;
     if (this.total <= MOST_STEPS) return;

@@ -114,7 +114,9 @@ def _at_samples(driver: Driver) -> Floats:
     """The driver's coordinates (M, C) at its samples; of very many, at some that are spread evenly."""
     centres = driver.interpolant.centres
     most = min(len(centres), max(_LEAST_SAMPLES, _MOST_DISTANCES // len(centres)))
-    return driver.interpolant(centres[np.unique(np.linspace(0, len(centres) - 1, most).round().astype(np.int64))])
+    # Halves are rounded up, as players in other languages do.
+    chosen = np.floor(np.linspace(0, len(centres) - 1, most) + 0.5).astype(np.int64)
+    return driver.interpolant(centres[np.unique(chosen)])
 
 
 def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods) -> Floats:

@@ -314,7 +314,8 @@ def _ratio(driver: dict[str, Any], numbers: Any, layer: Any, coordinates: Any, m
     size = len(driver["inputs"]) * {"joint": 4, "quaternions": 4}.get(driver["kind"], 1)
     size = size // 2 if driver["kind"] == "freedoms" else size
     centres = numbers[at : at + samples * size].reshape(samples, size)
-    chosen = range(samples) if samples <= 256 else [round(k * (samples - 1) / 255) for k in range(256)]
+    count = min(samples, max(256, 4_000_000 // samples))
+    chosen = range(samples) if samples <= 2000 else [int(k * (samples - 1) / (count - 1) + 0.5) for k in range(count)]
     d = np.max([_lengths(layer, _values(driver, numbers, centres[k]), len(position)) for k in chosen], axis=0)
     near = np.zeros(position.max() + 1)
     np.maximum.at(near, position, d)
