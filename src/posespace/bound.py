@@ -121,12 +121,12 @@ def _at_samples(driver: Driver) -> Floats:
 
 def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods) -> Floats:
     """The most that each vertex (S,) may be displaced, from the coordinates at the samples (M, C)."""
-    dense = np.asarray(basis, dtype=np.float32).reshape(samples.shape[1], -1)
-    return limits_of(_displaced(samples.astype(np.float32), dense), support, around)
+    return limits_of(_displaced(samples, basis), support, around)
 
 
-def _displaced(samples: Floats, dense: Floats) -> Iterator[Floats]:
-    """The displacements (S, 3) at each sample (M, C) of a basis (C, 3 S)."""
+def _displaced(coordinates: Floats, basis: Basis) -> Iterator[Floats]:
+    """The displacements (S, 3) of each of many coordinates (M, C) of a basis (C, S, 3), in single precision."""
+    samples, dense = coordinates.astype(np.float32), np.asarray(basis, dtype=np.float32).reshape(basis.shape[0], -1)
     least = _NOTHING * np.abs(samples).max(initial=0.0)
     for first in range(0, len(samples), _BLOCK):
         some = samples[first : first + _BLOCK]
@@ -165,5 +165,9 @@ def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
         way = beside[farthest] / lengths[farthest]
         beside -= np.outer(beside @ way, way)
     across = np.linalg.qr(samples[chosen].T, mode="complete")[0][:, len(chosen) :].T
-    ratios = [1.0 / KEPT] * len(chosen) + [max(each.ratio(way) for each in moved) for way in across]
-    return np.asarray(np.array(ratios)[:, None] * np.linalg.inv(np.concatenate([samples[chosen], across])).T)
+    ratios = np.full(count, 1.0 / KEPT)
+    for each in moved if len(across) else ():
+        displaced = _displaced(across, each.basis)
+        largest = [float((np.linalg.norm(some, axis=1) / each.limits).max(initial=0.0)) for some in displaced]
+        ratios[len(chosen) :] = np.maximum(ratios[len(chosen) :], largest)
+    return np.asarray(ratios[:, None] * np.linalg.inv(np.concatenate([samples[chosen], across])).T)
