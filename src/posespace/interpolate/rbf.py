@@ -26,8 +26,8 @@ _CHOSEN_CONDITION = 1e8
 # A linear tail squares the condition of its columns: below this ratio of singular values the samples are flat.
 _FLAT = 1e-6
 # A tail that is chosen has a slope only along directions in which the samples spread by this fraction of their largest
-# spread. The slope along others would be the noise of a few samples, and grow with the distance.
-_SPREAD = 0.05
+# spread. What lies off their span is gone already: the rest are the curves that rotations about one axis lie on.
+_SPREAD = 1e-3
 
 
 @dataclass(frozen=True)
