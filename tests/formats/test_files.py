@@ -130,3 +130,13 @@ def test_a_word_that_is_no_number_is_found(word):
     text = b"1 2\n3 " + word.encode() + b" 4\n"
     assert text_numbers.parse_all(text) is None
     assert text_numbers.first_bad(text) == word
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "kept.txt"
+    file.write_text("as it was")
+    file.chmod(0o444)
+    with pytest.raises(FileError, match="is read-only; choose another output"), files.atomic_write(file) as temporary:
+        temporary.write_text("other")
+    assert file.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [file]

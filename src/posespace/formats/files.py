@@ -140,7 +140,12 @@ def map_file(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArra
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to `path`; it replaces `path` if the block succeeds, else it is removed."""
+    """Yield a temporary path next to `path`; it replaces `path` if the block succeeds, else it is removed.
+
+    A file that is marked as read-only is not replaced, though renaming over it would work.
+    """
+    if path.is_file() and not path.stat().st_mode & stat.S_IWUSR:
+        raise FileError(path, "is read-only; choose another output, or allow writing to it")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield temporary
