@@ -92,7 +92,10 @@ def poses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(poses: Path, out: Path, *more: str) -> list[str]:
     start = [sys.executable, "-c", COMMAND, "simulate", "arm", "-o", str(out)]
-    return [*start, "--poses", str(poses), "--elements", "1000", "--order", "1", "--json", *more]
+    # An option may be given once: those of `more` take the place of these.
+    usual = {"--elements": "1000", "--order": "1"}
+    kept = [word for option, value in usual.items() if option not in more for word in (option, value)]
+    return [*start, "--poses", str(poses), *kept, "--json", *more]
 
 
 @pytest.fixture(scope="module")
