@@ -27,7 +27,7 @@ from sets.mesh_sequences import dem_bones
 from timing import show
 
 import posespace as ps
-from posespace.fit.bones.placed import placed
+from posespace.fit.bones.normalised import placed
 from posespace.fit.bones.refine import ROUNDS
 from posespace.fit.bones.transforms import bone_transforms, rest_transforms
 from posespace.geometry.subdivision import subdivide

@@ -17,10 +17,10 @@ from timing import show
 from posespace import datasets
 from posespace.check import Floats
 from posespace.datasets.ranges import Range, ranges_of
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.settings import Tissue
-from posespace.simulate.solver.simulation import Simulation
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.mesh.tetmesh import tetrahedralise
+from posespace.simulation.settings import Tissue
+from posespace.simulation.solver.simulation import Simulation
 
 
 def main() -> None:

@@ -19,10 +19,10 @@ import numpy as np
 from timing import wants_json
 
 from posespace.pose import Pose
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.settings import Tissue
-from posespace.simulate.solver.simulation import Posed, Simulation
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.mesh.tetmesh import tetrahedralise
+from posespace.simulation.settings import Tissue
+from posespace.simulation.solver.simulation import Posed, Simulation
 from posespace.skeleton import Skeleton
 
 JOINT = "index_pip"

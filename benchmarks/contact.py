@@ -14,12 +14,12 @@ from posespace.geometry.normals import vertex_normals
 from posespace.geometry.surface import Surface
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.bodies.hand_bones import FINGERS
-from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.settings import Tissue
-from posespace.simulate.solver.contact import Contact, SkinContact
-from posespace.simulate.solver.simulation import Simulation
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.bodies.hand_bones import FINGERS
+from posespace.simulation.mesh.tetmesh import tetrahedralise
+from posespace.simulation.settings import Tissue
+from posespace.simulation.solver.contact import Contact, SkinContact
+from posespace.simulation.solver.simulation import Simulation
 
 FIST = {"mcp": 80.0, "pip": 90.0, "dip": 60.0}
 

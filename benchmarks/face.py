@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
+from posespace.geometry import rotations
 from posespace.report.camera import Camera
 from posespace.report.colours import heat
 from posespace.report.montage import montage

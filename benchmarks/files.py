@@ -16,7 +16,7 @@ from timing import report, take_turns, wants_json
 from posespace import datasets
 from posespace.examples import Examples
 from posespace.fit.psd.psd import PSD
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def main() -> None:

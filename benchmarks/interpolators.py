@@ -18,8 +18,8 @@ from timing import report, show, take_turns, wants_json
 
 import posespace as ps
 from posespace.interpolate.rbf import RBF
-from posespace.moving import changing, whole_space
-from posespace.spaces import PoseSpace
+from posespace.poses.active import changing, whole_space
+from posespace.poses.spaces import PoseSpace
 
 Array = NDArray[np.float64]
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 import posespace as ps
-from posespace import rotations
-from posespace.edit import drawn
 from posespace.fit.points.points import ControlPoints
+from posespace.geometry import rotations
 from posespace.geometry.edges import edges_of
 from posespace.report.camera import Camera
 from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import render
+from posespace.skin.edit import drawn
 
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 IMG = Path(__file__).parents[1] / "docs" / "img"

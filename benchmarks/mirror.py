@@ -15,8 +15,8 @@ import numpy as np
 from timing import show, wants_json
 
 import posespace as ps
-from posespace import rotations
-from posespace.other_side import OtherSide
+from posespace.geometry import rotations
+from posespace.poses.mirror import OtherSide
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 

@@ -18,13 +18,13 @@ from rivals import DATA, frames
 from timing import show, take_turns
 
 import posespace as ps
-from posespace import rotations
 from posespace.datasets.bending_arm import true_shape
+from posespace.evaluation.storage import stored_bytes
 from posespace.fit.gram import gram_of
 from posespace.fit.ica import independent_signals, principal_signals
 from posespace.fit.residuals import point_residuals
 from posespace.fit.weights.nearest_bone import on_nearest_bone
-from posespace.report.stored import stored_bytes
+from posespace.geometry import rotations
 
 Row = dict[str, object]
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 
 import posespace as ps
 from posespace import datasets
-from posespace.report.score import angles_between
+from posespace.evaluation.score import angles_between
 
 
 def exported_degrees(skin: ps.Skin, examples: ps.Examples) -> float:

@@ -22,10 +22,10 @@ import numpy as np
 from timing import show
 
 import posespace as ps
-from posespace import rotations
 from posespace.check import Floats
-from posespace.followed import followed
-from posespace.report.stored import stored_bytes
+from posespace.evaluation.storage import stored_bytes
+from posespace.geometry import rotations
+from posespace.poses.control_points import examples_from_shapes
 from posespace.rivals import point_rivals, relief_rivals
 
 PARTS = ("shapes", "heights", "coupling", "stored")
@@ -107,7 +107,7 @@ def rival_error(every: list[Fold], method: Any) -> float:
         skin = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
         assert skin.bones is not None
         plain = replace(fold.train, heights=None)
-        surface = method.fit(followed(plain, skin.rig, skin.bones.points))
+        surface = method.fit(examples_from_shapes(plain, skin.rig, skin.bones.points))
         found.append(error(surface.pose(held_out(skin, fold))[0], fold))
     return float(np.mean(found))
 
@@ -152,7 +152,7 @@ def coupling(hand: Any, bones: int) -> list[dict[str, Any]]:
         places = skin.bones.rest
         point = int(np.argmax(weights[skin.bones.points][:, joint["thumb_ip"]] + 1e-3 * places[:, 1] / 100))
         little = weights[:, [joint["little_pip"], joint["little_dip"]]].sum(axis=1) > 0.9
-        start = followed(hand.examples, skin.rig, skin.bones.points).motion[0]
+        start = examples_from_shapes(hand.examples, skin.rig, skin.bones.points).motion[0]
         shifts = np.array(start.translations)
         shifts[1 + point] += (0.0, 0.0, -20.0)
         gap = skin.pose(replace(start, translations=shifts))[0] - skin.pose(start)[0]
@@ -174,7 +174,7 @@ def stored(hand: Any, bones: int) -> list[dict[str, Any]]:
     count, fine = len(hand.mesh.points), hand.heights.shape[1]
     skin = ps.ControlPoints(bones=bones).fit(full)
     assert skin.bones is not None
-    start = followed(full, skin.rig, skin.bones.points).motion
+    start = examples_from_shapes(full, skin.rig, skin.bones.points).motion
     # Shapes of three numbers and heights of one, for all 14.
     bytes_of = {32: 14 * 4 * (3 * count + fine), 16: 14 * 2 * (3 * count + fine), 8: 14 * (3 * count + fine)}
     rows = []

@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 from timing import show
 
 import posespace as ps
-from posespace import rotations
 from posespace.bench.copying import copy
 from posespace.bench.timing import take_turns
 from posespace.check import Floats
-from posespace.followed import followed_motion
+from posespace.geometry import rotations
 from posespace.geometry.subdivision import levels_of
+from posespace.poses.control_points import motion_from_shapes
 from posespace.runtime.cpu.player import CPUPlayer
 
 
@@ -90,7 +90,7 @@ def fitted(vertices: int, bones: int, file: Path | None) -> tuple[ps.Skin, ps.Mo
         if file is not None:
             skin.save(file)
     assert skin.bones is not None
-    return skin, followed_motion(examples, skin.rig, skin.bones.points)
+    return skin, motion_from_shapes(examples, skin.rig, skin.bones.points)
 
 
 def main() -> None:

@@ -19,10 +19,10 @@ from posespace.cli.printing import markdown_table
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.settings import Tissue
-from posespace.simulate.solver.simulation import Simulation
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.mesh.tetmesh import tetrahedralise
+from posespace.simulation.settings import Tissue
+from posespace.simulation.solver.simulation import Simulation
 
 POSES = ("index_pip.x +69", "index_mcp.x +66", "thumb_cmc.x +35", "random 3")
 

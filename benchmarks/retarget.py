@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
 from posespace.fit.retarget.retarget import Sampled
+from posespace.geometry import rotations
 from posespace.interpolate.fitted import RBFInterpolant
-from posespace.layer import Driver, Layer
+from posespace.skin.layer import Driver, Layer
 
 Array = NDArray[np.float64]
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -206,7 +206,7 @@ def face(rig: ps.Rig, names: tuple[str, ...], expressions: Array, identity: Arra
 
 def arms() -> Iterator[Case]:
     """Simulated arms: X thin, Y thick; 1 of a tissue that gives way, 2 of one that hardly changes its volume."""
-    from posespace.simulate.bodies.arm import arm, clip
+    from posespace.simulation.bodies.arm import arm, clip
 
     thin, other = arm(1200), arm(900)
     skeleton = thin.rig.skeleton
@@ -220,10 +220,10 @@ def arms() -> Iterator[Case]:
 
 def simulated(body: object, thick: float, poisson: float, motion: ps.Motion) -> ps.Skin:
     """A skin of a simulated arm that reproduces each frame."""
-    from posespace.simulate.bodies.body import Body
-    from posespace.simulate.mesh.tetmesh import tetrahedralise
-    from posespace.simulate.settings import Tissue
-    from posespace.simulate.solver.simulation import Simulation
+    from posespace.simulation.bodies.body import Body
+    from posespace.simulation.mesh.tetmesh import tetrahedralise
+    from posespace.simulation.settings import Tissue
+    from posespace.simulation.solver.simulation import Simulation
 
     assert isinstance(body, Body)
     given = body.rig

@@ -16,8 +16,8 @@ from contact import overlapping
 from posespace import datasets
 from posespace.check import Floats
 from posespace.examples import Examples
-from posespace.simulate.bodies.hand_grasps import named
-from posespace.simulate.solver.contact import Contact, SkinContact
+from posespace.simulation.bodies.hand_grasps import named
+from posespace.simulation.solver.contact import Contact, SkinContact
 
 GROUPS = {
     "random": "all joints at random",

@@ -20,7 +20,7 @@ import numpy as np
 from timing import show
 
 import posespace as ps
-from posespace.formats.example_store import ExampleStore
+from posespace.formats.store.example_store import ExampleStore
 from posespace.progress import track
 
 COPIES = 32

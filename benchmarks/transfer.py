@@ -16,7 +16,7 @@ from retarget import Hands
 from timing import show
 
 import posespace as ps
-from posespace.geometry.spread import spread
+from posespace.geometry.farthest_points import spread
 from posespace.geometry.surface import Surface
 from posespace.report.camera import Camera
 from posespace.report.montage import montage

@@ -14,11 +14,11 @@ import numpy as np
 
 from posespace.cluster.machines import Machines
 from posespace.motion import Motion
-from posespace.simulate.batch import Job, Outcome, solve_pose
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.mesh.tetmesh import tetrahedralise
-from posespace.simulate.poses import random_poses
-from posespace.simulate.settings import Tissue
+from posespace.simulation.batch import Job, Outcome, solve_pose
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.mesh.tetmesh import tetrahedralise
+from posespace.simulation.poses import random_poses
+from posespace.simulation.settings import Tissue
 
 
 def main() -> None:

@@ -19,14 +19,14 @@ from scan_pictures import scans
 
 from posespace import datasets
 from posespace.examples import Examples
-from posespace.formats.example_store import ExampleStore
+from posespace.formats.store.example_store import ExampleStore
 from posespace.report.camera import Camera
 from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import Image, render
-from posespace.simulate.bodies.hand import hand
-from posespace.simulate.mesh.cutaway import cut_open
-from posespace.simulate.mesh.tetmesh import tetrahedralise
+from posespace.simulation.bodies.hand import hand
+from posespace.simulation.mesh.cutaway import cut_open
+from posespace.simulation.mesh.tetmesh import tetrahedralise
 
 IMG = Path(__file__).with_name("img")
 

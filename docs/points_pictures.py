@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import posespace as ps
-from posespace import rotations
+from posespace.geometry import rotations
 from posespace.report.camera import Camera
 from posespace.report.colours import heat
 from posespace.report.montage import montage

@@ -24,7 +24,7 @@ from posespace.report.colours import heat
 from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import Image, render
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 DOCS = Path(__file__).parent
 DATA = Path(os.environ.get("POSESPACE_DATA", DOCS.parents[1] / "shared" / "data"))

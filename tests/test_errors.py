@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from posespace import check
 from posespace.errors import FileError, InputError, MissingExtraError, closest_name, one_line, quoted, suggestion
-from posespace.simulate.bodies.capsules import CrowdedError
+from posespace.simulation.bodies.capsules import CrowdedError
 
 MIXAMO = [f"mixamorig:{name}" for name in ("Hips", "Spine", "LeftArm", "LeftHand", "LeftHandIndex1", "RightHand")]
 BIPED = [f"Bip01 {side} {name}" for side in "LR" for name in ("Finger0", "Finger01", "Finger1", "Hand", "UpperArm")]

@@ -8,23 +8,24 @@ from helpers.strategies import random_pose, random_rig, random_rotations, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from posespace import check, rotations
+from posespace import check
 from posespace.datasets import bending_arm
 from posespace.errors import InputError
 from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.psd.psd import PSD
 from posespace.fit.psd.sculpts import Sculpts
+from posespace.geometry import rotations
 from posespace.geometry.subdivision import fine_vertex_count, levels_of
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.other_side import mirror, mirror_examples
-from posespace.other_skeleton import onto
 from posespace.pose import Pose
+from posespace.poses.mirror import mirror, mirror_examples
+from posespace.poses.onto_skeleton import onto
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.skin import Skin
 
 TETRAHEDRON = (
     np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], float),

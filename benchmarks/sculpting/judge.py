@@ -9,8 +9,8 @@ import numpy as np
 
 import posespace as ps
 from posespace.check import Floats
-from posespace.followed import followed_motion
 from posespace.geometry.edges import edges_of
+from posespace.poses.control_points import motion_from_shapes
 from posespace.rivals import Method
 from sculpting.cases import known, unknown
 from sculpting.scripted import Script, noisy, noisy_motion
@@ -99,7 +99,7 @@ def _added_by_points(skin: ps.Skin, examples: ps.Examples) -> Floats:
     """The lengths (P, N) of the corrections where control points follow shapes."""
     bones = skin.bones
     assert bones is not None
-    motion = skin.aligned(followed_motion(examples, skin.rig, bones.points))[0]
+    motion = skin.aligned(motion_from_shapes(examples, skin.rig, bones.points))[0]
     return _lengths(skin.corrections(bones.predicted(pose.translations[1:])[1]) for pose in motion)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from sets.bulge import HEIGHT, REACH, Bends
 
 import posespace as ps
-from posespace import rotations
 from posespace.check import Floats
+from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
 from posespace.skeleton import invert_affine
 from sculpting.subjects import Subject

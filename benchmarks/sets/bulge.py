@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
 from posespace.check import Floats
+from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
 from posespace.skeleton import invert_affine
 

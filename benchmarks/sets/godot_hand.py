@@ -11,7 +11,7 @@ import numpy as np
 
 import posespace as ps
 from posespace.cli.printing import warn
-from posespace.formats.example_store import ExampleStore
+from posespace.formats.store.example_store import ExampleStore
 from sets.data_set import DataSet, LeftOutError, Offer, parted
 
 ELEMENTS = 8000
@@ -39,8 +39,8 @@ def hand(name: str, folder: Path, cache: Path | None, flat: bool) -> DataSet:
 def simulated(folder: Path, cache: Path) -> ps.Examples:
     """Return the simulated poses: from the store in `cache` if it is complete, else simulated now and kept there."""
     from posespace.cluster.machines import Machines
-    from posespace.simulate.run import simulate
-    from posespace.simulate.settings import Settings, Tissue, require_extras
+    from posespace.simulation.run import simulate
+    from posespace.simulation.settings import Settings, Tissue, require_extras
 
     path = cache / STORE
     if not _complete(path):

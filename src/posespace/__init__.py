@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from posespace import datasets as datasets
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
+    from posespace.evaluation.score import evaluate as evaluate
     from posespace.examples import Examples as Examples
     from posespace.fit.bones.bones import bones as bones
     from posespace.fit.eigenskin.eigenskin import EigenSkin as EigenSkin
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from posespace.fit.stream import Resources as Resources
     from posespace.fit.weights.by_distance import distance_weights as distance_weights
     from posespace.fit.weights.optimise import optimise_weights as optimise_weights
-    from posespace.formats.doubts import check_examples as check_examples
     from posespace.formats.export import export as export
     from posespace.formats.limits import load_limits as load_limits
     from posespace.formats.limits import save_limits as save_limits
@@ -34,33 +34,33 @@ if TYPE_CHECKING:
     from posespace.formats.load import load_mesh as load_mesh
     from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
-    from posespace.formats.mesh_animation import load_shapes as load_shapes
-    from posespace.formats.placing import load_shape as load_shape
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
+    from posespace.gathering.conform import load_shape as load_shape
+    from posespace.gathering.mesh_sequence import load_shapes as load_shapes
+    from posespace.gathering.outliers import check_examples as check_examples
     from posespace.interpolate.rbf import RBF as RBF
     from posespace.interpolate.shepard import Shepard as Shepard
-    from posespace.layer import Detail as Detail
-    from posespace.layer import Driver as Driver
-    from posespace.layer import Layer as Layer
-    from posespace.markers.driving import MarkerDrive as MarkerDrive
+    from posespace.markers.control_points import MarkerDrive as MarkerDrive
     from posespace.markers.markers import Markers as Markers
     from posespace.mesh import Mesh as Mesh
     from posespace.motion import Motion as Motion
-    from posespace.other_side import mirror as mirror
-    from posespace.other_side import mirror_examples as mirror_examples
-    from posespace.other_skeleton import onto as onto
     from posespace.pose import Pose as Pose
+    from posespace.poses.mirror import mirror as mirror
+    from posespace.poses.mirror import mirror_examples as mirror_examples
+    from posespace.poses.onto_skeleton import onto as onto
+    from posespace.poses.spaces import PoseSpace as PoseSpace
     from posespace.register.correspondence import triangle_correspondence as triangle_correspondence
     from posespace.register.registration import Registered as Registered
     from posespace.register.registration import Registrar as Registrar
     from posespace.register.registration import Registration as Registration
     from posespace.register.transfer import transfer as transfer
-    from posespace.report.score import evaluate as evaluate
     from posespace.rig import Rig as Rig
     from posespace.skeleton import Skeleton as Skeleton
-    from posespace.skin import Skin as Skin
-    from posespace.spaces import PoseSpace as PoseSpace
+    from posespace.skin.layer import Detail as Detail
+    from posespace.skin.layer import Driver as Driver
+    from posespace.skin.layer import Layer as Layer
+    from posespace.skin.skin import Skin as Skin
 
     __version__: str
 
@@ -81,31 +81,31 @@ _HOMES = {
     "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
-    "posespace.formats.doubts": ("check_examples",),
+    "posespace.gathering.outliers": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.limits": ("load_limits", "save_limits"),
     "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
-    "posespace.formats.mesh_animation": ("load_shapes",),
-    "posespace.formats.placing": ("load_shape",),
+    "posespace.gathering.mesh_sequence": ("load_shapes",),
+    "posespace.gathering.conform": ("load_shape",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
-    "posespace.layer": ("Detail", "Driver", "Layer"),
-    "posespace.markers.driving": ("MarkerDrive",),
+    "posespace.skin.layer": ("Detail", "Driver", "Layer"),
+    "posespace.markers.control_points": ("MarkerDrive",),
     "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),
     "posespace.motion": ("Motion",),
-    "posespace.other_side": ("mirror", "mirror_examples"),
-    "posespace.other_skeleton": ("onto",),
+    "posespace.poses.mirror": ("mirror", "mirror_examples"),
+    "posespace.poses.onto_skeleton": ("onto",),
     "posespace.pose": ("Pose",),
     "posespace.register.correspondence": ("triangle_correspondence",),
     "posespace.register.registration": ("Registered", "Registrar", "Registration"),
     "posespace.register.transfer": ("transfer",),
-    "posespace.report.score": ("evaluate",),
+    "posespace.evaluation.score": ("evaluate",),
     "posespace.rig": ("Rig",),
     "posespace.skeleton": ("Skeleton",),
-    "posespace.skin": ("Skin",),
-    "posespace.spaces": ("PoseSpace",),
+    "posespace.skin.skin": ("Skin",),
+    "posespace.poses.spaces": ("PoseSpace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -15,6 +15,7 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.subdivision import MOST_LEVELS
+from posespace.late import late
 from posespace.motion import Motion, matching
 from posespace.pose import Pose
 from posespace.rig import Rig
@@ -87,9 +88,7 @@ class Examples:
 
         Shapes are mapped when they are asked for.
         """
-        from posespace.formats.example_store import ExampleStore
-
-        store = ExampleStore.open(path)
+        store = late("example store").open(path)
         done = store.finished()
         if store.muted:
             names = ", ".join(name for name in store.motion.names if name in store.muted)
@@ -105,10 +104,8 @@ class Examples:
 
     def save(self, path: str | Path) -> None:
         """Write all examples to a new store; it appears whole or not at all."""
-        from posespace.formats.example_store import ExampleStore
-
         levels = None if self.heights is None else self.levels
-        with ExampleStore.whole(path, self.rig, self.motion, levels, self.radii) as store:
+        with late("example store").whole(path, self.rig, self.motion, levels, self.radii) as store:
             for index in range(len(self)):
                 store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,9 +10,10 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError, quoted, suggestion
+from posespace.geometry import rotations
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
@@ -212,25 +212,3 @@ def turning(motion: Motion) -> NDArray[np.bool_]:
     if not len(motion):
         return np.zeros(motion.rotations.shape[1], dtype=bool)
     return np.asarray(turned(motion, motion.rotations[0]).any(axis=0))
-
-
-def pose_digests(motion: Motion, skeleton: Skeleton) -> list[str]:
-    """Return 12 hexadecimal digits per pose that identify its joints' parts and its controls, rounded.
-
-    The rigid motion of the whole is in no joint's part, so poses that differ only in that have the same digits.
-
-    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many of its poses the fit has seen.
-    """
-    turn, shifts = skeleton.parts.of(motion)
-    size = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max()) or 1.0
-    # Of the two quaternions of a rotation, the one whose largest part is positive.
-    largest = np.take_along_axis(turn, np.abs(turn.round(5)).argmax(axis=2)[..., None], axis=2)
-    rounded = (turn * np.where(largest < 0, -1, 1)).round(5) + 0.0
-    shifts = (shifts / size).round(5) + 0.0
-    order = sorted(range(len(motion.control_names)), key=lambda k: motion.control_names[k])
-    digests = []
-    for quaternions, shift, values in zip(rounded, shifts, motion.controls.round(5) + 0.0, strict=True):
-        text = "".join(f"{motion.control_names[k]}={values[k]:.5f};" for k in order if values[k])
-        numbers = np.concatenate([quaternions.ravel(), shift.ravel()]).astype("<f8")
-        digests.append(hashlib.sha256(numbers.tobytes() + text.encode()).hexdigest()[:12])
-    return digests

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry import rotations
 from posespace.skeleton import Skeleton
 
 

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace import check, skinning
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
+from posespace.geometry import skinning
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose

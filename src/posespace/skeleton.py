@@ -6,18 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, quoted, suggestion
-
-if TYPE_CHECKING:
-    from posespace.parts import Parts
-
+from posespace.geometry import rotations
 
 AXES = ("x", "y", "z")
 """What a joint's first, second and third axis are called."""
@@ -207,13 +203,6 @@ class Skeleton:
             linear = linear @ invert_affine(self.stretches)
         turn, left = rotations.polar(linear)
         return turn, own[..., :3, 3], np.abs(left - np.eye(3)).max(axis=(-1, -2))
-
-    @cached_property
-    def parts(self) -> Parts:
-        """What each joint adds to a pose, relative to the joint it is linked to."""
-        from posespace.parts import Parts
-
-        return Parts(self)
 
     def degrees_of_freedom(self, joint: int) -> int:
         """Return how many axes `joint` turns about: 3 for a ball joint, 1 for a revolute one."""

@@ -18,7 +18,7 @@ from posespace.cli.app import app
 from posespace.cli.printing import print_figures
 from posespace.formats import obj, pose_json
 from posespace.motion import Motion
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 EXAMPLES = datasets.bending_arm(rings=12, sides=8)[0]
 

@@ -13,11 +13,11 @@ from helpers.gltf_files import HALF, animate, skinned
 import posespace as ps
 from posespace.formats import obj
 from posespace.formats.frames import resampled
-from posespace.formats.gather import Gathering, gather_examples
 from posespace.formats.pose_choice import PoseChoice
-from posespace.rotations import angles_between
-from posespace.simulate.run import poses_of
-from posespace.simulate.settings import Settings
+from posespace.gathering.gather import Gathering, gather_examples
+from posespace.geometry.rotations import angles_between
+from posespace.simulation.run import poses_of
+from posespace.simulation.settings import Settings
 
 NAMES = ("idle", "walk", "run", "jump", "wave", "sit", "stand", "fall")
 

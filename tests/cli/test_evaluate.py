@@ -16,8 +16,8 @@ from posespace import datasets
 from posespace.cli.fit import METHODS, described
 from posespace.examples import Examples
 from posespace.fit.psd.psd import PSD
-from posespace.formats.example_store import ExampleStore
-from posespace.skin import Skin
+from posespace.formats.store.example_store import ExampleStore
+from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from posespace import datasets, save_mesh
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 COMMAND = [sys.executable, "-c", "from posespace.cli import main; main()"]
 TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)
@@ -145,7 +145,8 @@ def test_control_c_during_the_first_imports_is_one_line() -> None:
 def ended(words: list[str], signal_name: str, folder: Path) -> int:
     """Run a command that gets a signal while it writes its third shape; return its exit code."""
     code = (
-        "import os, signal, sys\nfrom posespace.formats.example_store import ExampleStore\nreal = ExampleStore.write\n"
+        "import os, signal, sys\nfrom posespace.formats.store.example_store import ExampleStore\n"
+        "real = ExampleStore.write\n"
         "def hit(self, index, *rest):\n"
         f"    if index == 2: os.kill(os.getpid(), signal.{signal_name})\n"
         "    return real(self, index, *rest)\n"

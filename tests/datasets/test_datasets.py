@@ -13,8 +13,8 @@ from posespace.datasets.ranges import ranges_of
 from posespace.datasets.simulated import ARM, HAND
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
-from posespace.moving import at_rest
-from posespace.simulate.solver.contact import Contact, SkinContact
+from posespace.poses.active import at_rest
+from posespace.simulation.solver.contact import Contact, SkinContact
 
 
 def test_storing_rounds_by_half_a_step_of_each_pose(tmp_path: Path) -> None:

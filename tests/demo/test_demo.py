@@ -15,10 +15,10 @@ from PIL import Image
 
 from posespace import datasets
 from posespace.demo.story import WRITTEN, clip
+from posespace.evaluation.score import evaluate
 from posespace.formats import load, viewer
-from posespace.moving import at_rest
-from posespace.report.score import evaluate
-from posespace.skin import Skin
+from posespace.poses.active import at_rest
+from posespace.skin.skin import Skin
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ import pytest
 from helpers.clips import bending, bulging, shifting, tube_rig
 
 import posespace as ps
-from posespace import rotations
+from posespace.geometry import rotations
+from posespace.poses.parts import parts_of
 
 BOUND = 3.0
 """Corrections far outside are at most so many times the largest of the examples."""
@@ -34,7 +35,7 @@ def examples_of(kind: str) -> ps.Examples:
 
 def far(examples: ps.Examples) -> ps.Motion:
     """The poses with all angles tripled and all shifts ten times as large."""
-    parts = examples.rig.skeleton.parts
+    parts = parts_of(examples.rig.skeleton)
     motion = examples.motion
     turns = parts.turned(3 * parts.angles(parts.of(motion)[0]))
     return ps.Motion(rotations.normalize(turns), 10 * motion.translations)

@@ -9,7 +9,7 @@ import pytest
 from helpers.clips import bending, bulging, parted, shifting, tube_rig
 
 import posespace as ps
-from posespace.report.score import evaluate
+from posespace.evaluation.score import evaluate
 
 METHODS = {"psd": ps.PSD(), "eigenskin": ps.EigenSkin(), "muscles": ps.Muscles()}
 RIG = tube_rig()

@@ -25,7 +25,7 @@ from posespace.fit.regression import (
     principal_coordinates,
 )
 from posespace.motion import Motion
-from posespace.spaces import PoseSpace
+from posespace.poses.spaces import PoseSpace
 
 Array = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import posespace as ps
-from posespace.about import LEFT_OUT_ERROR, OWN_ERROR, notes_of
-from posespace.edit import scaled_layer
 from posespace.fit.self_check import checked, said
-from posespace.skin import Skin
+from posespace.skin.edit import scaled_layer
+from posespace.skin.provenance import LEFT_OUT_ERROR, OWN_ERROR, notes_of
+from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = ps.datasets.bending_arm(rings=12, sides=8)
 SOUND = ps.PSD(kernel="multiquadric").fit(TRAIN)

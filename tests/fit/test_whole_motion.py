@@ -7,8 +7,8 @@ import pytest
 from helpers.clips import bending, bulging, carried, parted, tube_rig
 
 import posespace as ps
-from posespace.layer import Layer
-from posespace.report.score import evaluate
+from posespace.evaluation.score import evaluate
+from posespace.skin.layer import Layer
 
 SINGLE = {"eigenskin": 5e-6}
 """What single precision may change, as a fraction of plain skinning's error: EigenSkin's node values cancel, else 1e-8.

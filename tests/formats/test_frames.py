@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
 from posespace.budget import FRAME_NUMBERS
 from posespace.formats.frames import Clip, frames_of
+from posespace.geometry import rotations
 
 Array = NDArray[np.float64]
 SPARSE = [0.0, 0.4, 1.1, 2.0]

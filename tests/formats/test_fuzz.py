@@ -18,7 +18,7 @@ from posespace import PSD, datasets, export
 from posespace.formats import limits_json, obj, ply, pose_json
 from posespace.formats.load import load_rig
 from posespace.mesh import Mesh
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 BVH = """HIERARCHY
 ROOT Hips of Ada

@@ -14,8 +14,8 @@ from helpers.gltf_files import HALF, animate, skinned
 
 import posespace as ps
 from posespace.formats.gltf.buffers import Document
-from posespace.simulate.run import poses_of
-from posespace.simulate.settings import Settings
+from posespace.simulation.run import poses_of
+from posespace.simulation.settings import Settings
 
 RANGES = {"joint 1": {"x": (-10.0, 80.0), "z": (0.0, 0.0)}}
 

@@ -21,12 +21,12 @@ from hypothesis import HealthCheck, given, settings
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
 from posespace.formats import files
-from posespace.formats.example_store import ExampleStore
-from posespace.formats.zarr_arrays import write_store
-from posespace.layer import Layer
+from posespace.formats.store.example_store import ExampleStore
+from posespace.formats.store.zarr_arrays import write_store
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.skin import Skin
+from posespace.skin.layer import Layer
+from posespace.skin.skin import Skin
 
 PER_TEST = settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 import posespace as ps
 from posespace.errors import FileError
 from posespace.formats import pose_json
-from posespace.rotations import angles_between
+from posespace.geometry.rotations import angles_between
 from posespace.skeleton import Skeleton
 
 degrees = st.floats(-100, 100)

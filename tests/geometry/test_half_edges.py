@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from posespace import datasets
 from posespace.geometry.half_edges import HalfEdges, half_edges, match_by_faces
-from posespace.geometry.places import match_by_places
+from posespace.geometry.position_matching import match_by_places
 from posespace.mesh import Mesh
 
 

@@ -11,7 +11,7 @@ from posespace.geometry.normals import area_vectors, sides_apart, vertex_normals
 from posespace.geometry.relax import relaxed
 from posespace.geometry.weld import weld_points
 from posespace.mesh import Mesh
-from posespace.runtime.surface_normals import SurfaceNormals
+from posespace.runtime.detail.surface_normals import SurfaceNormals
 
 seeds = st.integers(0, 2**32 - 1)
 

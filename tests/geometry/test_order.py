@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from posespace.geometry.farthest_points import spread
 from posespace.geometry.morton import curve_order
 from posespace.geometry.smoothstep import smoothstep, step_across
-from posespace.geometry.spread import spread
 from posespace.geometry.weld import weld_points
 
 seeds = st.integers(0, 2**32 - 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.formats.example_store import ExampleStore
+from posespace.formats.store.example_store import ExampleStore
 from posespace.motion import Motion
 from posespace.rig import Rig
 

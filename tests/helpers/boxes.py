@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posespace.check import Floats
-from posespace.simulate.solver import elements
+from posespace.simulation.solver import elements
 
 Mesh = tuple[Floats, elements.Nodes]
 

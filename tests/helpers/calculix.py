@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from posespace import rotations, skinning
 from posespace.check import Floats
+from posespace.geometry import rotations, skinning
 from posespace.pose import Pose
-from posespace.simulate.solver.material import Material
-from posespace.simulate.solver.simulation import Simulation
-from posespace.simulate.solver.solve import Solver
+from posespace.simulation.solver.material import Material
+from posespace.simulation.solver.simulation import Simulation
+from posespace.simulation.solver.solve import Solver
 
 TYPES = {4: "C3D4", 10: "C3D10"}
 

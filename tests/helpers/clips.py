@@ -10,7 +10,8 @@ from helpers.tube import tube
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
+from posespace.geometry import rotations
+from posespace.poses.parts import parts_of
 from posespace.rig import pack_weights
 
 Array = NDArray[np.float64]
@@ -62,8 +63,8 @@ def shifting(frames: int = 40, seed: int = 0, size: float = 0.4) -> ps.Motion:
 
 def bulging(rig: ps.Rig, motion: ps.Motion, size: float = 0.2) -> ps.Examples:
     """Shapes that swell where the middle or the tip move, by a smooth function of how they do."""
-    turns, shifts = rig.skeleton.parts.of(motion)
-    moved = np.concatenate([rig.skeleton.parts.angles(turns), shifts], axis=2)[:, 1:]
+    turns, shifts = parts_of(rig.skeleton).of(motion)
+    moved = np.concatenate([parts_of(rig.skeleton).angles(turns), shifts], axis=2)[:, 1:]
     points = np.asarray(rig.mesh.points, dtype=np.float64)
     near = np.exp(-((points[:, :1] - np.array([-1.0, 1.0])) ** 2))
     outward = points * [0.0, 1.0, 1.0]

@@ -11,7 +11,13 @@ from pathlib import Path
 
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
-    ["helpers.commands", "posespace.cli", "posespace.simulate.run", "posespace.fit.eigenskin.eigenskin", "distributed"]
+    [
+        "helpers.commands",
+        "posespace.cli",
+        "posespace.simulation.run",
+        "posespace.fit.eigenskin.eigenskin",
+        "distributed",
+    ]
 )
 
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation, Slerp
 import posespace as ps
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 GAP = 0.4
 """Seconds from key to key: twelve frames."""

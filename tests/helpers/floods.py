@@ -15,7 +15,7 @@ from helpers.strategies import random_skin
 
 import posespace as ps
 from posespace.markers.markers import Markers
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def flat_skeleton(folder: Path, joints: int = 6_000) -> Path:

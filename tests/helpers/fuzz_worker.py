@@ -17,7 +17,7 @@ from helpers.use_file import use
 
 from posespace.formats.usd import process
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def run_forked(path: Path, seconds: float) -> tuple[int, bytes]:

@@ -11,13 +11,13 @@ from helpers.strategies import random_pose
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import skinning
+from posespace.geometry import skinning
 from posespace.interpolate.shepard import Shepard
-from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.skin import Skin
 
 ARM, UNSEEN = ps.datasets.bending_arm(rings=24, sides=12)
 POSE = UNSEEN.motion[1]

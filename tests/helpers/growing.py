@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 import posespace as ps
 from posespace.check import Floats, Ints
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Driver, Layer
 from posespace.look import Look
-from posespace.spaces import PoseSpace
+from posespace.poses.spaces import PoseSpace
+from posespace.skin.layer import Driver, Layer
 
 
 def cut_arm(rig: ps.Rig) -> ps.Rig:

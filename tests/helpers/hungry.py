@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from posespace.simulate.mesh.tetmesh import TetMesh
+from posespace.simulation.mesh.tetmesh import TetMesh
 
 
 class Hungry(TetMesh):

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import posespace as ps
-from posespace import rotations
-from posespace.moving import at_rest
+from posespace.geometry import rotations
+from posespace.poses.active import at_rest
+from posespace.poses.parts import parts_of
 from posespace.skeleton import Skeleton
 
 CONTROLS = ("load", "smile")
@@ -20,7 +21,7 @@ def random_sculpts(rng: np.random.Generator, rig: ps.Rig, count: int) -> ps.Exam
     No two are the same but for the motion of the whole, and none is the rest pose.
     """
     poses: dict[tuple[object, ...], ps.Pose] = {}
-    parts = rig.skeleton.parts
+    parts = parts_of(rig.skeleton)
     linked = [name for name, link in zip(rig.skeleton.names, parts.links, strict=True) if link >= 0]
     while len(poses) < count:
         names = [*linked[:3], *CONTROLS]

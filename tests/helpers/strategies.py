@@ -9,20 +9,21 @@ from helpers.tube import tube
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from posespace import rotations
+from posespace.geometry import rotations
 from posespace.geometry.subdivision import fine_vertex_count
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.shepard import Shepard
-from posespace.layer import Detail, Driver, Layer
-from posespace.learned_bones import LearnedBones
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.parts import parts_of
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig, pack_weights
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.bones.learned import LearnedBones
+from posespace.skin.layer import Detail, Driver, Layer
+from posespace.skin.skin import Skin
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -85,7 +86,7 @@ def random_skin(rng: np.random.Generator) -> Skin:
     rig = random_rig(rng)
     motion = Motion.from_poses([random_pose(rng, rig) for _ in range(6)])
     layers = []
-    joints = [name for name, link in zip(rig.skeleton.names, rig.skeleton.parts.links, strict=True) if link >= 0]
+    joints = [name for name, link in zip(rig.skeleton.names, parts_of(rig.skeleton).links, strict=True) if link >= 0]
     a, b, c = joints[:3]
     kinds = (
         ("joint", "joint", (a, b), RBF("exponential")),

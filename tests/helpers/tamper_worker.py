@@ -21,7 +21,7 @@ from posespace.pose import Pose
 from posespace.report import info
 from posespace.rig import BLENDINGS, Rig
 from posespace.runtime.player import Player
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 COMPILING = 60.0
 """Seconds that a step may take where loops are compiled in it."""

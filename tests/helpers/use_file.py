@@ -14,7 +14,7 @@ from posespace.formats.files import naming
 from posespace.markers.gaps import filled
 from posespace.report import info
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def use_json(path: Path, skeleton: Skeleton) -> None:

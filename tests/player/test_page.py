@@ -14,8 +14,8 @@ from helpers.commands import run
 from PIL import Image
 
 import posespace as ps
-from posespace.followed import followed_motion
 from posespace.formats import viewer
+from posespace.poses.control_points import motion_from_shapes
 
 HTML = "<img src=x onerror='window.hacked = 1'></script><script>window.hacked = 1</script>"
 NAME = "arm <img src=x onerror=alert(1)>.html"
@@ -61,7 +61,7 @@ def points_files(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict
     assert skin.bones is not None
     folder = tmp_path_factory.mktemp("points")
     ps.export(skin, folder / "still.html", warn=lambda _: None)
-    ps.export(skin, folder / "moving.html", followed_motion(train, skin.rig, skin.bones.points), warn=lambda _: None)
+    ps.export(skin, folder / "moving.html", motion_from_shapes(train, skin.rig, skin.bones.points), warn=lambda _: None)
     return {name: folder / f"{name}.html" for name in ("still", "moving")}
 
 

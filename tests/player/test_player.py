@@ -13,6 +13,7 @@ from helpers.played import FITS, assert_same, exported, poses_of, rows, twenty
 from scipy.spatial.transform import Rotation
 
 import posespace as ps
+from posespace.poses.parts import parts_of
 
 SCRIPT = Path(__file__).parents[2] / "player" / "tests" / "capture.ts"
 
@@ -56,7 +57,7 @@ def test_joints_linked_elsewhere_are_seen_from_there(
     linked = replace(train.rig, skeleton=replace(train.rig.skeleton, links=links))
     skin = ps.EigenSkin(normals="shared").fit(replace(train, rig=linked))
     driving = {joint for driver in skin.drivers for joint in driver.space.joints(skin.rig.skeleton)}
-    assert driving & set(skin.rig.skeleton.parts.rerouted.tolist())
+    assert driving & set(parts_of(skin.rig.skeleton).rerouted.tolist())
     # All joints turn: what a joint is seen from must matter.
     turns = Rotation.random(5 * len(parents), rng=np.random.default_rng(0)).as_quat().reshape(5, -1, 4)
     motion = ps.Motion.from_poses([ps.Pose(turn) for turn in turns])

@@ -17,8 +17,8 @@ from helpers.commands import assert_one_line, run_forked
 
 import posespace as ps
 from posespace.cluster import batch
-from posespace.formats.example_store import ExampleStore
 from posespace.formats.landmarks import read_landmarks, write_landmarks
+from posespace.formats.store.example_store import ExampleStore
 from posespace.geometry.subdivision import subdivide
 
 BENDS = {"straight": 0.0, "half": 0.7, "bent": 1.2}

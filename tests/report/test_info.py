@@ -12,7 +12,7 @@ import pytest
 from posespace.datasets import bending_arm
 from posespace.formats.load import POSE_FILES, READERS
 from posespace.report.info import describe, folded
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 RIGS: dict[str, dict[str, Any]] = {
     "gltf-khronos/CesiumMan.glb": {"vertices": 3273, "triangles": 4672, "joints": 19, "clips": 1, "seconds": 2.0},

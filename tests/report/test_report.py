@@ -12,26 +12,27 @@ import numpy as np
 import pytest
 
 from posespace import datasets
-from posespace.edit import edit_factors
 from posespace.errors import FileError, InputError
+from posespace.evaluation.compare import compare, seen_note
+from posespace.evaluation.levels import error_by_level
+from posespace.evaluation.score import evaluate
 from posespace.examples import Examples
 from posespace.fit.muscles.muscles import Muscles
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
-from posespace.motion import Motion, pose_digests
+from posespace.motion import Motion
+from posespace.poses.digests import pose_digests
+from posespace.poses.spaces import PoseSpace
 from posespace.report.accuracy import write_report
 from posespace.report.camera import Camera
-from posespace.report.compare import compare, seen_note
 from posespace.report.layers import displacement_colours, energies, reach, short_name
-from posespace.report.levels import error_by_level
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import evaluate
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.edit import edit_factors
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=16, sides=8)
 EVIL = "<script>alert(1)</script> & \"'"

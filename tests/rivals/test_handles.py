@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace import rotations
-from posespace.followed import followed
-from posespace.report.score import evaluate
+from posespace.evaluation.score import evaluate
+from posespace.geometry import rotations
+from posespace.poses.control_points import examples_from_shapes
 from posespace.rivals.arap import NearestRigid
 from posespace.rivals.handles import HeldSurface, gradient_rows
 from posespace.rivals.meshik import MeshIK
@@ -33,7 +33,7 @@ def points_rig(mesh: ps.Mesh = FIT.rig.mesh) -> ps.Rig:
 
 
 TRAIN, JUDGED = (
-    followed(each, points_rig(), POINTS) for each in (FIT.subset(range(0, 30, 3)), UNSEEN.subset(range(6)))
+    examples_from_shapes(each, points_rig(), POINTS) for each in (FIT.subset(range(0, 30, 3)), UNSEEN.subset(range(6)))
 )
 
 

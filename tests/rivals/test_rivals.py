@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from posespace import datasets, rotations
-from posespace.bound import KEPT
+from posespace import datasets
 from posespace.errors import InputError
+from posespace.evaluation.score import evaluate
+from posespace.evaluation.storage import stored_bytes, stored_numbers
 from posespace.examples import Examples
+from posespace.geometry import rotations
 from posespace.interpolate.rbf import RBF
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.moving import whole_space
 from posespace.pose import Pose
-from posespace.report.score import evaluate
-from posespace.report.stored import stored_bytes, stored_numbers
+from posespace.poses.active import whole_space
 from posespace.rig import Rig
 from posespace.rivals import fit_all, rivals
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
@@ -27,7 +27,8 @@ from posespace.rivals.plain_psd import PlainPSD
 from posespace.rivals.shapes import ShapeInterpolation
 from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
-from posespace.skin import Skin
+from posespace.skin.bound import KEPT
+from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=16, sides=8)
 DIAGONAL = TRAIN.rig.mesh.diagonal

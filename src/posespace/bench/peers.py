@@ -10,7 +10,7 @@ import numpy as np
 from posespace.check import Floats, Floats32
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 Call = Callable[[], Any]
 

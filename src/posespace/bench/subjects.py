@@ -8,16 +8,16 @@ from functools import cache
 import numpy as np
 
 from posespace import datasets
-from posespace.basis import PackedBasis
 from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Driver, Layer
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.skin import Skin
 
 
 @cache

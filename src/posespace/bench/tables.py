@@ -20,7 +20,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime.cpu.player import CPUPlayer
 from posespace.runtime.player import Player
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 Row = dict[str, Any]
 

@@ -47,12 +47,12 @@ def bones(
     The shapes are a mesh animation, or a handful of shapes, with the same vertices. They become examples, for every
     method; `posespace export` writes them as a skinned animation.
     """
+    from posespace.evaluation.score import evaluate
     from posespace.fit.bones.bones import bones
-    from posespace.formats.mesh_animation import load_shapes
+    from posespace.gathering.mesh_sequence import load_shapes
     from posespace.progress import status
     from posespace.report.info import describe
-    from posespace.report.score import evaluate
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     require_folder(out)
     if out.exists():

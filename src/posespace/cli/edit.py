@@ -30,7 +30,7 @@ def edit(skin: Path, out: Path, scale: tuple[str, ...], exaggerate: float, as_js
     Scales one component, one layer or everything; a factor of 0 turns it off.
     """
     from posespace.report.info import describe
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     require_skin_file(out)
     Skin.load(skin).edited(_factors(scale), exaggerate).save(out)

@@ -14,10 +14,10 @@ from posespace.cli.printing import complain, note, print_json, warn
 from posespace.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from posespace.evaluation.compare import Entry
     from posespace.examples import Examples
-    from posespace.report.compare import Entry
     from posespace.rig import Rig
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
 
 @click.command(cls=Command, epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")
@@ -33,8 +33,8 @@ def evaluate(
 
     Use unseen examples: poses that the fit was not given.
     """
+    from posespace.evaluation.compare import compare, followed_notes
     from posespace.progress import counter, status
-    from posespace.report.compare import compare, followed_notes
 
     *skins, store = files
     if not store.is_dir():
@@ -78,7 +78,7 @@ def evaluate(
 
 
 def _load(files: list[Path]) -> dict[str, Skin]:
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     stems = [file.stem for file in files]
     names = [stem if stems.count(stem) == 1 else str(file) for stem, file in zip(stems, files, strict=True)]
@@ -89,8 +89,8 @@ def _load(files: list[Path]) -> dict[str, Skin]:
 
 def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
     """Raise where a file has another mesh than the examples, before the long work."""
+    from posespace.evaluation.score import check_same
     from posespace.formats.files import naming
-    from posespace.report.score import check_same
 
     with naming(file):
         check_same("its", vertices, rig, truth.rig)
@@ -98,7 +98,7 @@ def _require_same(file: Path, vertices: int, rig: Rig, truth: Examples) -> None:
 
 def _unseen(file: Path, fitted: Examples, truth: Examples) -> Examples:
     """The examples to fit the rivals on, without the poses that were chosen to evaluate on."""
-    from posespace.motion import pose_digests
+    from posespace.poses.digests import pose_digests
 
     evaluated = set(pose_digests(truth.motion, truth.rig.skeleton))
     kept = [k for k, pose in enumerate(pose_digests(fitted.motion, fitted.rig.skeleton)) if pose not in evaluated]
@@ -121,15 +121,15 @@ def _rivals() -> Any:
 def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
     """The rivals that control points move, at the points of the first skin that has any, and other ways to detail."""
     from posespace.fit.points.points import ControlPoints
-    from posespace.followed import followed
+    from posespace.poses.control_points import examples_from_shapes
     from posespace.rivals import fit_all, point_rivals, relief_rivals
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     for skin in skins.values():
         if skin.bones is None:
             continue
         settings: Any = {"picked": tuple(skin.bones.points.tolist()), "bones": len(skin.bones)}
-        examples = followed(fitted, skin.rig, skin.bones.points)
+        examples = examples_from_shapes(fitted, skin.rig, skin.bones.points)
         found = fit_all({"FKY08": ControlPoints(**settings, local="none"), **point_rivals()}, examples)
         if fitted.heights is not None:
             near = min(ControlPoints.near_points, len(skin.bones.points))
@@ -143,7 +143,7 @@ def _print_table(entries: list[Entry]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from posespace.report.compare import COLUMNS, fit_notes, relief_notes, seen_note, worse_notes
+    from posespace.evaluation.compare import COLUMNS, fit_notes, relief_notes, seen_note, worse_notes
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")

@@ -12,9 +12,9 @@ from posespace.cli.printing import markdown_table, print_json, print_one, warn
 from posespace.errors import InputError
 
 if TYPE_CHECKING:
-    from posespace.formats.doubts import Finding
-    from posespace.formats.gather import Gathered
     from posespace.formats.pose_choice import PoseChoice
+    from posespace.gathering.gather import Gathered
+    from posespace.gathering.outliers import Finding
 
 EXAMPLE = "Example: posespace examples hand.glb --poses poses.json --shapes 'sculpts/*.obj' -o hand.examples"
 
@@ -79,8 +79,8 @@ def examples(
     There is one shape per pose. Shapes are matched to poses by name, or else in order. The distance of each
     shape from plain skinning is shown. Suspicious shapes are reported with the option that fixes them.
     """
-    from posespace.formats.gather import Gathering, gather_examples
-    from posespace.formats.placing import Placing
+    from posespace.gathering.conform import Placing
+    from posespace.gathering.gather import Gathering, gather_examples
     from posespace.report.info import describe
 
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}

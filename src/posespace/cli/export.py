@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
     from posespace.motion import Motion
     from posespace.skeleton import Skeleton
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
 MARKERS_BETA = 0.3
 """How strongly markers draw the surface: they are noisy, and beside their points."""
@@ -74,7 +74,7 @@ def export(
 
     from posespace.formats.export import export
     from posespace.report.info import describe
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     require_folder(out)
     if skin.is_dir():
@@ -115,8 +115,8 @@ def _opened(
 
 def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
     """The skin, drawn to its control points as strongly as asked for: weakly, where markers move them."""
-    from posespace.edit import drawn
     from posespace.formats.load import MARKER_FILES
+    from posespace.skin.edit import drawn
 
     captured = skin.bones is not None and any(path.suffix.lower() in MARKER_FILES for path in motions)
     if beta is None and not captured:
@@ -130,14 +130,14 @@ def _led(
     """The motions of control points that a rig drives, which plays the files' motions."""
     from posespace.formats.files import naming
     from posespace.formats.load import load_rig
-    from posespace.led import led_motion
+    from posespace.poses.control_points import motion_from_rig
 
     if not motions or skin.bones is None:
         raise InputError("--rig: expected --motion FILE with it, and a skin with control points")
     leader = open_examples(rig).rig if rig.is_dir() else load_rig(rig)
     played = _opened(motions, leader.skeleton, clips, choice)
     with naming(rig):
-        return {name: led_motion(leader, motion, skin.rig, skin.bones.points) for name, motion in played.items()}
+        return {name: motion_from_rig(leader, motion, skin.rig, skin.bones.points) for name, motion in played.items()}
 
 
 def _unit(skin: Skin, given: str | None) -> str:

@@ -30,7 +30,7 @@ def pose(source: Path, poses: Path, choice: PoseChoice, ending: str, out: Path, 
     A rig is posed by plain skinning, a skin with its corrections. `posespace examples RIG --shapes FOLDER` finds each
     mesh's pose again.
     """
-    from posespace.formats.posed_meshes import write_posed
+    from posespace.gathering.posed_meshes import write_posed
     from posespace.report.info import describe
 
     require_folder(out)

@@ -75,7 +75,7 @@ def register(
     settings = Registration(coarse, smoothing, levels, reach, stretch, force)
     rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn, start)
     if report is not None:
-        from posespace.report.registered import write_registered
+        from posespace.report.registration_page import write_registered
 
         with status("drawing"):
             write_registered(report, out, rows)

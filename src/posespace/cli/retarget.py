@@ -48,7 +48,7 @@ def retarget(
     from posespace.fit.retarget.retarget import retarget
     from posespace.progress import status
     from posespace.report.info import describe
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
     require_skin_file(out)
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))

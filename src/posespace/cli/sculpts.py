@@ -101,8 +101,8 @@ def add(
     as_json: bool,
 ) -> None:
     """Add one more sculpt at a pose, or give one another shape."""
-    from posespace.formats.placing import Placing
-    from posespace.formats.sculpt_file import pose_of, read_sculpt, sculpt_shape
+    from posespace.gathering.conform import Placing
+    from posespace.gathering.sculpt_file import pose_of, read_sculpt, sculpt_shape
 
     session, source = _open(store), sculpt_shape(shape)
     known = name or pose or source.name

@@ -78,12 +78,12 @@ def simulate(
 
     Uses nonlinear finite elements. Each pose is stored as soon as it is finished.
     """
-    from posespace.simulate.settings import Settings, Tissue, require_extras
+    from posespace.simulation.settings import Settings, Tissue, require_extras
 
     require_extras(body, poses)
     from posespace.cluster.machines import Machines
-    from posespace.simulate.run import simulate
-    from posespace.simulate.solver.contact import Contact
+    from posespace.simulation.run import simulate
+    from posespace.simulation.solver.contact import Contact
 
     if poses is None and (choice.clip, choice.rate, choice.partial) != (None, None, False):
         raise InputError("--clip, --rate and --partial choose poses of a file; give it with --poses FILE")

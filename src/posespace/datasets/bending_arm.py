@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from posespace import rotations
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.weights.by_distance import distance_weights
+from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
 from posespace.mesh import Mesh
 from posespace.motion import Motion

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from posespace.datasets import finer, stored
 from posespace.examples import Examples
-from posespace.formats.example_store import ExampleStore
+from posespace.formats.store.example_store import ExampleStore
 
 
 def main() -> None:
     """Write the store named first, or the rest shape of the fine hand, to the file named second."""
     source, target, *words = sys.argv[1:]
     if source == "fine":
-        from posespace.simulate.bodies.hand import hand
+        from posespace.simulation.bodies.hand import hand
 
         worst, what = finer.write_rest(Path(target), hand(1).rig.mesh, hand(2).rig.mesh), "the fine hand at rest"
     else:

@@ -9,21 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from posespace import datasets, rotations
+from posespace import datasets
 from posespace.check import Floats
 from posespace.errors import FileError
+from posespace.evaluation.compare import Entry, compare
 from posespace.examples import Examples
 from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.psd.psd import PSD
 from posespace.formats import viewer
 from posespace.formats.export import export
 from posespace.formats.files import atomic_write
+from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
 from posespace.motion import Motion
 from posespace.progress import status
 from posespace.report.accuracy import write_report
 from posespace.report.colours import heat
-from posespace.report.compare import Entry, compare
 from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import render

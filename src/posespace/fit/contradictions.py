@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.examples import Examples
-from posespace.motion import pose_digests
+from posespace.poses.digests import pose_digests
 
 DIFFERENT = 1e-3
 """Fraction of the box's diagonal above which two shapes of one pose contradict each other."""

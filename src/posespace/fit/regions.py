@@ -15,7 +15,8 @@ import numpy as np
 from posespace.check import Floats, Floats32
 from posespace.fit.regression import LeftOut, Places, Trial
 from posespace.motion import Motion
-from posespace.moving import Movers, changing, moved, space_of
+from posespace.poses.active import Movers, changing, moved, space_of
+from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 
 _SHARE = 0.01
@@ -104,6 +105,6 @@ class Listening:
         yield self.movers
 
     def _next_to(self, joints: set[int]) -> set[int]:
-        links = self._rig.skeleton.parts.links
+        links = parts_of(self._rig.skeleton).links
         above = {int(links[joint]) for joint in joints if links[joint] >= 0}
         return above | set(np.flatnonzero(np.isin(links, list(joints))).tolist())

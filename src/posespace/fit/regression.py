@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.geometry.spread import spread
+from posespace.geometry.farthest_points import spread
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
-from posespace.metric import axis_lengths
 from posespace.motion import Motion
+from posespace.poses.measures import axis_lengths
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.spaces import PoseSpace
 
 RADII = (0.1, 0.3, 1.0, 3.0)
 """Radii tried, as fractions of the largest distance between poses."""

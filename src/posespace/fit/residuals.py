@@ -8,10 +8,11 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from posespace import check, skinning
+from posespace import check
 from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry import skinning
 from posespace.jit import njit
 from posespace.progress import track
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from posespace.about import OWN_ERROR, notes_of, with_notes
-from posespace.edit import scaled_layer
 from posespace.examples import Examples
 from posespace.fit.regression import tried_poses
-from posespace.layer import Layer, combined
-from posespace.skin import Skin
+from posespace.poses.parts import parts_of
+from posespace.skin.edit import scaled_layer
+from posespace.skin.layer import Layer, combined
+from posespace.skin.provenance import OWN_ERROR, notes_of, with_notes
+from posespace.skin.skin import Skin
 
 ENOUGH, WORSE = 4, 1.2
 """So many examples of one pose space say whether they predict one another: not, where each left out in turn has more
@@ -69,7 +70,7 @@ def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], f
     With them comes the root of the summed squared error before, as a fraction of plain skinning's.
     """
     error, plain, along, sizes = 0.0, 0.0, np.zeros(len(skin.layers)), np.zeros(len(skin.layers))
-    parts = skin.rig.skeleton.parts.of(examples.motion)
+    parts = parts_of(skin.rig.skeleton).of(examples.motion)
     driven = [skin.coordinates(layer.driver, examples.motion, parts) for layer in skin.layers]
     for index in range(len(examples)):
         added = [combined(layer.basis, own[index]) for layer, own in zip(skin.layers, driven, strict=True)]

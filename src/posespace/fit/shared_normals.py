@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from posespace.basis import PackedBasis
 from posespace.check import Floats32
 from posespace.examples import Examples
-from posespace.fit.eigenskin.additive import runs_of, solve_for
-from posespace.layer import Layer
+from posespace.fit.eigenskin.term_solve import runs_of, solve_for
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Layer
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:

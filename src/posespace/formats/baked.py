@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from posespace.formats.gltf.write.frames import in_order, with_frames
-from posespace.learned_bones import ROOT
 from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.bones.learned import ROOT
+from posespace.skin.skin import Skin
 
 _COST = 10
 """Ordinary frames that one of learned bones is worth: they are posed one by one."""

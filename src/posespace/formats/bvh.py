@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace import rotations
 from posespace.budget import JOINTS, ROTATIONS
 from posespace.check import Floats
 from posespace.errors import FileError, quoted
 from posespace.formats import files, text_numbers
 from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Clip, Wanted, frames_of, resampled
+from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posespace import check
-from posespace.about import notes_of
 from posespace.errors import FileError, InputError, quoted
 from posespace.examples import Examples
 from posespace.formats.baked import baked
 from posespace.mesh import UNITS
 from posespace.motion import Motion
-from posespace.skin import Skin
+from posespace.skin.provenance import notes_of
+from posespace.skin.skin import Skin
 
 COMPRESSIONS = ("none", "quantized", "meshopt")
 _NAMED = 6

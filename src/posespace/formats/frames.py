@@ -8,10 +8,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace import check, rotations
+from posespace import check
 from posespace.budget import ASKED_FOR, FRAME, FRAME_NUMBERS
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.geometry import rotations
 from posespace.motion import Motion
 
 Rate = float | Literal["keys", "markers"] | None

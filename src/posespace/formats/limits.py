@@ -49,7 +49,7 @@ def save_limits(source: str | Path, out: str | Path, ranges: Ranges) -> None:
 
 def _skeleton(path: Path) -> Skeleton:
     if path.is_dir():
-        from posespace.formats.example_store import ExampleStore
+        from posespace.formats.store.example_store import ExampleStore
 
         return ExampleStore.open(path).rig.skeleton
     if path.suffix.lower() == load.SKIN_FILE:

@@ -13,14 +13,14 @@ from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
 from posespace.formats.joining import name_omitted
 from posespace.formats.unread import is_foreign, unread
-from posespace.markers.driving import MarkerDrive
+from posespace.markers.control_points import MarkerDrive
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turning
-from posespace.other_skeleton import onto
+from posespace.poses.onto_skeleton import onto
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 READERS = {
     ".glb": "gltf",
@@ -260,7 +260,7 @@ def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skelet
 
 
 def _stored_motion(store: Path) -> tuple[dict[str, Motion], Skeleton]:
-    from posespace.formats.example_store import ExampleStore
+    from posespace.formats.store.example_store import ExampleStore
 
     found = ExampleStore.open(store)
     return {store.stem: found.motion}, found.rig.skeleton

@@ -9,7 +9,7 @@ from typing import Any
 from posespace.errors import InputError, quoted, suggestion
 from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields
-from posespace.markers.driving import MarkerDrive
+from posespace.markers.control_points import MarkerDrive
 
 VERSION = 1
 _FLAGS = ("nearest", "offsets", "keep_whole", "force")

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace import rotations
 from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.errors import FileError, quoted, suggestion
 from posespace.formats import files
+from posespace.geometry import rotations
 from posespace.motion import Motion, matching
 from posespace.skeleton import Skeleton
 

@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.basis import PackedBasis
 from posespace.errors import InputError
 from posespace.formats import look_record
 from posespace.formats.checked_json import Fields, plain
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
-from posespace.layer import Basis, Detail, Driver, Interpolant, Layer
-from posespace.learned_bones import LearnedBones
 from posespace.mesh import Mesh
 from posespace.motion import Motion
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.skin.basis import PackedBasis
+from posespace.skin.bones.learned import LearnedBones
+from posespace.skin.layer import Basis, Detail, Driver, Interpolant, Layer
+from posespace.skin.skin import Skin
 
 Arrays = dict[str, NDArray[Any]]
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
 from posespace.formats.checked_json import Fields, shown
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 VERSION = 1
 _KEY = "posespace"

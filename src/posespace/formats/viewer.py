@@ -22,7 +22,7 @@ from posespace.formats.files import atomic_write
 from posespace.formats.gltf import write as gltf_write
 from posespace.motion import Motion
 from posespace.progress import track
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 PAGE = Path(__file__).with_name("viewer.html")
 """The page without a skin, made when the library was installed."""

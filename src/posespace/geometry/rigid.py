@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace import rotations
 from posespace.check import Floats
+from posespace.geometry import rotations
 
 _FLAT = 1e-3
 """Points spread less than this across a line, as a fraction of their spread along it, leave a turn about it open."""

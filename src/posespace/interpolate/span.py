@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from posespace.geometry.rotations import inverse, multiply, same_side
 from posespace.interpolate.distances import Array, distances
-from posespace.rotations import inverse, multiply, same_side
 
 _SPREADS = (0.05, 1e-3)
 """Samples lie along a direction if they spread by this fraction of their largest spread; by the second, if taking less

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.geometry.smoothstep import smoothstep
+from posespace.markers.alignment import Placement, placement
 from posespace.markers.gaps import UNGAPPED, bridged
 from posespace.markers.markers import Markers
-from posespace.markers.placing import Placement, placement
 
 _SWEEPS = 3
 _ENOUGH = 10

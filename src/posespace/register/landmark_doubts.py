@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from posespace.check import Floats
+from posespace.geometry.correspondence_check import Pairing
 from posespace.geometry.geodesics import Geodesics
-from posespace.geometry.pairing import Pairing
 from posespace.geometry.surface import Surface
 
 _MOST = 300

@@ -17,9 +17,9 @@ from posespace.cluster.machines import Machines
 from posespace.errors import FileError, InputError
 from posespace.formats import load
 from posespace.formats.contents import Contents
-from posespace.formats.example_store import ExampleStore
 from posespace.formats.files import naming, size_of
 from posespace.formats.landmarks import LandmarkFile, Spots, read_landmarks
+from posespace.formats.store.example_store import ExampleStore
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.progress import counter, status

@@ -12,12 +12,12 @@ from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
 from posespace.formats import load
-from posespace.formats.example_store import ExampleStore
 from posespace.formats.files import naming
 from posespace.formats.landmarks import read_landmarks
+from posespace.formats.store.example_store import ExampleStore
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.other_skeleton import onto
+from posespace.poses.onto_skeleton import onto
 from posespace.progress import status, track
 from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer

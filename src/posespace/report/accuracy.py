@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from posespace.edit import edit_words
+from posespace.evaluation.compare import COLUMNS, Entry, fit_notes, followed_notes, relief_notes, seen_note, worse_notes
+from posespace.evaluation.levels import error_by_level
+from posespace.evaluation.score import SEVERAL, Score, compared, motion_of, posed
+from posespace.evaluation.storage import stored_bytes
 from posespace.examples import Examples
 from posespace.report.colours import heat
-from posespace.report.compare import COLUMNS, Entry, fit_notes, followed_notes, relief_notes, seen_note, worse_notes
 from posespace.report.layers import layers
-from posespace.report.levels import error_by_level
 from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
-from posespace.report.score import SEVERAL, Score, compared, motion_of, posed
 from posespace.report.signals import signals
-from posespace.report.stored import stored_bytes
 from posespace.report.views import finer, looking_at, picture, worst_poses
-from posespace.skin import Skin
+from posespace.skin.edit import edit_words
+from posespace.skin.skin import Skin
 
 WORST = 3
 MOST_LEVELS = 12

@@ -8,22 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from posespace.about import notes_of
 from posespace.budget import Budget
 from posespace.errors import FileError
-from posespace.formats import limits_json, load, posed_meshes
+from posespace.evaluation.storage import stored_bytes, stored_numbers
+from posespace.formats import limits_json, load
 from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted
 from posespace.formats.unread import unread
-from posespace.linking import linked_rig, rerouted
+from posespace.gathering import posed_meshes
 from posespace.look import Look
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, turned, turning
-from posespace.report.stored import stored_bytes, stored_numbers
+from posespace.poses.links import linked_rig, rerouted
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.provenance import notes_of
+from posespace.skin.skin import Skin
 
 Figures = dict[str, Any]
 
@@ -228,7 +229,7 @@ def _posed(folder: Path) -> Figures:
 
 
 def _examples(folder: Path) -> Figures:
-    from posespace.formats.example_store import ExampleStore
+    from posespace.formats.store.example_store import ExampleStore
 
     store = ExampleStore.open(folder)
     done = store.finished()

@@ -10,15 +10,15 @@ from html import escape
 import numpy as np
 
 from posespace.check import Floats
-from posespace.layer import Layer
+from posespace.evaluation.compare import Entry
 from posespace.report.camera import Camera
 from posespace.report.colours import CLAY
-from posespace.report.compare import Entry
 from posespace.report.page import pictures
 from posespace.report.render import Lit, lit
 from posespace.report.views import clear, facing
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.layer import Layer
+from posespace.skin.skin import Skin
 
 SUPPORT = (0.16, 0.47, 0.74)
 MOST_LAYERS = 24

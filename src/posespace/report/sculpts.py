@@ -9,7 +9,7 @@ import numpy as np
 from posespace.check import Floats
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.motion import Motion
-from posespace.moving import moved, names_of
+from posespace.poses.active import moved, names_of
 
 
 def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:

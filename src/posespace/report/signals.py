@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from posespace import rotations
 from posespace.check import Floats
-from posespace.edit import edit_factors
-from posespace.layer import Layer
+from posespace.evaluation.compare import Entry
+from posespace.evaluation.storage import stored_bytes
+from posespace.geometry import rotations
 from posespace.motion import Motion
-from posespace.report.compare import Entry
 from posespace.report.layers import energies
 from posespace.report.plot import Line, line_plot
-from posespace.report.stored import stored_bytes
-from posespace.skin import Skin
+from posespace.skin.edit import edit_factors
+from posespace.skin.layer import Layer
+from posespace.skin.skin import Skin
 
 METHODS = ("muscles", "retarget")
 """Methods whose skins are made of frames in the order of time."""

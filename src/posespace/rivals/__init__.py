@@ -9,14 +9,14 @@ from posespace.examples import Examples
 from posespace.rivals.arap import NearestRigid
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
 from posespace.rivals.cardinal import LinearRadial
+from posespace.rivals.height_maps import RegressedRelief, StaticMap
 from posespace.rivals.linear import LinearPoseShapes
 from posespace.rivals.meshik import MeshIK
 from posespace.rivals.plain_psd import PlainPSD
-from posespace.rivals.relief import RegressedRelief, StaticMap
 from posespace.rivals.shapes import ShapeInterpolation
 from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
-from posespace.skin import Posable, Skin
+from posespace.skin.skin import Posable, Skin
 
 __all__ = ["Method", "fit_all", "point_rivals", "relief_rivals", "rivals"]
 

@@ -14,7 +14,7 @@ from posespace.examples import Examples
 from posespace.geometry.edges import edges_of, neighbours_of
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
-from posespace.motion import pose_digests
+from posespace.poses.digests import pose_digests
 from posespace.rivals.handles import Handles, HeldSurface, PointedSurface
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from posespace.about import about_fit
 from posespace.examples import Examples
-from posespace.skin import Skin
+from posespace.skin.provenance import about_fit
+from posespace.skin.skin import Skin
 
 
 @dataclass(frozen=True)

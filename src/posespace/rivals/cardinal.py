@@ -10,7 +10,7 @@ from posespace.examples import Examples
 from posespace.interpolate.fitted import RBFInterpolant, tail_columns
 from posespace.interpolate.rbf import RBF
 from posespace.rivals.corrections import Corrections
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 @dataclass(frozen=True)

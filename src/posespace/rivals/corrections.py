@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posespace.about import about_fit
 from posespace.check import Floats, Ints
 from posespace.examples import Examples
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
-from posespace.layer import Driver, Layer
-from posespace.motion import pose_digests
-from posespace.moving import at_rest, whole_space
-from posespace.skin import Skin
-from posespace.spaces import PoseSpace
+from posespace.poses.active import at_rest, whole_space
+from posespace.poses.digests import pose_digests
+from posespace.poses.spaces import PoseSpace
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.provenance import about_fit
+from posespace.skin.skin import Skin
 
 _STILL = 1e-6  # of the box diagonal: smaller corrections count as none
 

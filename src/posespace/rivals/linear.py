@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
-from posespace.motion import Motion, pose_digests
-from posespace.moving import turned_joints
+from posespace.geometry import rotations
+from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.active import turned_joints
+from posespace.poses.digests import pose_digests
+from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
 
@@ -81,6 +83,6 @@ class LinearPoseShapes:
 def rotation_features(rig: Rig, pose: Pose | Motion, joints: tuple[int, ...]) -> Floats:
     """Return the entries of R - I of some joints: (9K,) of a pose, (P, 9K) of a motion."""
     chosen = list(joints)
-    parts, rest = (rig.skeleton.parts.of(each)[0] for each in (pose, rig.rest))
+    parts, rest = (parts_of(rig.skeleton).of(each)[0] for each in (pose, rig.rest))
     turn = rotations.matrices(rotations.multiply(rotations.inverse(rest[chosen]), parts[..., chosen, :]))
     return (turn - np.eye(3)).reshape(*turn.shape[:-3], -1)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.geometry import rotations
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
-from posespace.motion import pose_digests
+from posespace.poses.digests import pose_digests
 from posespace.rivals.handles import Handles, HeldSurface, PointedSurface, gradient_rows
 
 _HALVINGS = 5

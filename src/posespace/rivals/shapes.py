@@ -9,7 +9,7 @@ import numpy as np
 from posespace.examples import Examples
 from posespace.interpolate.rbf import RBF
 from posespace.rivals.plain_psd import one_layer
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 @dataclass(frozen=True)

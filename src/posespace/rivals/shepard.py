@@ -9,7 +9,7 @@ import numpy as np
 from posespace.examples import Examples
 from posespace.interpolate.shepard import Shepard
 from posespace.rivals.corrections import Corrections
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate.distances import blocks, distances
-from posespace.motion import pose_digests
-from posespace.moving import at_rest, turned_joints
 from posespace.pose import Pose
+from posespace.poses.active import at_rest, turned_joints
+from posespace.poses.digests import pose_digests
+from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
 
@@ -47,7 +48,7 @@ class WeightedSkin(Unsaved):
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3)."""
-        squares = squared_angles(self.rig.skeleton.parts.of(pose)[0][None, list(self.joints)], self.centres)[0]
+        squares = squared_angles(parts_of(self.rig.skeleton).of(pose)[0][None, list(self.joints)], self.centres)[0]
         kernel = np.exp(-0.5 * (squares @ self.shares.T) / self.radius**2)
         points = self.rig.skin(pose, np.einsum("mn,mnc->nc", kernel, self.weights))
         return points, self.rig.mesh.normals(points)
@@ -84,7 +85,7 @@ class WeightedPSD:
             raise InputError("weighted PSD: no joint turns in the examples; it needs one that does")
         if not at_rest(rig, motion).any():
             examples = _with_rest(examples)
-        centres = rig.skeleton.parts.of(examples.motion)[0][:, list(joints)]
+        centres = parts_of(rig.skeleton).of(examples.motion)[0][:, list(joints)]
         squares = squared_angles(centres, centres)
         shares = rig.dense_weights()[:, list(joints)]
         values = np.stack([examples.residual(index)[0] for index in range(len(examples))], axis=1)

@@ -8,7 +8,7 @@ from posespace import check
 
 if TYPE_CHECKING:
     from posespace.runtime.player import Player
-    from posespace.skin import Skin
+    from posespace.skin.skin import Skin
 
 BACKENDS = {"cpu": ("normals", "threads"), "gpu": ("normals", "device")}
 """The players and their options."""

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
-from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
-from posespace.layer import Basis
-from posespace.runtime.drive_tables import Drive
-from posespace.skin import Skin
+from posespace.runtime.drive.tables import Drive
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Basis
+from posespace.skin.skin import Skin
 
 
 class Entries(NamedTuple):

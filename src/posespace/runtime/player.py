@@ -12,14 +12,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
+from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime import cores
-from posespace.runtime.drive_tables import drive_of
-from posespace.skin import Skin
+from posespace.runtime.drive.tables import drive_of
+from posespace.skin.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
 

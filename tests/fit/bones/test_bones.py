@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace import rotations
 from posespace.check import Floats
+from posespace.geometry import rotations
 
 TUBE = tube(rings=18, sides=8)
 POINTS, TRIANGLES = TUBE.points, TUBE.triangles

@@ -15,20 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from posespace import datasets
-from posespace.basis import PackedBasis
 from posespace.errors import InputError
+from posespace.evaluation.score import evaluate
+from posespace.evaluation.storage import stored_bytes
 from posespace.examples import Examples
 from posespace.fit.eigenskin.eigenskin import EigenSkin
 from posespace.fit.eigenskin.supports import Neighbours
 from posespace.fit.residuals import point_residuals
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.moving import at_rest
-from posespace.report.score import evaluate
-from posespace.report.stored import stored_bytes
+from posespace.poses.active import at_rest
 from posespace.rig import Rig
 from posespace.rivals.plain_psd import PlainPSD
-from posespace.skin import Skin
+from posespace.skin.basis import PackedBasis
+from posespace.skin.skin import Skin
 
 ARM, ARM_UNSEEN = datasets.bending_arm(rings=24, sides=12)
 FULL = EigenSkin(30, budget=0, threshold=1e-9, taper=0, bits=32)

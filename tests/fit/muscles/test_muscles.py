@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import datasets
-from posespace.edit import edit_words
 from posespace.errors import InputError
+from posespace.evaluation.score import evaluate
+from posespace.evaluation.storage import stored_bytes
 from posespace.examples import Examples
 from posespace.fit.gram import combined, gram_of, principal
 from posespace.fit.ica import energies, independent_signals, principal_signals
 from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.motion import Motion
-from posespace.moving import at_rest
-from posespace.report.score import evaluate
-from posespace.report.stored import stored_bytes
-from posespace.skin import Skin
+from posespace.poses.active import at_rest
+from posespace.skin.edit import edit_words
+from posespace.skin.skin import Skin
 
 SMALL = Muscles(3)
 Array = NDArray[np.float64]

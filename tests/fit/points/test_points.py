@@ -12,10 +12,10 @@ from helpers.commands import run
 from helpers.strategies import random_rotations
 
 import posespace as ps
-from posespace import rotations
 from posespace.fit.points.points import LOCAL
-from posespace.followed import followed, followed_motion
+from posespace.geometry import rotations
 from posespace.geometry.subdivision import fine_vertex_count
+from posespace.poses.control_points import examples_from_shapes, motion_from_shapes
 
 SMALL = {"points": 8, "bones": 10}
 
@@ -45,7 +45,7 @@ def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
     arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
 ) -> None:
     assert skin.bones is not None
-    unseen = followed(arm[1], skin.rig, skin.bones.points)
+    unseen = examples_from_shapes(arm[1], skin.rig, skin.bones.points)
     score = ps.evaluate(skin, unseen)
     assert score.rel_err < 0.2
     assert score.rms < 0.02
@@ -55,7 +55,7 @@ def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
 
 def test_any_examples_of_the_mesh_can_be_evaluated_on(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin) -> None:
     assert skin.bones is not None
-    followed_score = ps.evaluate(skin, followed(arm[1], skin.rig, skin.bones.points))
+    followed_score = ps.evaluate(skin, examples_from_shapes(arm[1], skin.rig, skin.bones.points))
     assert ps.evaluate(skin, arm[1]).rms == pytest.approx(followed_score.rms)
 
 
@@ -95,7 +95,7 @@ def test_every_kind_of_model_saves_compiles_and_stays_near_unseen_shapes(
     fitted.save(tmp_path / "arm.skin")
     loaded = ps.Skin.load(tmp_path / "arm.skin")
     assert loaded.bones is not None
-    motion = followed_motion(arm[1], loaded.rig, loaded.bones.points)
+    motion = motion_from_shapes(arm[1], loaded.rig, loaded.bones.points)
     for pose, (points, _) in zip(motion, loaded.compile().many(motion), strict=True):
         np.testing.assert_allclose(points, fitted.pose(pose)[0], atol=1e-4)
     assert ps.evaluate(loaded, arm[1]).rms < 0.05
@@ -121,7 +121,7 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
     assert fitted.detail is not None
     assert fitted.bones is not None
     assert fitted.bones.raised == len(fitted.detail.heights) == 2
-    motion = followed_motion(arm[0], fitted.rig, fitted.bones.points)
+    motion = motion_from_shapes(arm[0], fitted.rig, fitted.bones.points)
     still = replace(fitted, detail=None)
     static = replace(fitted.detail, heights=np.stack([heights[0], 0 * changing]))
     errors = {"moving": 0.0, "static": 0.0}
@@ -239,7 +239,7 @@ def test_export_plays_the_bones(arm: tuple[ps.Examples, ps.Examples], skin: ps.S
     assert any("corrections of the bones are left out" in note for note in corrected)
     skin = ps.ControlPoints(**SMALL, corrections=0).fit(arm[0])
     assert skin.bones is not None
-    motion = followed_motion(arm[1], skin.rig, skin.bones.points)
+    motion = motion_from_shapes(arm[1], skin.rig, skin.bones.points)
     notes: list[str] = []
     ps.export(skin, tmp_path / "arm.glb", motion=motion[:3], warn=notes.append)
     assert any("control points are left out" in note for note in notes)

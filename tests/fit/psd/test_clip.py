@@ -7,10 +7,10 @@ import pytest
 from helpers.clips import bending, bulging, parted, tube_rig
 
 import posespace as ps
-from posespace import rotations
-from posespace.fit.merged import merged
+from posespace.evaluation.score import evaluate
+from posespace.fit.duplicate_poses import merged
 from posespace.fit.psd.clip import EXACT_BELOW, LEAST, clip_poses
-from posespace.report.score import evaluate
+from posespace.geometry import rotations
 
 RIG = tube_rig()
 

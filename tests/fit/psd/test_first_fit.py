@@ -9,14 +9,14 @@ import pytest
 
 from posespace import datasets
 from posespace.errors import InputError
+from posespace.evaluation.score import evaluate
 from posespace.examples import Examples
 from posespace.fit.psd.psd import PSD
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.report.score import evaluate
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=24, sides=12)
 

@@ -9,8 +9,8 @@ from helpers.clips import bending, bulging, parted, tube_rig
 import posespace as ps
 from posespace.check import Floats
 from posespace.errors import InputError
+from posespace.evaluation.score import angles_between
 from posespace.fit.psd.normals import LEAST, turned
-from posespace.report.score import angles_between
 
 ARM, UNSEEN = ps.datasets.bending_arm(rings=16, sides=8)
 

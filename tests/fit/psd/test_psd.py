@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace import rotations
 from posespace.errors import InputError
 from posespace.fit.psd.plan import plan_layers
+from posespace.geometry import rotations
 from posespace.skeleton import Skeleton
 
 

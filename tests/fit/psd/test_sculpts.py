@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace import rotations
 from posespace.errors import InputError
+from posespace.geometry import rotations
 
 
 def assert_same(skin: ps.Skin, fresh: ps.Skin, poses: ps.Motion) -> None:

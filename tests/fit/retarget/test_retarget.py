@@ -31,7 +31,7 @@ from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from helpers.samples import error_of
 from helpers.strategies import random_skin
 
 import posespace as ps
-from posespace.basis import PackedBasis
+from posespace.skin.basis import PackedBasis
 
 FITS: dict[str, Callable[[], Any]] = {
     "PSD": ps.PSD,

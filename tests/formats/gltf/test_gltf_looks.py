@@ -16,12 +16,12 @@ from helpers.textured import png, textured
 import posespace as ps
 from posespace.formats import gltf, look_record
 from posespace.formats.checked_json import Fields
-from posespace.formats.example_store import ExampleStore
 from posespace.formats.records import Record
+from posespace.formats.store.example_store import ExampleStore
 from posespace.look import Look
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def look_of(made: Builder, folder: Path) -> Look:

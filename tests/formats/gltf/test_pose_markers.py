@@ -11,8 +11,8 @@ import pytest
 
 import posespace as ps
 from posespace.errors import InputError
-from posespace.formats.gather import gather_examples
-from posespace.formats.posed_meshes import write_posed
+from posespace.gathering.gather import gather_examples
+from posespace.gathering.posed_meshes import write_posed
 
 NAMES = ("low", "high", "out")
 

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace.layer import Layer
 from posespace.mesh import Mesh
 from posespace.rig import BLENDINGS
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.player import GPUPlayer
-from posespace.skin import Skin
+from posespace.skin.layer import Layer
+from posespace.skin.skin import Skin
 
 
 @pytest.mark.parametrize("blending", sorted(BLENDINGS))

@@ -17,7 +17,7 @@ from posespace.errors import InputError, MissingExtraError
 from posespace.rig import BLENDINGS
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.player import GPUPlayer
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 def test_a_frame_can_stay_on_the_device(device: Any) -> None:

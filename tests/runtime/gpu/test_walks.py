@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from posespace.mesh import Mesh
+from posespace.runtime.detail.surface_normals import fans_of
 from posespace.runtime.gpu.walks import CENTRE, START, walks_of
-from posespace.runtime.surface_normals import fans_of
 
 
 @given(seeds, st.integers(1, 30), st.integers(0, 150))

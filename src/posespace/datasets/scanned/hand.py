@@ -21,7 +21,7 @@ from posespace.geometry.normals import vertex_normals
 from posespace.geometry.subdivision import Subdivision
 from posespace.mesh import Mesh
 from posespace.rig import Rig, pack_weights
-from posespace.simulate.bodies.hand_poses import SPANNING
+from posespace.simulation.bodies.hand_poses import SPANNING
 
 HAND_SLENDER = Path(__file__).parents[1] / "hand_slender.npz"
 _FILES = {1: (HAND, HAND_MORE), 2: (HAND_SLENDER,)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posespace.check import Floats
-from posespace.geometry.spread import spread
+from posespace.geometry.farthest_points import spread
 from posespace.rig import Rig
 
 COUNT = 120

@@ -16,7 +16,7 @@ from posespace.fit.bones.bone_weights import bone_centres
 from posespace.fit.bones.clusters import cluster_transforms, cluster_triangles, refined_clusters
 from posespace.fit.bones.corners import corner_weights, corners_around
 from posespace.fit.bones.mean_shift import turning_alike
-from posespace.fit.bones.placed import Placed, placed
+from posespace.fit.bones.normalised import Placed, placed
 from posespace.fit.bones.refine import ROUNDS, Bones, refine, start
 from posespace.mesh import Mesh
 from posespace.motion import Motion

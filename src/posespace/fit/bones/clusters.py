@@ -7,7 +7,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
-from posespace.fit.bones.triangle_turns import triangle_turns
+from posespace.fit.bones.triangle_rotations import triangle_turns
 from posespace.geometry.edges import edges_of
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from posespace.check import Floats, Ints
 from posespace.fit.bones.clusters import beside
-from posespace.fit.bones.triangle_turns import triangle_turns
+from posespace.fit.bones.triangle_rotations import triangle_turns
 
 SAMPLES = 2000
 """Triangles whose density stands for that of all; the work grows with the square."""

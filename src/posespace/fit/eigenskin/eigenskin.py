@@ -11,19 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
-from posespace.about import LEFT_OUT_ERROR, about_fit, with_notes
-from posespace.basis import PackedBasis
 from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.eigenskin.additive import Term, expected_error, left_over, read_off, runs_of, safe, solve_together
-from posespace.fit.eigenskin.components import on_one_support, on_own_supports
-from posespace.fit.eigenskin.domains import Domain, pair_domain, single_domains
+from posespace.fit.duplicate_poses import merged
+from posespace.fit.eigenskin.region_terms import terms_together
 from posespace.fit.eigenskin.supports import Neighbours
-from posespace.fit.eigenskin.together import terms_together
-from posespace.fit.merged import merged
-from posespace.fit.regional import Together
+from posespace.fit.eigenskin.term_components import on_one_support, on_own_supports
+from posespace.fit.eigenskin.term_inputs import Domain, pair_domain, single_domains
+from posespace.fit.eigenskin.term_solve import Term, expected_error, left_over, read_off, runs_of, safe, solve_together
+from posespace.fit.region_regression import Together
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.self_check import checked, said
 from posespace.fit.shared_normals import share_normals
@@ -31,10 +29,12 @@ from posespace.fit.stream import Held, Resources, Source
 from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Layer, widened
-from posespace.linking import linked, said_of_links
-from posespace.motion import pose_digests
-from posespace.skin import Skin
+from posespace.poses.digests import pose_digests
+from posespace.poses.links import linked, said_of_links
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Layer, widened
+from posespace.skin.provenance import LEFT_OUT_ERROR, about_fit, with_notes
+from posespace.skin.skin import Skin
 
 ALLOTMENTS = ("greedy", "equal")
 NORMALS = ("none", "shared", "separate")

@@ -10,27 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
-from posespace.about import about_fit
-from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
 from posespace.fit.gram import Array32, combined, gram_of, principal
 from posespace.fit.ica import independent_signals, principal_signals
-from posespace.fit.muscles.left_out import Clip, choose_joints, errors_by_signals, typical
+from posespace.fit.muscles.cross_validation import Clip, choose_joints, errors_by_signals, typical
 from posespace.fit.regression import TRIED, LeftOut, Trial, principal_coordinates, tried_poses
 from posespace.fit.residuals import normal_residuals
 from posespace.fit.self_check import checked, said
 from posespace.fit.shared_normals import share_normals
 from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
-from posespace.layer import Driver, Layer
-from posespace.linking import linked, said_of_links
-from posespace.motion import pose_digests
-from posespace.moving import changing
+from posespace.poses.active import changing
+from posespace.poses.digests import pose_digests
+from posespace.poses.links import linked, said_of_links
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.provenance import about_fit
+from posespace.skin.skin import Skin
 
 KINDS = {"ica": independent_signals, "pca": principal_signals}
 

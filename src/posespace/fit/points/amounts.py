@@ -12,7 +12,7 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights
-from posespace.learned_bones import LearnedBones
+from posespace.skin.bones.learned import LearnedBones
 
 RIDGE = 0.1
 """Of the kernels' mean variance: what is left beside rotations is noisier than they are."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from posespace.check import Floats
-from posespace.learned_bones import ROOT
 from posespace.mesh import Mesh
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
+from posespace.skin.bones.learned import ROOT
 
 _SHARED = 4
 """Points that move a vertex in plain skinning."""

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from posespace import skinning
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.points.amounts import principal, with_amounts
-from posespace.learned_bones import LearnedBones
+from posespace.geometry import skinning
 from posespace.motion import Motion
-from posespace.skin import Skin
+from posespace.skin.bones.learned import LearnedBones
+from posespace.skin.skin import Skin
 
 _COLLAPSED = 1e-2
 """A surface that its bones flatten below this is not corrected along what is lost."""

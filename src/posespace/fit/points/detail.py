@@ -7,8 +7,8 @@ import numpy as np
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.points.amounts import principal, with_amounts
-from posespace.layer import Detail
-from posespace.learned_bones import LearnedBones
+from posespace.skin.bones.learned import LearnedBones
+from posespace.skin.layer import Detail
 
 COMPONENTS = 8
 """Components that are kept beside the mean."""

@@ -10,28 +10,30 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from posespace import check, rotations
-from posespace.about import OWN_ERROR, about_fit, with_notes
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
+from posespace.fit.points.alignment import best_anchors
+from posespace.fit.points.bone_rotations import Turned, bone_turns
 from posespace.fit.points.control_rig import control_rig
 from posespace.fit.points.corrections import with_corrections
 from posespace.fit.points.detail import with_detail
-from posespace.fit.points.frame import best_anchors
-from posespace.fit.points.models import Models, fit_models, squares_of, squares_of_seen
-from posespace.fit.points.proposed import moved_most, propose
-from posespace.fit.points.turned import Turned, bone_turns
-from posespace.followed import followed_motion
+from posespace.fit.points.kernel_models import Models, fit_models, squares_of, squares_of_seen
+from posespace.fit.points.point_selection import moved_most, propose
+from posespace.geometry import rotations
 from posespace.geometry.anchors import brought_back, find_anchors
 from posespace.geometry.geodesics import Geodesics
-from posespace.geometry.own_frames import own_frames
+from posespace.geometry.local_frames import own_frames
 from posespace.geometry.rigid import rigid
-from posespace.learned_bones import MOST_BONES, LearnedBones
-from posespace.motion import Motion, pose_digests
+from posespace.motion import Motion
+from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.bones.learned import MOST_BONES, LearnedBones
+from posespace.skin.provenance import OWN_ERROR, about_fit, with_notes
+from posespace.skin.skin import Skin
 
 LOCAL = ("geometry", "both", "pose", "none")
 FRAMES = ("own", "whole")
@@ -104,7 +106,7 @@ class ControlPoints:
         self._require_enough(len(points), len(examples))
         distances = geodesics(points)
         rig = control_rig(mesh, points, distances)
-        motion = followed_motion(examples, rig, points)
+        motion = motion_from_shapes(examples, rig, points)
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
         seen, detail = skin.aligned(motion)[0], None

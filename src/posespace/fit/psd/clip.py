@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.about import LEFT_OUT_ERROR
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
 from posespace.fit.psd.normals import with_normals
 from posespace.fit.regions import Listening, Region, by_joint, whole
 from posespace.fit.regression import LeftOut, Regression, principal_coordinates, tried_poses
-from posespace.layer import Driver, Layer
 from posespace.motion import Motion
-from posespace.moving import Movers, moved
+from posespace.poses.active import Movers, moved
 from posespace.rig import Rig
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.provenance import LEFT_OUT_ERROR
 
 LEAST = 8
 """Poses that mostly move the same things make a clip if there are at least so many."""

@@ -12,10 +12,10 @@ from posespace.check import Floats
 from posespace.errors import InputError, suggestion
 from posespace.interpolate.distances import distances
 from posespace.motion import Motion
-from posespace.moving import Movers, moved, moved_in, names_of, space_of
 from posespace.pose import Pose
+from posespace.poses.active import Movers, moved, moved_in, names_of, space_of
+from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.spaces import PoseSpace
 
 # A sample this near to one held at zero, as a fraction of its distance from rest, would make the correction jump.
 _NEAR = 0.05

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.merged import merged
+from posespace.fit.duplicate_poses import merged
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
 from posespace.fit.self_check import checked, said
-from posespace.linking import linked
-from posespace.skin import Skin
+from posespace.poses.links import linked
+from posespace.skin.skin import Skin
 
 
 class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which the command line reads

@@ -17,8 +17,8 @@ from posespace.check import Floats
 from posespace.errors import InputError, quoted, suggestion
 from posespace.examples import Examples
 from posespace.motion import Motion
-from posespace.other_side import TOLERANCE, Mirrored, OtherSide
 from posespace.pose import Pose, require_pose
+from posespace.poses.mirror import TOLERANCE, Mirrored, OtherSide
 from posespace.rig import Rig
 from posespace.sculpt import Journal, MemoryJournal, Sculpt, checked_radius
 

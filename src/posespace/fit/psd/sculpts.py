@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
-from posespace.about import LEFT_OUT_ERROR, about_fit, with_notes
-from posespace.bound import Bound, Neighbourhoods
 from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
@@ -33,15 +31,19 @@ from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
 from posespace.interpolate.distances import distances, spacing
 from posespace.interpolate.rbf import RBF
-from posespace.layer import Layer
-from posespace.linking import linked_rig, said_of_links
-from posespace.metric import axis_lengths
-from posespace.motion import Motion, pose_digests
-from posespace.moving import at_rest
+from posespace.late import late
+from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.active import at_rest
+from posespace.poses.digests import pose_digests
+from posespace.poses.links import linked_rig, said_of_links
+from posespace.poses.measures import axis_lengths
 from posespace.rig import Rig
 from posespace.sculpt import Sculpt
-from posespace.skin import Skin
+from posespace.skin.bound import Bound, Neighbourhoods
+from posespace.skin.layer import Layer
+from posespace.skin.provenance import LEFT_OUT_ERROR, about_fit, with_notes
+from posespace.skin.skin import Skin
 
 # Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
 _ROUNDING = 2e-5
@@ -107,9 +109,7 @@ class Sculpts(SculptList):
     @classmethod
     def open(cls, path: str | Path, settings: PSDSettings | None = None) -> Sculpts:
         """Return the sculpts of an example store; every change is written to it at once, and can be undone later."""
-        from posespace.formats.sculpt_journal import StoreJournal
-
-        journal = StoreJournal(path)
+        journal = late("sculpt journal")(path)
         session = cls(journal.rig, settings)
         session._journal, session._all = journal, journal.sculpts()
         return session

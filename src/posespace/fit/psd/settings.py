@@ -11,7 +11,7 @@ from posespace import check
 from posespace.errors import InputError
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
-from posespace.spaces import PoseSpace
+from posespace.poses.spaces import PoseSpace
 
 EVERY = "*"
 Radii = Mapping[str | tuple[str, ...], float]

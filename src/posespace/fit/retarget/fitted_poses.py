@@ -6,11 +6,12 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.errors import InputError
-from posespace.layer import Driver
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.parts import parts_of
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.layer import Driver
+from posespace.skin.skin import Skin
 
 
 def fitted_poses(skin: Skin) -> Motion:
@@ -27,7 +28,7 @@ def _samples(driver: Driver, rig: Rig) -> list[Pose]:
     if space.kind == "points":
         raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
-    turns, shifts = rig.skeleton.parts.undone(*_parts(driver, rig, places))
+    turns, shifts = parts_of(rig.skeleton).undone(*_parts(driver, rig, places))
     return [
         Pose(turn, shift, dict(zip(names, place[columns].tolist(), strict=True)))
         for turn, shift, place in zip(turns, shifts, places, strict=True)
@@ -37,16 +38,16 @@ def _samples(driver: Driver, rig: Rig) -> list[Pose]:
 def _parts(driver: Driver, rig: Rig, places: Floats) -> tuple[Floats, Floats]:
     """Each joint's part, rotations (M, J, 4) and shifts (M, J, 3), at the samples (M, D)."""
     space, skeleton = driver.space, rig.skeleton
-    rest = skeleton.parts.of(rig.rest)
+    rest = parts_of(skeleton).of(rig.rest)
     turns, shifts = (np.tile(each, (len(places), 1, 1)) for each in rest)
     if space.kind in ("joint", "quaternions"):
         turns[:, list(space.joints(skeleton))] = places.reshape(len(places), -1, 4)
     elif space.kind == "freedoms":
-        numbers = np.concatenate([skeleton.parts.angles(turns), shifts], axis=2)
+        numbers = np.concatenate([parts_of(skeleton).angles(turns), shifts], axis=2)
         for column, name in enumerate(space.names):
             if (degree := space.degree_of(name, skeleton)) is not None:
                 numbers[:, degree[0], degree[1]] = places[:, column]
         moved = list(space.joints(skeleton))
-        turns[:, moved] = skeleton.parts.turned(numbers[..., :3])[:, moved]
+        turns[:, moved] = parts_of(skeleton).turned(numbers[..., :3])[:, moved]
         shifts = numbers[..., 3:]
     return turns, shifts

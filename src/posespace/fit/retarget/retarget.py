@@ -12,8 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace import check
-from posespace.about import about_fit
-from posespace.basis import PackedBasis
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -24,13 +22,16 @@ from posespace.fit.residuals import point_residuals
 from posespace.fit.retarget.correspondence import KINDS, Correspondence, correspond, seen_from
 from posespace.fit.retarget.fitted_poses import fitted_poses
 from posespace.fit.weights.nearest_bone import on_nearest_bone
-from posespace.layer import Driver, Layer
-from posespace.motion import Motion, pose_digests
-from posespace.moving import changing, space_of
-from posespace.other_skeleton import onto
+from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.active import changing, space_of
+from posespace.poses.digests import pose_digests
+from posespace.poses.onto_skeleton import onto
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Driver, Layer
+from posespace.skin.provenance import about_fit
+from posespace.skin.skin import Skin
 
 TRANSFERS = ("auto", "operator", "difference")
 

@@ -17,11 +17,11 @@ from posespace.examples import Examples
 from posespace.fit.weights.simplex import energy_of, sparse_on_simplex
 from posespace.geometry.edges import neighbours_of
 from posespace.jit import njit
-from posespace.layer import combined
 from posespace.motion import Motion
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
-from posespace.skin import Skin
+from posespace.skin.layer import combined
+from posespace.skin.skin import Skin
 
 CANDIDATES = 12
 """Most joints tried per vertex: memory grows with the square."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace import rotations
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
@@ -18,6 +17,7 @@ from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.meshes import Morphs
 from posespace.formats.gltf.nodes import Nodes
 from posespace.formats.gltf.pose_markers import read_markers
+from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 

@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
 from posespace.formats.contents import unique
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.limits_json import ranges_in
+from posespace.geometry import rotations
 from posespace.skeleton import Skeleton
 
 _ROUNDING = 1e-6

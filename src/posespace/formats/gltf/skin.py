@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from posespace import check
-from posespace.basis import PackedBasis
 from posespace.budget import Budget
 from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError
@@ -24,11 +23,12 @@ from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
-from posespace.layer import Basis, Driver, Interpolant, Layer
+from posespace.poses.spaces import AXES, KINDS, SHIFTS, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
-from posespace.spaces import AXES, KINDS, SHIFTS, PoseSpace
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Basis, Driver, Interpolant, Layer
+from posespace.skin.skin import Skin
 
 Names = Sequence[str]
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posespace import check, rotations
+from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats.contents import unique
 from posespace.formats.usd.process import Found, Record, affine, afford
+from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
 

@@ -17,9 +17,9 @@ from posespace.check import Floats, Floats32
 from posespace.geometry.morton import curve_order
 from posespace.runtime.compiled import Ints32
 from posespace.runtime.cpu.lanes import LANES
-from posespace.runtime.drive_tables import TRANSFORM, Drive
+from posespace.runtime.drive.tables import TRANSFORM, Drive
 from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 # What a block costs, in units of one displacement column, as measured: a bone, and writing its points out of order.
 _BONE, _SCATTER = 4.0, 3.0

@@ -10,12 +10,12 @@ from numba import prange
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
+from posespace.runtime.bones.dual_quaternions import carry
 from posespace.runtime.compiled import compiled, on_all_cores
 from posespace.runtime.cpu.blocks import BlockEntries
 from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks, factor, shrinking, skin_both, skin_points
-from posespace.runtime.drive import drive
-from posespace.runtime.drive_tables import DriveTables
-from posespace.runtime.dual_quaternions import carry
+from posespace.runtime.drive.drive import drive
+from posespace.runtime.drive.tables import DriveTables
 
 # Blocks that are posed in many poses while the cache holds them.
 _TILE = 64

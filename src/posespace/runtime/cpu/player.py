@@ -16,20 +16,20 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.runtime import cores
+from posespace.runtime.bones.dual_quaternions import dual_palette
+from posespace.runtime.bones.learned import PosedBones
 from posespace.runtime.cpu import frames
 from posespace.runtime.cpu.blocks import BlockEntries, Blocks, blocks_of
-from posespace.runtime.cpu.corrected import CorrectedRest
+from posespace.runtime.cpu.bone_corrections import CorrectedRest
 from posespace.runtime.cpu.lanes import LANES
 from posespace.runtime.cpu.loops import BlockBasis, Frame, RestBlocks
-from posespace.runtime.detail import PosedDetail
-from posespace.runtime.drive import drive, drive_again, require_ordinary
-from posespace.runtime.drive_tables import TRANSFORM
-from posespace.runtime.dual_quaternions import dual_palette
+from posespace.runtime.detail.detail import PosedDetail
+from posespace.runtime.detail.surface_normals import SurfaceNormals
+from posespace.runtime.drive.drive import drive, drive_again, require_ordinary
+from posespace.runtime.drive.tables import TRANSFORM
 from posespace.runtime.entries import owned
-from posespace.runtime.learned import PosedBones
 from posespace.runtime.player import Player, Shape
-from posespace.runtime.surface_normals import SurfaceNormals
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 # How far off whole-number sums may be: points as a fraction of the box's diagonal, normals of their length.
 _TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4

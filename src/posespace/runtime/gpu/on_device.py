@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats, Floats32
-from posespace.runtime.drive_tables import Drive
-from posespace.runtime.dual_quaternions import dual_palette
+from posespace.runtime.bones.dual_quaternions import dual_palette
+from posespace.runtime.drive.tables import Drive
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.texels import texels_of
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 GROUP = 64
 """Vertices of a work group, as in `skin.wgsl`."""

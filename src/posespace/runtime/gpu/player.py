@@ -17,13 +17,13 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.runtime.detail import PosedDetail
-from posespace.runtime.drive import drive, require_ordinary
-from posespace.runtime.drive_tables import TRANSFORM
+from posespace.runtime.detail.detail import PosedDetail
+from posespace.runtime.drive.drive import drive, require_ordinary
+from posespace.runtime.drive.tables import TRANSFORM
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.on_device import OnDevice
 from posespace.runtime.player import Player, Shape
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 _IN_FLIGHT = 2
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.mesh import Mesh
-from posespace.runtime.drive_tables import Drive
+from posespace.runtime.drive.tables import Drive
 from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.runtime.gpu.walks import ranks_of, walks_of
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 Texels = NDArray[np.uint32]
 

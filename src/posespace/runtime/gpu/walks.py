@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from posespace.mesh import Mesh
 from posespace.runtime.compiled import compiled
-from posespace.runtime.surface_normals import Fans, fans_of
+from posespace.runtime.detail.surface_normals import Fans, fans_of
 
 CENTRE, START = 1 << 30, 1 << 29
 """Bits of a vertex in a walk, as in `skin.wgsl`."""

@@ -26,7 +26,7 @@ from posespace.formats.gltf.write.names import MOST_BYTES, short_names
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 @cache

@@ -17,16 +17,16 @@ from helpers.strategies import random_pose, random_rig, random_rotations, random
 from hypothesis import given, settings
 
 import posespace as ps
-from posespace import skinning
 from posespace.formats import gltf
 from posespace.formats.frames import Wanted
 from posespace.formats.gltf.buffers import Document
+from posespace.geometry import skinning
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.rivals.linear import LinearPoseShapes
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 
 @cache

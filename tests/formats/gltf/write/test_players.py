@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import posespace as ps
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 Array = NDArray[np.float32]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 import posespace as ps
-from posespace import skinning
 from posespace.formats import gltf
 from posespace.formats.gltf.buffers import Document
+from posespace.geometry import skinning
 
 GRID = np.array([[x, y, 0.0] for x in range(4) for y in range(4)])
 CORNERS = [(4 * x + y, 4 * x + 4 + y, 4 * x + 5 + y, 4 * x + 1 + y) for x in range(3) for y in range(3)]

@@ -25,7 +25,7 @@ from posespace.formats.gltf.write.surfaces import make_surfaces
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.skin import Skin
+from posespace.skin.skin import Skin
 
 NO_CLIPS: Mapping[str, Motion] = MappingProxyType({})
 

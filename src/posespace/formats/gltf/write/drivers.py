@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from posespace.basis import PackedBasis
 from posespace.check import Floats
 from posespace.formats.gltf.extension import VERSION
 from posespace.formats.gltf.grid import Grid
@@ -21,9 +20,11 @@ from posespace.formats.gltf.write.joints import Bones
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.formats.gltf.write.placement import Placement
 from posespace.interpolate.fitted import RBFInterpolant
-from posespace.layer import Basis, Driver, Layer
+from posespace.poses.parts import parts_of
 from posespace.skeleton import Skeleton
-from posespace.skin import Skin
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Basis, Driver, Layer
+from posespace.skin.skin import Skin
 
 Json = dict[str, Any]
 
@@ -80,7 +81,7 @@ def _target(target: Target) -> Json:
 
 
 def _joints(skeleton: Skeleton, bones: Bones, place: Placement) -> list[Json]:
-    parts, found = skeleton.parts, []
+    parts, found = parts_of(skeleton), []
     for joint, node in enumerate(bones.joints):
         link = int(parts.links[joint])
         own = link >= 0 and link == int(skeleton.parents[joint])

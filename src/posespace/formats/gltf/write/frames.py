@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from posespace import rotations
 from posespace.budget import FRAMES
 from posespace.errors import InputError
+from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.rig import Rig
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from posespace import rotations
 from posespace.check import Floats
 from posespace.formats.gltf.nodes import AXES_KEY, LIMITS_KEY
 from posespace.formats.limits_json import plain
+from posespace.geometry import rotations
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 

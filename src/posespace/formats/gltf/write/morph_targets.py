@@ -14,9 +14,9 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.formats.gltf.write.names import short_names, with_ending
-from posespace.layer import Basis, Driver
 from posespace.motion import Motion
-from posespace.skin import Skin
+from posespace.skin.layer import Basis, Driver
+from posespace.skin.skin import Skin
 
 _STILL = 1e-7
 """Coordinates that move nothing farther than this fraction of the box are as good as zero."""

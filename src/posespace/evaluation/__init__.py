@@ -1,0 +1,1 @@
+"""How far skins are from the truth: scores, comparisons, levels of detail, and the bytes they store."""

@@ -1,0 +1,340 @@
+"""How far a skin is from the truth on given examples. Give it poses the fit did not see; it says how many it saw."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Floats32, Ints
+from posespace.errors import InputError
+from posespace.evaluation.storage import stored_bytes, stored_numbers
+from posespace.examples import Examples
+from posespace.motion import Motion
+from posespace.poses.active import moved, names_of
+from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.digests import pose_digests
+from posespace.rig import Rig
+from posespace.skin.skin import Posable, Skin
+
+SEVERAL = "several"
+
+_MOST_HELD = 500_000_000
+"""Bytes of errors, one array of three, that are held in memory; more go to a file that ends with the process."""
+
+_MOST_SORTED = 50_000_000
+
+_WORSE = 1.0005
+"""A relative error above this counts as worse than plain skinning; in a table it reads as more than 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Errors of a skin over some examples.
+
+    Parameters
+    ----------
+    names : P pose names
+    per_vertex : (P, N) float32 distance of each vertex from the truth, in the mesh's unit
+    base : (P, N) float32, the same for plain skinning of the rig
+    degrees : (P, N) float32 angle between the skin's normals and those of the true shape
+    moved : P entries: the one joint or control that the pose moves, "several", or "" for the rest pose
+    size, diagonal : the largest side and the diagonal of the rest shape's box
+    stored, numbers : the bytes and the numbers that the skin stores, excluding the rig
+    seen : how many of these poses the fit was given; None where the skin does not say
+    relief : root mean square error of the heights of the skin's detail, in the mesh's unit; None where there are none
+    """
+
+    names: tuple[str, ...]
+    per_vertex: Floats
+    base: Floats
+    degrees: Floats
+    moved: tuple[str, ...]
+    size: float
+    diagonal: float
+    stored: int
+    numbers: int
+    seen: int | None
+    relief: float | None = None
+
+    def __repr__(self) -> str:
+        figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
+        return f"Score({figures}, {len(self.names)} poses)"
+
+    @property
+    def rel_err(self) -> float:
+        """The error divided by that of plain skinning: 1 is no better, 0 is the truth."""
+        return _ratio(_squares(self.per_vertex).sum(), _squares(self.base).sum())
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of the vertex errors, the largest side of the box being 1."""
+        return float(np.sqrt(_squares(self.per_vertex).sum() / self.per_vertex.size)) / self.size
+
+    @property
+    def e_rms(self) -> float:
+        """1000·‖A - Â‖/√(3NP) over all coordinates, half the diagonal of the box being 1 (Kavan et al. 2010)."""
+        mean = _squares(self.per_vertex).sum() / (3 * self.per_vertex.size)
+        return 1000 * float(np.sqrt(mean)) / (self.diagonal / 2)
+
+    @property
+    def max_error(self) -> float:
+        """The largest vertex error, in the mesh's unit."""
+        return float(self.per_vertex.max())
+
+    @property
+    def p95_error(self) -> float:
+        """The vertex error that 95 % stay below, in the mesh's unit."""
+        return _percentile(self.per_vertex, 95)
+
+    @property
+    def normal_degrees(self) -> float:
+        """The mean angle between the skin's normals and those of the true shape."""
+        return float(self.degrees.mean(dtype=np.float64))
+
+    @property
+    def p95_normal_degrees(self) -> float:
+        """The angle that 95 % of the normals stay below."""
+        return _percentile(self.degrees, 95)
+
+    @property
+    def bytes_per_vertex(self) -> float:
+        """Bytes that the skin stores per vertex, excluding the rig."""
+        return self.stored / int(self.per_vertex.shape[1])
+
+    @property
+    def per_pose(self) -> dict[str, float]:
+        """The root mean square of each pose's vertex errors, in the mesh's unit."""
+        each = np.sqrt(_squares(self.per_vertex) / self.per_vertex.shape[1])
+        return dict(zip(self.names, each.tolist(), strict=True))
+
+    @property
+    def per_joint(self) -> dict[str, float]:
+        """The relative error over the poses that move one joint or control alone, by its name, and over "several"."""
+        error, base = _squares(self.per_vertex), _squares(self.base)
+        groups = sorted(set(self.moved) - {""}, key=lambda name: (name == SEVERAL, self.moved.index(name)))
+        chosen = {name: np.array([entry == name for entry in self.moved]) for name in groups}
+        return {name: _ratio(error[rows].sum(), base[rows].sum()) for name, rows in chosen.items()}
+
+    @property
+    def is_worse_than_plain(self) -> bool:
+        """Whether plain skinning has less error on these examples."""
+        return self.rel_err > _WORSE
+
+    def figures(self) -> dict[str, Any]:
+        """Return every metric as plain numbers, for JSON."""
+        single = ("rel_err", "rms", "e_rms", "max_error", "p95_error", "normal_degrees", "p95_normal_degrees")
+        return {
+            **{name: getattr(self, name) for name in single},
+            "worse_than_plain": self.is_worse_than_plain,
+            "bytes_per_vertex": self.bytes_per_vertex,
+            "numbers": self.numbers,
+            "relief": self.relief,
+            "poses": len(self.names),
+            "seen": self.seen,
+            "per_joint": self.per_joint,
+            "per_pose": self.per_pose,
+        }
+
+
+def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], None] | None = None) -> Score:
+    """Compare what `skin` gives at each example's pose with the observed shape, one shape in memory at a time.
+
+    Where a skin has detail, the surface below it is compared; its heights are, too, where the examples have some.
+
+    Parameters
+    ----------
+    skin : a `Skin`, or anything with the same `rig` and `pose`
+    examples : the truth; its rig's plain skinning is what `rel_err` is relative to
+    advance : called with how many of how many poses are done
+    """
+    (found,) = evaluate_all([skin], examples, advance)
+    if isinstance(found, InputError):
+        raise found
+    return found
+
+
+def evaluate_all(
+    skins: Sequence[Posable], examples: Examples, advance: Callable[[int, int], None] | None = None
+) -> list[Score | InputError]:
+    """Evaluate several skins in one pass over the examples; one that fails has its error in place of a score."""
+    runs = [_Run(skin, examples) for skin in skins]
+    if all(run.failed for run in runs):
+        return [run.failed for run in runs if run.failed]
+    rig = examples.rig
+    base = _room(len(examples), len(rig.mesh.points))
+    for index, (pose, shape) in enumerate(examples):
+        base[index] = np.linalg.norm(rig.skin(pose) - shape, axis=1)
+        normals = rig.mesh.normals(shape)
+        for run in runs:
+            run.compare(index, shape, normals)
+        if advance is not None:
+            advance(index + 1, len(examples))
+    moves = moved_alone(rig, examples.motion)
+    return [run.failed or run.score(examples, base, moves) for run in runs]
+
+
+class _Run:
+    """One skin on its way through the examples: its errors so far, or why it failed."""
+
+    def __init__(self, skin: Posable, examples: Examples) -> None:
+        self.skin = skin
+        self.failed: InputError | None = None
+        try:
+            _check_kinds(skin, examples)
+            below = compared(skin, examples)
+            _check_match(below, examples)
+        except InputError as error:
+            self.failed = error
+            return
+        levels = getattr(skin, "levels", None)
+        if isinstance(skin, Skin) and skin.detail is not None and below is not skin:
+            levels = skin.detail.levels
+        known = levels is not None and examples.heights is not None and examples.levels == levels
+        self._relief: list[float] | None = [] if known else None
+        self._heights = examples.heights
+        self._motion = motion_of(below, examples)
+        self._posed = posed(below, self._motion)
+        self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
+
+    def compare(self, index: int, shape: Floats, truth: Floats) -> None:
+        """Take the next pose, whose true points (N, 3) and normals (N, 3) are given."""
+        if self.failed:
+            return
+        try:
+            points, normals = next(self._posed)
+        except InputError as error:
+            self.failed = error
+            return
+        self._errors[index] = np.linalg.norm(points - shape, axis=1)
+        self._degrees[index] = angles_between(normals, truth)
+        if self._relief is not None:
+            assert self._heights is not None
+            raised: Any = self.skin
+            gap = raised.heights(self._motion[index]) - np.asarray(self._heights[index])
+            self._relief.append(float(np.square(gap).mean()))
+
+    def score(self, examples: Examples, base: Floats32, moves: tuple[str, ...]) -> Score:
+        """The score, once all poses are compared."""
+        rig, skin = examples.rig, self.skin
+        return Score(
+            examples.motion.names,
+            self._errors,
+            base,
+            self._degrees,
+            moves,
+            float(np.ptp(rig.mesh.points, axis=0).max()),
+            rig.mesh.diagonal,
+            stored_bytes(skin),
+            stored_numbers(skin),
+            _seen(skin, self._motion),
+            float(np.sqrt(np.mean(self._relief))) if self._relief else None,
+        )
+
+
+def compared(skin: Posable, examples: Examples) -> Posable:
+    """Return what of a skin is compared with examples: the surface below its detail, unless they have the fine one."""
+    if not isinstance(skin, Skin) or skin.detail is None or len(skin.mesh.points) == len(examples.rig.mesh.points):
+        return skin
+    return replace(skin, detail=None)
+
+
+def motion_of(skin: Posable, examples: Examples) -> Motion:
+    """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
+    points = followed_points(skin, examples)
+    return examples.motion if points is None else motion_from_shapes(examples, skin.rig, points)
+
+
+def followed_points(skin: Posable, examples: Examples) -> Ints | None:
+    """Return the vertices (M,) of a skin's control points where the examples have none; None: they pose it."""
+    bones = skin.bones if isinstance(skin, Skin) else skin
+    points: Ints | None = getattr(bones, "points", None)
+    return None if examples.rig.skeleton.names == skin.rig.skeleton.names else points
+
+
+def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the posed points (N, 3) and unit normals (N, 3) of each pose."""
+    return skin.poses(motion) if isinstance(skin, Skin) else map(skin.pose, motion)
+
+
+def _room(poses: int, vertices: int) -> Floats32:
+    """Room (P, N) for a number per pose and vertex: in memory, or where that is much, in a file without a name."""
+    if 4 * poses * vertices <= _MOST_HELD:
+        return np.empty((poses, vertices), np.float32)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, np.float32, "w+", shape=(poses, vertices))
+
+
+def _percentile(values: Floats32, part: float) -> float:
+    """The number that `part` percent of the values (P, N) stay below; of very many values, of some, spread evenly."""
+    flat = values.reshape(-1)
+    return float(np.percentile(flat[:: 1 + flat.size // _MOST_SORTED], part))
+
+
+def _check_kinds(skin: object, examples: object) -> None:
+    posable = isinstance(getattr(skin, "rig", None), Rig) and callable(getattr(skin, "pose", None))
+    if not posable or not isinstance(examples, Examples):
+        got = f"{type(skin).__name__} and {type(examples).__name__}"
+        raise InputError(f"evaluate: expected a skin and the examples to evaluate it on, got {got}")
+
+
+def _check_match(skin: Posable, examples: Examples) -> None:
+    if not len(examples):
+        raise InputError("examples: expected at least one pose to evaluate on, got none")
+    rig = examples.rig
+    if rig.mesh.diagonal <= 0:
+        raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
+    have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
+    # Control-point skins take their pose from the shapes of the examples, whatever their joints are.
+    follows = followed_points(skin, examples) is not None
+    check_same("skin: its", have, rig if follows else skin.rig, rig)
+
+
+def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
+    """Raise unless a rig has as many vertices, and the same joints, as that of the examples."""
+    want = len(truth.mesh.points)
+    if vertices != want:
+        raise InputError(
+            f"{whose} shapes have {vertices} vertices, the examples {want}; fit and evaluate on the same mesh"
+        )
+    if rig.skeleton.names != truth.skeleton.names:
+        raise InputError(
+            f"{whose} joints differ in name or order from the examples'; fit and evaluate on the same skeleton"
+        )
+
+
+def angles_between(a: Floats, b: Floats) -> Floats:
+    """Return the angles (N,) in degrees between unit vectors (N, 3)."""
+    # The half chord keeps its digits where the arc cosine of the product would lose them.
+    return np.asarray(np.degrees(2 * np.arctan2(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))))
+
+
+def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
+    """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
+    found = (names_of(movers, rig.skeleton) for movers in moved(rig, motion))
+    return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in found)
+
+
+def _seen(skin: Posable, motion: Motion) -> int | None:
+    known = skin.about.get("poses") if isinstance(skin, Skin) else getattr(skin, "poses", None)
+    if not isinstance(known, list | tuple):
+        return 0 if isinstance(skin, Skin) and not skin.layers else None
+    fitted = {str(digest) for digest in known}
+    if isinstance(skin, Skin):
+        motion = skin.aligned(motion)[0]
+    return sum(digest in fitted for digest in pose_digests(motion, skin.rig.skeleton))
+
+
+def _squares(errors: Floats) -> NDArray[np.float64]:
+    """Sums (P,) of the squares of each pose, in double precision without a double copy of all."""
+    return np.array([np.square(row, dtype=np.float64).sum() for row in errors])
+
+
+def _ratio(error: float, base: float) -> float:
+    if base > 0:
+        return float(np.sqrt(error / base))
+    return 0.0 if error == 0 else float("inf")

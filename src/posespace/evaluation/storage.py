@@ -1,0 +1,66 @@
+"""What a skin stores, excluding its rig: the one place that counts bytes and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Protocol
+
+import numpy as np
+
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Driver
+from posespace.skin.skin import Posable, Skin
+
+
+class Stored(Protocol):
+    """An array, or a packed one."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes it takes."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Numbers it stands for."""
+        ...
+
+
+def stored_bytes(skin: Posable) -> int:
+    """Return the bytes of learned bones, of the bases, their supports and the tables that drive them, excluding the
+    rig."""
+    return sum(int(array.nbytes) for array in _stored(skin))
+
+
+def stored_numbers(skin: Posable) -> int:
+    """Return how many numbers these bytes hold."""
+    return sum(int(array.size) for array in _stored(skin))
+
+
+def _stored(skin: Posable) -> Iterator[Stored]:
+    if not isinstance(skin, Skin):
+        rival: Any = skin
+        yield from rival.tables
+        return
+    if skin.bones is not None:
+        every = (getattr(skin.bones, field.name) for field in fields(skin.bones))
+        yield from (value for value in every if isinstance(value, np.ndarray | PackedBasis))
+    for layer in skin.layers:
+        yield layer.support
+        yield layer.basis
+        if layer.normal_basis is not None:
+            yield layer.normal_basis
+    if skin.detail is not None:
+        yield skin.detail.heights
+        if skin.detail.scales is not None:
+            yield skin.detail.scales
+    for driver in skin.drivers:
+        yield from _tables(driver)
+
+
+def _tables(driver: Driver) -> Iterator[Stored]:
+    made = driver.interpolant
+    yield made.centres
+    yield made.weights if isinstance(made, RBFInterpolant) else made.values

@@ -1,0 +1,167 @@
+"""Principal components of terms, and where each acts: one support for all components of a term, or one each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from posespace.check import Floats, Floats32
+from posespace.fit.eigenskin import supports
+from posespace.fit.eigenskin.supports import Neighbours, Sizes
+from posespace.fit.eigenskin.term_solve import Term
+from posespace.interpolate.fitted import RBFInterpolant
+from posespace.skin.basis import PackedBasis
+from posespace.skin.layer import Driver, Layer
+
+MOST = 48
+"""Most components of a term where their number is chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The first components of a term.
+
+    Parameters
+    ----------
+    term : what they are components of
+    mask : (N,) the fraction of the term that they are components of; 0 outside their support
+    nodes : (M, C) their coordinates at the term's nodes, scaled so that displacements have length one in all
+    mix : (C, M) each component as a sum of the displacements at the nodes
+    """
+
+    term: Term
+    mask: Floats32
+    nodes: Floats
+    mix: Floats32
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        """(S,) the vertices considered."""
+        return self.term.support[self.mask[self.term.support] > 0]
+
+    def basis(self) -> Floats32:
+        """Return displacements (C, S, 3) where a coordinate is at its largest over the nodes; rebuilt each time."""
+        values = _masked(self.term, self.mask)
+        return (self.mix @ values.reshape(len(values), -1)).reshape(len(self.mix), values.shape[1], 3)
+
+    def sizes(self) -> Floats32:
+        """Return (C, N) how much of a vertex's displacements each component gives: the root of their squares' sum."""
+        full = np.zeros((len(self.mix), self.term.vertices), dtype=np.float32)
+        coordinates = self.term.features @ (self.nodes / _largest(self.nodes))
+        lengths = np.linalg.norm(coordinates, axis=0).astype(np.float32)
+        basis = self.basis()
+        full[:, self.support] = lengths[:, None] * np.sqrt(np.einsum("csi,csi->cs", basis, basis))
+        return full
+
+    def layer(self, masks: Floats32 | None, bits: int) -> Layer | None:
+        """Return the layer with masks (C, N) on the components if any, or None if nothing is left of it."""
+        basis = self.basis()
+        if masks is not None:
+            basis *= masks[:, self.support, None]
+        used = np.flatnonzero(basis.any(axis=(1, 2)))
+        acts = basis.any(axis=(0, 2))
+        if not len(used):
+            return None
+        driver = self.term.driver(self.nodes)
+        assert isinstance(driver.interpolant, RBFInterpolant)
+        weights = (driver.interpolant.weights / _largest(self.nodes))[:, used]
+        scaled = Driver(driver.space, replace(driver.interpolant, weights=weights))
+        packed = PackedBasis.pack(basis[used][:, acts], bits)
+        return Layer(self.term.domain.name, scaled, self.support[acts].astype(np.int32), packed)
+
+
+def decompose(term: Term, mask: Floats32, most: int) -> Components:
+    """Return up to `most` principal components of what a masked term adds over the poses of the fit."""
+    triangle = _triangle(term.features)
+    matrix = triangle.astype(np.float32) @ _masked(term, mask).reshape(len(triangle), -1)
+    energy, vectors = np.linalg.eigh((matrix @ matrix.T).astype(np.float64))
+    energy, vectors = energy[::-1], vectors[:, ::-1]
+    kept = min(most, int((energy > 1e-10 * max(energy[0], 1e-300)).sum()))
+    lengths = np.sqrt(energy[:kept])
+    # Coordinates carry the lengths, so that large components count for more when a radius is chosen.
+    nodes = np.linalg.pinv(triangle) @ vectors[:, :kept] * lengths
+    mix = _largest(nodes)[:, None] * (vectors[:, :kept] / lengths).T @ triangle
+    return Components(term, mask, nodes, mix.astype(np.float32))
+
+
+def on_one_support(
+    terms: Sequence[Term], neighbours: Neighbours, most: int, threshold: float, taper: int, budget: int
+) -> list[Components]:
+    """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
+    most = most or MOST
+    most = min(most, budget) if budget else most
+    entries = [min(most, len(term.domain.nodes)) for term in terms]
+    level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
+    if budget:
+        level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
+    masks = neighbours.tapered(sizes > level, taper)
+    return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+
+
+def on_own_supports(
+    terms: Sequence[Term],
+    neighbours: Neighbours,
+    most: int,
+    threshold: float | None,
+    taper: int,
+    budget: int,
+    size: float | None,
+    loss: float,
+) -> Iterator[tuple[Components, Floats32]]:
+    """Give each component its own support: where it is among the largest.
+
+    An entry is one component at one vertex. Of all entries the largest are kept: those above `threshold` of the
+    largest, or with no threshold as few as keep the root mean square of the rest below the fraction `loss` of all; at
+    most `budget` per vertex, and at most `size` per vertex on average. Yields the components of each term and their
+    masks (C, N), one term after another: together the masks are as large as the data.
+    """
+    masks = _reach(terms, neighbours, 0.1 * loss if threshold is None else threshold, taper)
+    found = [decompose(term, mask, most or MOST) for term, mask in zip(terms, masks, strict=True)]
+    sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
+    least = threshold * max(own.largest for own in sizes) if threshold is not None else _losing(sizes, loss)
+    level = np.full(masks.shape[1], least, dtype=np.float32)
+    if budget:
+        level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
+    if size is not None:
+        kept = np.concatenate([own.above(level) for own in sizes])
+        last = len(kept) - int(size * len(level)) - 1
+        if last >= 0:
+            level = np.maximum(level, np.partition(kept, last)[last])
+    for components, own in zip(found, sizes, strict=True):
+        yield components, neighbours.tapered(own.inside(level), taper)
+
+
+def _losing(sizes: Sequence[Sizes], loss: float) -> float:
+    """The size below which entries may go, so that together they are the fraction `loss` of all, root mean square."""
+    every = np.sort(np.concatenate([own.above(np.zeros(1, dtype=np.float32)) for own in sizes]))
+    lost = np.cumsum(every.astype(np.float64) ** 2)
+    kept = int(np.searchsorted(lost, loss**2 * lost[-1])) if len(lost) else 0
+    return float(every[kept - 1]) if kept else 0.0
+
+
+def _reach(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:
+    """Masks (terms, N) of where each moves the skin by more than `threshold` of the largest displacement."""
+    sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
+    return neighbours.tapered(sizes > threshold * float(sizes.max()), taper)
+
+
+def _masked(term: Term, mask: Floats32) -> Floats32:
+    """Displacements (M, S, 3) of a term at its nodes where a mask (N,) is not zero, times the mask."""
+    inside = mask[term.support] > 0
+    return np.asarray(term.values[:, inside] * mask[term.support[inside], None])
+
+
+def _largest(nodes: Floats) -> Floats:
+    """(C,) the coordinate of largest magnitude of each component, with its sign; 1 where all are zero."""
+    signed = nodes[np.abs(nodes).argmax(axis=0), np.arange(nodes.shape[1])]
+    return np.where(signed == 0, 1.0, signed)
+
+
+def _triangle(features: Floats) -> Floats:
+    """The triangular factor (M, M) of features (P, M): it has the same lengths and angles."""
+    padded = np.concatenate([features, np.zeros((features.shape[1], features.shape[1]))])
+    return np.asarray(np.linalg.qr(padded, mode="r"))

@@ -1,0 +1,1 @@
+"""The example store: a Zarr folder of examples, its state, and the journal of changes to its sculpts."""

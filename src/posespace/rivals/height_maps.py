@@ -1,0 +1,152 @@
+"""Detail by other ways, over the same surface that control points move: a map that never changes, and regressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from posespace import check
+from posespace.check import Floats
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.geometry import rotations
+from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights, units_of
+from posespace.pose import Pose
+from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.digests import pose_digests
+from posespace.rig import Rig
+from posespace.rivals.unsaved import Unsaved
+from posespace.skin.layer import Detail
+from posespace.skin.skin import Skin
+
+SEEN = ("bones", "points")
+
+_WIDTH = 4.0
+"""Of the kernels, over the median distance between the examples."""
+
+_RIDGES = (1e-3, 1e-2, 1e-1)
+"""Of which the one is taken that predicts examples best where each is left out."""
+
+
+@dataclass(frozen=True)
+class StaticMap:
+    """A displacement map as games have it: the heights of the rest, whatever the pose.
+
+    Parameters
+    ----------
+    surface : a skin of control points without detail
+    """
+
+    surface: Skin
+
+    def fit(self, examples: Examples) -> Skin:
+        """Return the surface with the heights of the example whose points are nearest to the rest."""
+        heights, bones = _heights(examples), self.surface.bones
+        assert bones is not None
+        shifts = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0].translations
+        nearest = int((shifts**2).sum(axis=(1, 2)).argmin())
+        detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
+        return replace(self.surface, bones=bones.with_one(), detail=detail)
+
+
+@dataclass(frozen=True)
+class RegressedRelief:
+    """Heights by kernel regression on the whole pose.
+
+    Parameters
+    ----------
+    surface : a skin of control points without detail
+    seen : what they are learned from: "bones", the rotations that the points give the bones, a cascade; "points", where
+        all points are, as Huang et al. 2011
+    """
+
+    surface: Skin
+    seen: str = field(default="bones", metadata={"choices": SEEN})
+
+    def __post_init__(self) -> None:
+        check.choice("seen", self.seen, SEEN)
+
+    def fit(self, examples: Examples) -> RegressedSurface:
+        """Return the surface and its heights."""
+        skin, heights = self.surface, _heights(examples)
+        assert skin.bones is not None
+        motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
+        samples = np.stack([_features(skin, self.seen, pose) for pose in motion])
+        squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
+        width = np.asarray(_WIDTH * units_of(squares))
+        mean = heights.mean(axis=0)
+        values = (heights - mean)[None]
+        lost = [float((left_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
+        kernels, row = centred_kernels(squares, width)
+        weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(lost))])
+        learned = (samples, float(width), mean - row @ weights, weights)
+        return RegressedSurface(
+            skin, examples.levels, self.seen, *learned, tuple(pose_digests(motion, skin.rig.skeleton))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RegressedSurface(Unsaved):
+    """A surface that control points move, and heights over it.
+
+    Parameters
+    ----------
+    skin : the surface
+    levels : how often it is subdivided below the heights
+    seen : "bones" or "points"
+    samples : (S, X) what was seen at the examples
+    width : of the kernels
+    offset, weights : (F,) and (S, F), the heights per unit of each example's kernel
+    poses : digests of the poses it was fitted on
+    """
+
+    skin: Skin
+    levels: int
+    seen: str
+    samples: Floats
+    width: float
+    offset: Floats
+    weights: Floats
+    poses: tuple[str, ...]
+
+    @property
+    def rig(self) -> Rig:
+        """The rig of the control points."""
+        return self.skin.rig
+
+    @property
+    def points(self) -> check.Ints:
+        """(M,) the vertices of the control points."""
+        assert self.skin.bones is not None
+        return self.skin.bones.points
+
+    @property
+    def tables(self) -> tuple[Floats, ...]:
+        """What its heights store; the surface below is not counted."""
+        return (self.samples, self.offset, self.weights)
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3) of the surface below the heights."""
+        return self.skin.pose(pose)
+
+    def heights(self, pose: Pose) -> Floats:
+        """Return the heights (F,) in a pose."""
+        gaps = self.samples - _features(self.skin, self.seen, pose)
+        return np.asarray(self.offset + np.exp(-0.5 * (gaps**2).sum(axis=1) / self.width**2) @ self.weights)
+
+
+def _heights(examples: Examples) -> Floats:
+    """The heights (S, F) of all examples."""
+    if examples.heights is None:
+        raise InputError("examples: expected some with heights, got none; registered scans have them")
+    return np.stack([np.asarray(examples.heights[k], dtype=np.float64) for k in range(len(examples))])
+
+
+def _features(skin: Skin, seen: str, pose: Pose) -> Floats:
+    """What is seen of a pose, without the rigid motion of the whole: (X,)."""
+    assert skin.bones is not None
+    shifts = skin.aligned(pose)[0].translations[1:]
+    if seen == "points":
+        return np.asarray(shifts, dtype=np.float64).ravel()
+    return np.asarray(rotations.same_side(skin.bones.predicted(shifts)[0])).ravel()

@@ -1,0 +1,1 @@
+"""Bone transforms, compiled: learned bones, and dual quaternion blending."""

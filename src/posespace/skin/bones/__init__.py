@@ -1,0 +1,1 @@
+"""Bones that control points drive: their rotations and positions."""

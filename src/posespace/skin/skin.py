@@ -1,0 +1,383 @@
+"""Skin: what every fit returns and everything else uses, with its three stages: drive, skin and detail.
+
+This is the reference: plain NumPy, one pose at a time. The fast evaluators are in `runtime/`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from posespace import check
+from posespace.check import Floats, Ints
+from posespace.errors import FileError, InputError, suggestion
+from posespace.geometry import rotations, skinning
+from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
+from posespace.late import late
+from posespace.mesh import Mesh
+from posespace.motion import Motion
+from posespace.pose import Pose, require_pose
+from posespace.poses.parts import parts_of
+from posespace.rig import Rig
+from posespace.skin.bones.learned import LearnedBones, require_points
+from posespace.skin.bones.positions import BonePlaces
+from posespace.skin.bound import Bound, Neighbourhoods, limits_of
+from posespace.skin.layer import Basis, Detail, Driver, Layer, combined
+
+if TYPE_CHECKING:
+    from posespace.runtime.player import Player
+
+_BLOCK = 64
+"""Most poses that are driven at once."""
+
+Posed = TypeVar("Posed", bound=Pose | Motion)
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """A rig with what was learned about it.
+
+    Parameters
+    ----------
+    rig : the rest shape, its skeleton and weights
+    layers : displacements added before the bones
+    detail : relief added after them, or None
+    about : how it was made: method, settings, figures of the fit; any JSON. See `posespace.skin.provenance`
+    bones : what moves the bones where the joints are control points; None: the joints do, as in any rig
+    """
+
+    rig: Rig
+    layers: tuple[Layer, ...] = ()
+    detail: Detail | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
+    bones: LearnedBones | None = None
+
+    def __post_init__(self) -> None:
+        check.kind("rig", self.rig, Rig)
+        count = len(self.rig.mesh.points)
+        if self.bones is not None:
+            _check_bones(self.bones, self.rig)
+        object.__setattr__(self, "layers", tuple(self.layers))
+        for layer in self.layers:
+            if len(layer.support) and layer.support[-1] >= count:
+                raise InputError(f"layer {layer.name!r}: expected vertices below {count}, got {layer.support[-1]}")
+        for driver in self.drivers:
+            driver.space.joints(self.rig.skeleton)
+        if self.detail is not None:
+            fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
+            if fine != self.detail.heights.shape[1]:
+                raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
+            given = 0 if self.bones is None else self.bones.raised
+            if self.detail.driver is None and given != len(self.detail.heights):
+                raise InputError(
+                    f"detail: expected a driver, or bones that give {len(self.detail.heights)} amounts of it"
+                )
+
+    def __repr__(self) -> str:
+        parts = f"{', learned bones' if self.bones else ''}{', detail' if self.detail else ''}"
+        return f"Skin({self.rig}, {len(self.layers)} layers{parts})"
+
+    @cached_property
+    def drivers(self) -> tuple[Driver, ...]:
+        """Every driver once, in the order of the layers: of their points, of their normals, then of the detail."""
+        found = [driver for layer in self.layers for driver in (layer.driver, layer.normal_driver)]
+        found += [self.detail.driver] if self.detail is not None else []
+        return tuple({id(driver): driver for driver in found if driver is not None}.values())
+
+    @cached_property
+    def bounds(self) -> dict[int, Bound]:
+        """How far the coordinates of each driver may go, by its identity."""
+        around = Neighbourhoods(self.rig.mesh)
+        bases: dict[int, list[tuple[Ints, Basis]]] = {id(driver): [] for driver in self.drivers}
+        for layer in self.layers:
+            bases[id(layer.driver)].append((layer.support, layer.basis))
+            if layer.normal_driver is not None and layer.normal_basis is not None:
+                bases[id(layer.normal_driver)].append((layer.support, layer.normal_basis))
+        return {id(driver): Bound.of(driver, bases[id(driver)], around) for driver in self.drivers}
+
+    @cached_property
+    def _levels(self) -> tuple[Subdivision, ...]:
+        return levels_of(self.rig.mesh.triangles, len(self.rig.mesh.points), self.detail.levels if self.detail else 0)
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """The rest surface that posed points belong to: the rig's, subdivided where there is detail."""
+        if not self._levels:
+            return self.rig.mesh
+        points = self.rig.mesh.points
+        for level in self._levels:
+            points = level.refine(points)
+        return Mesh(points, self._levels[-1].triangles)
+
+    @cached_property
+    def control_names(self) -> tuple[str, ...]:
+        """The scalar controls, besides the joints, that drive the skin."""
+        names = [name for driver in self.drivers for name in driver.space.controls(self.rig.skeleton)]
+        return tuple(dict.fromkeys(names))
+
+    def unknown_controls(self, controls: Mapping[str, float]) -> list[str]:
+        """Return a line for each of a pose's `controls` that is not at zero and moves nothing in this skin."""
+        if not self.control_names:
+            return []
+        return [
+            f"control {name!r} moves nothing in this skin{suggestion(name, self.control_names)}"
+            for name, value in controls.items()
+            if value and name not in self.control_names
+        ]
+
+    @property
+    def binding(self) -> tuple[Ints, Floats, int]:
+        """The bones (N, K) that move each vertex, their weights (N, K), and how many bones there are."""
+        if self.bones is not None:
+            return self.bones.influences, self.bones.weights, len(self.bones)
+        return self.rig.influences, self.rig.weights, len(self.rig.skeleton)
+
+    @cached_property
+    def bone_places(self) -> BonePlaces:
+        """Where learned bones are, once their rotations are known."""
+        assert self.bones is not None
+        return BonePlaces(self.bones, self.rig.mesh)
+
+    def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
+        """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
+        driven = self._driven(pose)
+        return self.transforms(pose), [driven[id(layer.driver)] for layer in self.layers]
+
+    def transforms(self, pose: Pose) -> Floats:
+        """Return the bone transforms (J, 3, 4) of a pose: rest to posed space."""
+        return self.rig.transforms(pose) if self.bones is None else self._learned(pose)[0]
+
+    def _learned(self, pose: Pose) -> tuple[Floats, Floats]:
+        """The transforms (B, 3, 4) of learned bones and their amounts (B, K + D) of corrections and detail."""
+        assert self.bones is not None
+        seen, turn, shift = self.aligned(pose)
+        shifts = seen.translations[1:]
+        quaternions, amounts = self.bones.predicted(shifts)
+        turns = rotations.matrices(quaternions)
+        moved = np.empty((len(turns), 3, 4))
+        moved[..., :3] = turn @ turns
+        with np.errstate(over="ignore", invalid="ignore"):
+            centres = (self.bones.centres + self.bone_places(turns, shifts)) @ turn.T + shift
+            moved[..., 3] = centres - np.einsum("bij,bj->bi", moved[..., :3], self.bones.centres)
+        check.ordinary("bone transforms", moved)
+        return moved, amounts
+
+    def aligned(self, pose: Posed) -> tuple[Posed, Floats, Floats]:
+        """Return a pose, or a motion, without the rigid motion of the whole, and that motion: (..., 3, 3), (..., 3).
+
+        With control points the whole moves as they do together. A skeleton's joints know the whole by themselves.
+        """
+        skeleton = self.rig.skeleton
+        if self.bones is None:
+            still = pose.rotations.shape[:-2]
+            return pose, np.broadcast_to(np.eye(3), (*still, 3, 3)), np.zeros((*still, 3))
+        have = pose.rotations.shape[-2]
+        if have != len(skeleton):
+            raise InputError(f"pose: expected {len(skeleton)} joints as in the rig, got {have}")
+        shifts, turn, shift = self.bones.aligned(pose.rotations, pose.translations)
+        turns = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
+        return replace(pose, rotations=turns, translations=shifts), turn, shift
+
+    @cached_property
+    def correction_limits(self) -> Floats:
+        """The most (N,) that corrections of learned bones displace each vertex; see `posespace.skin.bound`."""
+        assert self.bones is not None
+        amounts = (self.bones.predicted(places - self.bones.rest)[1] for places in self.bones.samples)
+        every = np.arange(len(self.rig.mesh.points), dtype=np.int32)
+        return limits_of(map(self.bones.displacements, amounts), every, Neighbourhoods(self.rig.mesh))
+
+    def corrections(self, amounts: Floats) -> Floats:
+        """Return the displacements (N, 3) that learned bones add with their amounts (B, K + D), within their limits.
+
+        Each vertex keeps to its limit by itself: what one bone overdoes must not weaken the others.
+        """
+        assert self.bones is not None
+        displaced = self.bones.displacements(amounts)
+        if self.bones.corrections is None:
+            return displaced
+        over = np.linalg.norm(displaced, axis=1) / self.correction_limits
+        return np.asarray(displaced / np.maximum(over, 1.0)[:, None])
+
+    def displacements(self, pose: Pose) -> Floats:
+        """Return the sum of all layers' displacements (N, 3) in the rest shape."""
+        return self._displaced(self._driven(pose))
+
+    def normal_displacements(self, pose: Pose) -> Floats:
+        """Return the sum of all layers' corrections (N, 3) of the rest normals."""
+        return self._displaced_normals(self._driven(pose))
+
+    def coordinates(self, driver: Driver, pose: Pose | Motion, parts: tuple[Floats, Floats] | None = None) -> Floats:
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion, that one of `drivers` gives, within its bound.
+
+        The `parts` of the pose may be known: see `Parts.of`.
+        """
+        return self.bounds[id(driver)].kept(driver.coordinates(pose, self.rig.skeleton, parts))
+
+    def _driven(self, pose: Pose | Motion) -> dict[int, Floats]:
+        """The coordinates (C,) or (P, C) of each driver, by its identity: layers may share one."""
+        if not self.drivers:
+            return {}
+        pose = self.aligned(pose)[0]
+        parts = parts_of(self.rig.skeleton).of(pose)
+        return {id(driver): self.coordinates(driver, pose, parts) for driver in self.drivers}
+
+    def _displaced(self, driven: dict[int, Floats]) -> Floats:
+        total = np.zeros(self.rig.mesh.points.shape)
+        for layer in self.layers:
+            total[layer.support] += combined(layer.basis, driven[id(layer.driver)])
+        return total
+
+    def _displaced_normals(self, driven: dict[int, Floats]) -> Floats:
+        total = np.zeros(self.rig.mesh.points.shape)
+        for layer in self.layers:
+            if layer.normal_basis is not None:
+                driver = layer.normal_driver or layer.driver
+                total[layer.support] += combined(layer.normal_basis, driven[id(driver)])
+        return total
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3), on the subdivided surface where there is detail."""
+        require_pose("skin.pose", pose)
+        return self._posed(pose, self._driven(pose))
+
+    def poses(self, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
+        """Yield what `pose` returns for each pose of a motion, in less time: many are driven at once."""
+        for start in range(0, len(motion), _BLOCK):
+            some = motion[start : start + _BLOCK]
+            driven = self._driven(some)
+            for k, pose in enumerate(some):
+                yield self._posed(pose, {driver: values[k] for driver, values in driven.items()})
+
+    def _posed(self, pose: Pose, driven: dict[int, Floats]) -> tuple[Floats, Floats]:
+        for line in self.unknown_controls(pose.controls):
+            warnings.warn(line, stacklevel=3)
+        rig, displaced, own = self.rig, self._displaced(driven), None
+        if self.bones is None:
+            blend = rig.blend(pose)
+        else:
+            transforms, amounts = self._learned(pose)
+            own = self.bones.spread(amounts[:, self.bones.added :])
+            blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
+            displaced = displaced + self.corrections(amounts)
+        points = skinning.apply(blend, rig.mesh.points + displaced)
+        if any(layer.normal_basis is not None for layer in self.layers):
+            normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))
+        elif self.layers or (self.bones is not None and self.bones.corrections is not None):
+            normals = rig.mesh.normals(points)
+        else:
+            normals = skinning.cofactor_normals(blend, rig.normals)
+        return (points, normals) if self.detail is None else self._add_detail(driven, own, points)
+
+    def heights(self, pose: Pose) -> Floats:
+        """Return the heights (F,) that the detail has in a pose, over the subdivided surface."""
+        if self.detail is None:
+            raise InputError("heights: expected a skin with detail, got one without")
+        own = None
+        if self.bones is not None:
+            own = self.bones.spread(self._learned(pose)[1][:, self.bones.added :])
+        return self._raised(self._driven(pose), own)
+
+    def _raised(self, driven: dict[int, Floats], own: Floats | None) -> Floats:
+        """The heights (F,) of the detail by its driver, or by what each vertex has of it (N, D)."""
+        assert self.detail is not None
+        shares = own if self.detail.driver is None else driven[id(self.detail.driver)]
+        assert shares is not None
+        for level in self._levels if shares.ndim > 1 else ():
+            shares = level.refine(shares)
+        return self.detail.raised(shares)
+
+    def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
+        """The coarse points subdivided and raised."""
+        for level in self._levels:
+            points = level.refine(points)
+        heights = self._raised(driven, own)
+        points = points + heights[:, None] * self.mesh.normals(points)
+        return points, self.mesh.normals(points)
+
+    def packed(self, bits: int = 16) -> Skin:
+        """Return the skin with its bases packed: displacements only where they are not zero, in 32, 16 or 8 bits.
+
+        So are the heights of its detail and the corrections of learned bones.
+        """
+        detail = None if self.detail is None else self.detail.packed(bits)
+        bones = None if self.bones is None else self.bones.packed(bits)
+        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail, bones=bones)
+
+    def truncated(self, components: int) -> Skin:
+        """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.
+
+        A lower level of detail where a layer's components are ordered by importance, as EigenSkin's are.
+        """
+        if components < 0:
+            raise InputError(f"components: expected at least 0, got {components}")
+        # Layers that share a driver still share it afterwards.
+        truncate = cache(partial(Driver.truncated, components=components))
+        layers = tuple(layer.truncated(components, truncate) for layer in self.layers) if components else ()
+        return replace(self, layers=layers)
+
+    def compile(self, backend: str = "cpu", normals: bool = True, **options: Any) -> Player:
+        """Return a player, which poses the skin fast, many times over: `play = skin.compile(); play(pose)`.
+
+        Parameters
+        ----------
+        backend : "cpu": compiled loops on several cores; "gpu": WebGPU, needs posespace[gpu]
+        normals : whether it gives normals too; points alone are faster
+        options : the backend's own: threads for "cpu", device for "gpu"
+        """
+        player: Player = late("compile skin")(self, backend, normals=normals, **options)
+        return player
+
+    def edited(self, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
+        """Return the skin with its corrections stronger or weaker; 0 mutes.
+
+        Parameters
+        ----------
+        scale : factors by name: of a layer, of one of its components, e.g. "forearm:3" (counted from 1), or of a
+            component by its number alone where there is only one layer
+        exaggerate : a factor for everything
+        """
+        skin: Skin = late("edit skin")(self, scale, exaggerate)
+        return skin
+
+    def save(self, path: str | Path) -> None:
+        """Write the skin to one file (`.skin`, safetensors), atomically. Any other ending is refused."""
+        file = Path(path)
+        if file.suffix.lower() != ".skin":
+            raise FileError(file, "a skin is saved with the ending .skin; for other programs, take posespace.export")
+        late("write skin")(file, self)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Skin:
+        """Open a skin file, or a glTF file that a skin was exported to; it is read whole, so nothing that
+        happens to the file later changes the skin."""
+        skin: Skin = late("read skin")(path)
+        return skin
+
+
+def _check_bones(bones: LearnedBones, rig: Rig) -> None:
+    count = len(rig.mesh.points)
+    check.kind("bones", bones, LearnedBones)
+    if len(bones.weights) != count or int(bones.points.max()) >= count:
+        raise InputError(f"learned bones: expected weights and points of {count} vertices as in the rig, got others")
+    if rig.blending != "linear":
+        raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
+    require_points(rig.skeleton, bones)
+
+
+class Posable(Protocol):
+    """What can be evaluated: a `Skin`, or a rival that cannot be one and then has `tables`, the arrays it stores."""
+
+    @property
+    def rig(self) -> Rig:
+        """The rig it moves."""
+        ...
+
+    def pose(self, pose: Pose) -> tuple[Floats, Floats]:
+        """Return the posed points (N, 3) and unit normals (N, 3)."""
+        ...
