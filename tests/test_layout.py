@@ -67,7 +67,7 @@ RANK_OF = {name: rank for rank, names in enumerate(RANKS) for name in names}
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules and rooms of the library that a file imports, inside functions too; what only types need is not counted."""
+    """Modules and rooms of the library that a file imports, inside functions too, but not for types alone."""
     tree = ast.parse(path.read_text())
     typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     skipped = {id(inner) for node in typing for inner in ast.walk(node)}

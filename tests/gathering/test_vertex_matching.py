@@ -21,6 +21,7 @@ from posespace.gathering.gather import Gathered, Gathering, gather_examples
 from posespace.gathering.posed_meshes import write_posed
 from posespace.gathering.seams import seams_of, tears
 from posespace.gathering.vertex_matching import match_vertices
+from posespace.geometry import rotations
 from posespace.geometry.weld import Weld, weld_points
 from posespace.geometry.weld_within import weld_within
 
@@ -32,8 +33,8 @@ def bent(rig: ps.Rig, count: int) -> ps.Motion:
     poses = []
     for step in range(1, count + 1):
         turn = np.array(rig.rest.rotations)
-        spin = ps.rotations.from_axis_angle((0.2, 0.3, 0.9), 0.1 * step)
-        turn[1:] = ps.rotations.multiply(turn[1:], spin)
+        spin = rotations.from_axis_angle((0.2, 0.3, 0.9), 0.1 * step)
+        turn[1:] = rotations.multiply(turn[1:], spin)
         poses.append(ps.Pose(turn, rig.rest.translations))
     return ps.Motion.from_poses(poses, [f"p{k}" for k in range(count)])
 
@@ -90,7 +91,7 @@ def symmetric_frames(rig: ps.Rig, motion: ps.Motion) -> tuple[list[ps.Mesh], lis
     shapes = [np.asarray(rig.skin(pose)) for pose in motion]
     middle = rig.mesh.points.mean(axis=0)
     axis = int(np.ptp(rig.mesh.points, axis=0).argmax())
-    half = ps.rotations.matrices(ps.rotations.from_axis_angle(np.eye(3)[axis], np.pi / 9))
+    half = rotations.matrices(rotations.from_axis_angle(np.eye(3)[axis], np.pi / 9))
     shapes[1] = (shapes[1] - middle) @ half.T + middle
     return [ps.Mesh(shape[order], triangles) for shape in shapes], shapes
 

@@ -17,6 +17,7 @@ import posespace as ps
 from posespace.formats import pose_json
 from posespace.geometry import rotations
 from posespace.poses.links import find_links, linked, linked_rig, rerouted
+from posespace.poses.parts import parts_of
 from posespace.report import info
 from posespace.skeleton import Skeleton
 
@@ -100,7 +101,7 @@ def test_a_root_bone_below_a_node_without_skin_moves_the_whole() -> None:
     np.testing.assert_array_equal(find_links(rig, motion), [-1, -1, 1, 2])
     found = linked_rig(rig, motion).skeleton
     assert rerouted(found) == {}
-    np.testing.assert_allclose(found.parts.angles(found.parts.of(motion)[0])[:, :2], 0, atol=1e-12)
+    np.testing.assert_allclose(parts_of(found).angles(parts_of(found).of(motion)[0])[:, :2], 0, atol=1e-12)
 
 
 def test_more_flat_joints_than_can_be_linked_are_refused_in_little_memory(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def test_a_games_flat_hand_gets_back_its_fingers(data: Path) -> None:
     flat = Skeleton.from_world(skeleton.names, parents, np.linalg.inv(rig.inverse_bind))
     world = skeleton.world(motion.rotations.astype(np.float64), motion.translations.astype(np.float64))
     found = linked_rig(replace(rig, skeleton=flat), ps.Motion.from_world(flat, world)).skeleton
-    up = {name: found.names[link] for name, link in zip(found.names, found.parts.links, strict=True) if link >= 0}
+    up = {name: found.names[link] for name, link in zip(found.names, parts_of(found).links, strict=True) if link >= 0}
     for finger in FINGERS:
         joints = [name for name in found.names if finger in name and "Tip" not in name and "Metacarpal" not in name]
         proximal, *rest = sorted(joints, key=lambda name: ("Proximal", "Intermediate", "Distal").index(_part(name)))
