@@ -28,7 +28,9 @@ export function slider(
   const input = element("input");
   const shown = element("output");
   Object.assign(input, { type: "range", min: `${least}`, max: `${most}`, step: `${step}`, value: `${value}` });
-  const show = (given: number) => (shown.textContent = `${given}${unit}`);
+  const show = (number: number) => {
+    shown.textContent = `${number}${unit}`;
+  };
   input.addEventListener("input", () => {
     show(Number(input.value));
     changed(Number(input.value));
@@ -58,7 +60,7 @@ export function choice<T extends string>(names: readonly T[], chosen: T, changed
   const row = element("div", "choice");
   const buttons = new Map<T, HTMLButtonElement>();
   const press = (name: T) => {
-    buttons.forEach((button, key) => button.setAttribute("aria-pressed", `${key === name}`));
+    for (const [key, button] of buttons) button.setAttribute("aria-pressed", `${key === name}`);
   };
   for (const name of names) {
     const made = element("button", "", name);

@@ -3,9 +3,9 @@
 import { IntType, Uint32BufferAttribute } from "three";
 import type { BufferGeometry } from "three";
 
-import type { Target } from "./description.js";
-import { pack, slotsOf } from "./entries.js";
-import type { Slots, TargetData } from "./entries.js";
+import type { Target } from "../core/description.js";
+import { pack, slotsOf } from "../core/entries.js";
+import type { Slots, TargetData } from "../core/entries.js";
 import { PackedTexture } from "./textures.js";
 
 export class SharedMesh {

@@ -3,7 +3,7 @@
 import type { Mesh, Object3D } from "three";
 import { clone as cloneSkeleton } from "three/addons/utils/SkeletonUtils.js";
 
-import { PoseSkin, skinOf } from "./pose_skin.js";
+import { type PoseSkin, skinOf } from "./pose_skin.js";
 
 /** Return a copy of a scene and the skins that drive it. */
 export function clone(scene: Object3D): { scene: Object3D; skins: PoseSkin[] } {
@@ -11,15 +11,22 @@ export function clone(scene: Object3D): { scene: Object3D; skins: PoseSkin[] } {
   const twin = new Map<Object3D, Object3D>();
   pair(scene, copy, twin);
   const copies = new Map<PoseSkin, Mesh[]>();
-  for (const [original, own] of twin) {
+  for (const [original, copied] of twin) {
     const skin = skinOf(original);
-    if (skin) copies.set(skin, [...(copies.get(skin) ?? []), own as Mesh]);
+    if (skin) copies.set(skin, [...(copies.get(skin) ?? []), copied as Mesh]);
   }
-  const skins = [...copies].map(([skin, meshes]) => skin.on(meshes, skin.bones.map((bone) => twin.get(bone) ?? bone)));
+  const skins = [...copies].map(([skin, meshes]) =>
+    skin.on(
+      meshes,
+      skin.bones.map((bone) => twin.get(bone) ?? bone),
+    ),
+  );
   return { scene: copy, skins };
 }
 
 function pair(original: Object3D, copy: Object3D, twin: Map<Object3D, Object3D>): void {
   twin.set(original, copy);
-  original.children.forEach((child, k) => pair(child, copy.children[k], twin));
+  original.children.forEach((child, k) => {
+    pair(child, copy.children[k], twin);
+  });
 }

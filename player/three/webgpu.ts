@@ -18,30 +18,45 @@ export function posespace(parser: GLTFParser): GLTFLoaderPlugin {
 }
 
 // Nodes are built at run time; their types say little about what a graph of them may hold.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// biome-ignore lint/suspicious/noExplicitAny: see above
 type Node = any;
 interface Builder {
   object: Object3D & { isSkinnedMesh?: boolean };
 }
 type NodeMaterial = Material & { setupPosition(builder: Builder): Node; castShadowPositionNode: Node };
 
-const { Fn, Loop, attribute, cross, int, ivec2, mat3, normalLocal, positionGeometry, positionLocal, skinning, textureLoad, uint, vec3 } =
-  tsl as unknown as Record<string, Node>;
-const SHIFT = Math.log2(WIDTH);
+const {
+  Fn,
+  Loop,
+  attribute,
+  cross,
+  int,
+  ivec2,
+  mat3,
+  normalLocal,
+  positionGeometry,
+  positionLocal,
+  skinning,
+  textureLoad,
+  uint,
+  vec3,
+} = tsl as unknown as Record<string, Node>;
+/** How far the number of a texel is shifted to be that of its row. */
+const ROW_BITS = Math.log2(WIDTH);
 
 /** Return a node material like the given one that displaces vertices before the bones move them. */
 function displacing(material: Material, textures: Textures): Material {
   const made = nodeMaterial(material);
   const setup = made.setupPosition.bind(made);
   made.setupPosition = (builder: Builder) => {
-    const moved = displacement(textures);
-    positionLocal.addAssign(moved.element(int(0)).xyz);
-    normalLocal.addAssign(moved.element(int(1)).xyz);
+    const columns = displacement(textures);
+    positionLocal.addAssign(columns.element(int(0)).xyz);
+    normalLocal.addAssign(columns.element(int(1)).xyz);
     if (!builder.object.isSkinnedMesh) return setup(builder);
     const normal = carriedNormal(builder.object);
-    const found = setup(builder);
+    const position = setup(builder);
     normalLocal.assign(normal);
-    return found;
+    return position;
   };
   made.castShadowPositionNode = castPosition(textures);
   made.customProgramCacheKey = () => `posespace ${textures.entries.uuid} ${textures.weights.uuid}`;
@@ -61,15 +76,18 @@ function castPosition(textures: Textures): Node {
 function carriedNormal(mesh: Object3D): Node {
   const point = positionLocal.toVar();
   const normal = normalLocal.toVar();
-  const aside = normal.x.abs().greaterThan(0.9).select(vec3(0, 1, 0), vec3(1, 0, 0));
+  const aside = normal.x
+    .abs()
+    .greaterThan(0.9)
+    .select(vec3(0, 1, 0), vec3(1, 0, 0));
   const first = cross(normal, aside).normalize().toVar();
   const second = cross(normal.normalize(), first).toVar();
   const carried = [first, second].map((along) => {
     normalLocal.assign(along);
     skinning(mesh);
-    const found = normalLocal.toVar();
+    const tangent = normalLocal.toVar();
     positionLocal.assign(point);
-    return found;
+    return tangent;
   });
   normalLocal.assign(normal);
   return cross(carried[0], carried[1]).normalize().toVar();
@@ -84,23 +102,26 @@ function displacement(textures: Textures): Node {
     const slot = int(-1).toVar();
     const start = int(span.x).toVar();
     Loop({ start, end: start.add(int(span.y)), type: "int", condition: "<" }, ({ i }: { i: Node }) => {
-      const { moved, skipped, turned } = unpacked(textures, i);
+      const { pointStep, skipped, normalStep } = unpacked(textures, i);
       slot.addAssign(skipped);
       const weight = textureLoad(textures.weights, texel(slot)).toVar();
-      point.addAssign(moved.mul(weight.x));
-      if (turned) normal.addAssign(turned.mul(weight.y));
+      point.addAssign(pointStep.mul(weight.x));
+      if (normalStep) normal.addAssign(normalStep.mul(weight.y));
     });
     return mat3(point, normal, vec3(0));
   })();
 }
 
-/** The entry at place `i`: points, the slots it skips, and normals. */
-function unpacked({ bits, normals, entries }: Textures, i: Node): { moved: Node; skipped: Node; turned: Node | null } {
+/** Entry `i`: points, the slots it skips, and normals. */
+function unpacked(
+  { bits, normals, entries }: Textures,
+  i: Node,
+): { pointStep: Node; skipped: Node; normalStep: Node | null } {
   if (bits === 32) {
     const first = normals ? i.mul(int(2)) : i;
-    const found = textureLoad(entries, texel(first)).toVar();
-    const turned = normals ? textureLoad(entries, texel(first.add(int(1)))).xyz : null;
-    return { moved: found.xyz, skipped: int(found.w), turned };
+    const content = textureLoad(entries, texel(first)).toVar();
+    const normalStep = normals ? textureLoad(entries, texel(first.add(int(1)))).xyz : null;
+    return { pointStep: content.xyz, skipped: int(content.w), normalStep };
   }
   const words = textureLoad(entries, texel(i)).toVar();
   // Whole numbers lie side by side in words; shifting a word to the left and back keeps their signs.
@@ -108,13 +129,13 @@ function unpacked({ bits, normals, entries }: Textures, i: Node): { moved: Node;
     const word = words["xyzw"[(k * bits) >> 5]];
     return int(word.shiftLeft(uint(32 - bits - ((k * bits) & 31)))).shiftRight(uint(32 - bits));
   };
-  const three = (k: number) => vec3(number(k), number(k + 1), number(k + 2));
-  return { moved: three(0), skipped: number(3), turned: normals ? three(4) : null };
+  const vector = (k: number) => vec3(number(k), number(k + 1), number(k + 2));
+  return { pointStep: vector(0), skipped: number(3), normalStep: normals ? vector(4) : null };
 }
 
 /** Where a texture has its texel of a number. */
 function texel(number: Node): Node {
-  return ivec2(number.bitAnd(int(WIDTH - 1)), number.shiftRight(uint(SHIFT)));
+  return ivec2(number.bitAnd(int(WIDTH - 1)), number.shiftRight(uint(ROW_BITS)));
 }
 
 /** A node material with the looks of a material; one that is a node material already is copied. */
@@ -122,11 +143,11 @@ function nodeMaterial(material: Material): NodeMaterial {
   const given = material as Material & { isNodeMaterial?: boolean };
   if (given.isNodeMaterial) return material.clone() as unknown as NodeMaterial;
   const name = material.type.replace("Material", "NodeMaterial");
-  const made = (THREE as unknown as Record<string, new () => NodeMaterial>)[name];
-  if (!made) throw new Error(`posespace: ${material.type} has no node material; give the mesh one`);
-  const found = new made();
+  const NodeClass = (THREE as unknown as Record<string, new () => NodeMaterial>)[name];
+  if (!NodeClass) throw new Error(`posespace: ${material.type} has no node material; give the mesh one`);
+  const copy = new NodeClass();
   for (const key of Object.keys(material)) {
-    if (key in found && key !== "type" && key !== "uuid") Object.assign(found, { [key]: Reflect.get(material, key) });
+    if (key in copy && key !== "type" && key !== "uuid") Object.assign(copy, { [key]: Reflect.get(material, key) });
   }
-  return found;
+  return copy;
 }

@@ -7,7 +7,8 @@ import { shaderName } from "./shader_words.js";
 import { WIDTH } from "./textures.js";
 import type { Textures } from "./textures.js";
 
-const SHIFT = Math.log2(WIDTH);
+/** How far the number of a texel is shifted to be that of its row. */
+const ROW_BITS = Math.log2(WIDTH);
 
 /** Most slots whose weights are uniforms, which are read faster than a texture; half of what every WebGL 2 has room for. */
 const MOST_UNIFORMS = 256;
@@ -18,14 +19,19 @@ export function patched<M extends Material>(material: M, textures: Textures): M 
   copy.name = shaderName(material.name);
   const uniforms: Record<string, IUniform> = {
     poseEntries: { value: textures.entries },
-    poseWeights: { value: pairs(textures) ? (textures.weights.image.data as Float32Array).subarray(0, 4 * pairs(textures)) : textures.weights },
+    poseWeights: {
+      value: pairs(textures)
+        ? (textures.weights.image.data as Float32Array).subarray(0, 4 * pairs(textures))
+        : textures.weights,
+    },
   };
   copy.onBeforeCompile = (shader, renderer) => {
     material.onBeforeCompile(shader, renderer);
     Object.assign(shader.uniforms, uniforms);
     inject(shader, textures);
   };
-  copy.customProgramCacheKey = () => `posespace ${textures.bits} ${textures.normals} ${pairs(textures)} ${material.customProgramCacheKey()}`;
+  copy.customProgramCacheKey = () =>
+    `posespace ${textures.bits} ${textures.normals} ${pairs(textures)} ${material.customProgramCacheKey()}`;
   return copy;
 }
 
@@ -43,13 +49,16 @@ function inject(shader: WebGLProgramParametersWithUniforms, textures: Textures):
   const code = shader.vertexShader;
   const normal = "#include <beginnormal_vertex>";
   const point = "#include <begin_vertex>";
-  let vertex = code.replace("void main() {", `${declarations(textures)}\nvoid main() {\nvec3 poseNormal = vec3(0.0);\nvec3 posePoint = poseDisplacement(poseNormal);`);
+  let vertex = code.replace(
+    "void main() {",
+    `${declarations(textures)}\nvoid main() {\nvec3 poseNormal = vec3(0.0);\nvec3 posePoint = poseDisplacement(poseNormal);`,
+  );
   vertex = vertex.replace(normal, `${normal}\nobjectNormal += poseNormal;`);
   vertex = vertex.replace("#include <skinnormal_vertex>", SKINNED_NORMAL);
   shader.vertexShader = vertex.replace(point, `${point}\ntransformed += posePoint;`);
 }
 
-/** As three.js does it, but with the cofactors of the blended bones: a blend of turns shrinks, and normals would lean. */
+/** As three.js does it, but with the cofactors of the blended bones: a blend of rotations shrinks, and normals would lean. */
 const SKINNED_NORMAL = `
 #ifdef USE_SKINNING
   mat4 poseBones = skinWeight.x * boneMatX + skinWeight.y * boneMatY + skinWeight.z * boneMatZ + skinWeight.w * boneMatW;
@@ -70,20 +79,21 @@ function pairs({ slots }: Textures): number {
 
 /** How the weights of a slot are read. */
 function weighed(textures: Textures): string {
-  if (!pairs(textures)) return `vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${SHIFT}), 0).xy;`;
+  if (!pairs(textures))
+    return `vec2 weight = texelFetch(poseWeights, ivec2(slot & ${WIDTH - 1}, slot >> ${ROW_BITS}), 0).xy;`;
   return "vec4 pair = poseWeights[slot >> 1];\n    vec2 weight = (slot & 1) == 0 ? pair.xy : pair.zw;";
 }
 
-/** How an entry at place `i` becomes points, the slots it skips, and normals. */
+/** How entry `i` becomes points, the slots it skips, and normals. */
 function unpacked({ bits, normals }: Textures): string {
-  const at = (place: string) => `ivec2((${place}) & ${WIDTH - 1}, (${place}) >> ${SHIFT})`;
-  const fetched = (place: string) => `texelFetch(poseEntries, ${at(place)}, 0)`;
+  const texel = (index: string) => `ivec2((${index}) & ${WIDTH - 1}, (${index}) >> ${ROW_BITS})`;
+  const fetched = (index: string) => `texelFetch(poseEntries, ${texel(index)}, 0)`;
   if (bits === 32) {
     const first = normals ? "2 * i" : "i";
     return `
-    vec4 moved = ${fetched(first)};
-    int skipped = int(moved.w);
-    ${normals ? `vec3 turned = ${fetched(`${first} + 1`)}.xyz;` : ""}`;
+    vec4 pointStep = ${fetched(first)};
+    int skipped = int(pointStep.w);
+    ${normals ? `vec3 normalStep = ${fetched(`${first} + 1`)}.xyz;` : ""}`;
   }
   // Whole numbers lie side by side in words; shifting a word to the left and back keeps their signs.
   const number = (k: number) => {
@@ -92,9 +102,9 @@ function unpacked({ bits, normals }: Textures): string {
   };
   return `
     uvec4 words = ${fetched("i")};
-    vec3 moved = vec3(${number(0)}, ${number(1)}, ${number(2)});
+    vec3 pointStep = vec3(${number(0)}, ${number(1)}, ${number(2)});
     int skipped = ${number(3)};
-    ${normals ? `vec3 turned = vec3(${number(4)}, ${number(5)}, ${number(6)});` : ""}`;
+    ${normals ? `vec3 normalStep = vec3(${number(4)}, ${number(5)}, ${number(6)});` : ""}`;
 }
 
 function declarations(textures: Textures): string {
@@ -110,8 +120,8 @@ vec3 poseDisplacement(inout vec3 normal) {
   for (int i = int(poseSpan.x); i < end; i++) {${unpacked(textures)}
     slot += skipped;
     ${weighed(textures)}
-    point += weight.x * moved.xyz;
-    ${textures.normals ? "normal += weight.y * turned;" : ""}
+    point += weight.x * pointStep.xyz;
+    ${textures.normals ? "normal += weight.y * normalStep;" : ""}
   }
   return point;
 }

@@ -1,21 +1,22 @@
 /** A plugin of three.js's GLTFLoader: meshes with `POSESPACE_drivers` drive themselves from their bones. */
 
-import type { Group, Mesh, Object3D, SkinnedMesh } from "three";
+import type { BufferAttribute, Group, Mesh, Object3D, SkinnedMesh } from "three";
 import type { GLTF, GLTFLoaderPlugin, GLTFParser } from "three/addons/loaders/GLTFLoader.js";
 
-import { Bounds } from "./bound.js";
-import type { Primitive } from "./bound.js";
-import { BoundSteps } from "./bound_steps.js";
-import { EXTENSION, numbersView, readDescription, readTargetList } from "./description.js";
-import type { Description, Target } from "./description.js";
-import type { TargetData } from "./entries.js";
-import { TOP } from "./features.js";
-import { Fields } from "./fields.js";
+import { Bounds } from "../core/bound.js";
+import type { Primitive } from "../core/bound.js";
+import { BoundCost } from "../core/bound_cost.js";
+import { EXTENSION, numbersView, readDescription, readTargetList } from "../core/description.js";
+import type { Description, Target } from "../core/description.js";
+import type { TargetData } from "../core/entries.js";
+import { TOP } from "../core/features.js";
+import { Fields } from "../core/fields.js";
+import { readTargets } from "../core/targets.js";
+import type { GltfFile } from "../core/targets.js";
 import { PoseSkin } from "./pose_skin.js";
 import type { Painter } from "./pose_skin.js";
 import { cleanMaterials } from "./shader_words.js";
 import { SharedMesh } from "./shared_mesh.js";
-import { readTargets } from "./targets.js";
 
 type Loaded = Group | Mesh | SkinnedMesh;
 type Extensions = Record<string, unknown> | undefined;
@@ -28,7 +29,7 @@ interface MeshJson {
 }
 
 /** What the file says of a mesh, read and checked. */
-interface Read {
+interface MeshContent {
   description: Description;
   targets: Target[];
   /** The weights of the targets that the file shows. */
@@ -42,7 +43,7 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
   private readonly shared = new Map<number, SharedMesh[]>();
   /** What bounds are made of; empty once they are. */
   private primitives: Primitive[] = [];
-  private readonly steps = new BoundSteps();
+  private readonly cost = new BoundCost();
   private counted: number | null = null;
   private described: Promise<Description> | null = null;
 
@@ -74,7 +75,9 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     for (const primitive of json.primitives) delete primitive.targets;
     delete json.weights;
     const loaded = await parser.loadMesh(index);
-    json.primitives.forEach((primitive, k) => (primitive.targets = targets[k]));
+    json.primitives.forEach((primitive, k) => {
+      primitive.targets = targets[k];
+    });
     json.weights = read.shown;
     const names = Array.isArray(json.extras?.targetNames) ? json.extras.targetNames.map(String) : [];
     const shared: SharedMesh[] = [];
@@ -83,29 +86,32 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
       const { primitive } = this.sourceOf(mesh);
       const [targets, data] = [read.targets, read.data[primitive]];
       shared[primitive] = new SharedMesh(targets, names, read.shown, mesh.geometry, data);
-      this.primitives.push({ geometry: mesh.geometry, targets, data });
+      const geometry = { positions: mesh.geometry.getAttribute("position"), indices: mesh.geometry.index };
+      this.primitives.push({ geometry, targets, data });
     }
     this.shared.set(index, shared);
     return loaded;
   }
 
-  private async read(json: MeshJson, targets: Record<string, number>[][]): Promise<Read> {
+  private async read(json: MeshJson, targets: Record<string, number>[][]): Promise<MeshContent> {
     this.described ??= this.describe();
     const description = await this.described;
-    const list = readTargetList(json.extensions?.[EXTENSION], description, targets.map((own) => own.length));
-    const shown = json.weights === undefined ? list.map(() => 0) : [...new Fields(json, "a mesh").numbers("weights", list.length)];
+    const counts = targets.map(({ length }) => length);
+    const list = readTargetList(json.extensions?.[EXTENSION], description, counts);
+    const shown =
+      json.weights === undefined ? list.map(() => 0) : [...new Fields(json, "a mesh").numbers("weights", list.length)];
     // Primitives of several materials share their vertices and targets.
     const once = new Map<string, Promise<TargetData[]>>();
     const data = await Promise.all(
-      targets.map((own, k) => {
+      targets.map((accessors, k) => {
         const points = json.primitives[k].attributes.POSITION;
-        const key = JSON.stringify([points, own]);
-        const found = once.get(key) ?? readTargets(this.parser, own, points);
-        once.set(key, found);
-        return found;
+        const key = JSON.stringify([points, accessors]);
+        const content = once.get(key) ?? readTargets(fileOf(this.parser), accessors, points);
+        once.set(key, content);
+        return content;
       }),
     );
-    this.steps.add(description, list, data, this.size);
+    this.cost.add(description, list, data, this.size);
     return { description, targets: list, shown, data };
   }
 
@@ -117,7 +123,9 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
   private count(): number {
     const { meshes, accessors } = this.parser.json as { meshes: MeshJson[]; accessors: { count: number }[] };
     const driven = meshes.filter((mesh) => mesh.extensions?.[EXTENSION] !== undefined);
-    const numbers = driven.flatMap((mesh) => mesh.primitives.flatMap(({ attributes, indices }) => [attributes.POSITION, indices]));
+    const numbers = driven.flatMap((mesh) =>
+      mesh.primitives.flatMap(({ attributes, indices }) => [attributes.POSITION, indices]),
+    );
     return numbers.reduce<number>((sum, number) => sum + (accessors[number ?? -1]?.count ?? 0), 0);
   }
 
@@ -141,15 +149,15 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
     const nodes = description.joints.map((joint) => this.parser.getDependency("node", joint.node));
     const bones = (await Promise.all(nodes)) as Object3D[];
     for (const scene of result.scenes) scene.userData[TOP] = true;
-    const found: [Mesh, SharedMesh][] = [];
+    const driven: [Mesh, SharedMesh][] = [];
     for (const mesh of result.scenes.flatMap(meshesIn)) {
       const { index, primitive } = this.sourceOf(mesh);
       const shared = this.shared.get(index)?.[primitive];
-      if (shared) found.push([mesh, shared]);
+      if (shared) driven.push([mesh, shared]);
     }
     const bounds = new Bounds(description, this.primitives);
     this.primitives = [];
-    if (found.length) result.userData.posespace.push(new PoseSkin(description, bounds, this.painter, found, bones));
+    if (driven.length) result.userData.posespace.push(new PoseSkin(description, bounds, this.painter, driven, bones));
   }
 
   /** The mesh and the primitive of the file that a loaded mesh was made of. */
@@ -159,10 +167,19 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
   }
 }
 
+/** A file as three.js's loader reads it. */
+function fileOf(parser: GLTFParser): GltfFile {
+  return {
+    json: parser.json,
+    bufferView: (index) => parser.getDependency("bufferView", index) as Promise<ArrayBuffer>,
+    accessor: (index) => parser.getDependency("accessor", index) as Promise<BufferAttribute>,
+  };
+}
+
 function meshesIn(object: Object3D): Mesh[] {
-  const found: Mesh[] = [];
-  object.traverse((each) => {
-    if ((each as Mesh).isMesh) found.push(each as Mesh);
+  const meshes: Mesh[] = [];
+  object.traverse((child) => {
+    if ((child as Mesh).isMesh) meshes.push(child as Mesh);
   });
-  return found;
+  return meshes;
 }

@@ -3,14 +3,13 @@
  * A driver's coordinates are scaled, all by one factor, so far that this holds at every vertex that it moves.
  */
 
-import type { BufferGeometry } from "three";
-
 import type { Description, Target } from "./description.js";
 import { Drive } from "./drive.js";
 import type { TargetData } from "./entries.js";
-import { Moved } from "./moved.js";
-import type { Component } from "./moved.js";
+import { LayerBound } from "./layer_bound.js";
+import type { Component } from "./layer_bound.js";
 import { Surface } from "./surface.js";
+import type { Geometry } from "./vectors.js";
 
 /**
  * Most that a displacement may be, over the largest one in its neighbourhood at any sample of the driver: a little below
@@ -28,21 +27,21 @@ const FLOOR = 0.02;
 const TINY = 2 ** -126;
 
 /** How many of a driver's samples are looked at: up to 2,000 all of them, of more fewer, but at least 256. */
-export function sampled(samples: number): number {
+export function sampleCount(samples: number): number {
   return Math.min(samples, Math.max(256, Math.floor(4_000_000 / samples)));
 }
 
 /** A primitive of the file as it was loaded, and its targets. */
 export interface Primitive {
-  geometry: BufferGeometry;
+  geometry: Geometry;
   targets: Target[];
   data: TargetData[];
 }
 
 /** The bounds of all drivers of a file. */
 export class Bounds {
-  /** What each driver moves, layer by layer. */
-  private readonly moved: Moved[][];
+  /** Of each driver, the bounds of the layers that it moves. */
+  private readonly layerBounds: LayerBound[][];
 
   constructor(
     private readonly description: Description,
@@ -51,19 +50,19 @@ export class Bounds {
     const surface = new Surface(primitives.map(({ geometry }) => geometry));
     const drive = new Drive(description);
     const groups = componentsOf(description, primitives, surface.firsts);
-    const allowed = (largest: Float64Array, support: Uint32Array) => limits(surface, largest, support);
-    this.moved = description.drivers.map(({ columns }, k) => {
+    const limits = (largest: Float64Array, support: Uint32Array) => limitsOf(surface, largest, support);
+    this.layerBounds = description.drivers.map(({ columns }, k) => {
       const samples = groups[k].length ? samplesOf(description, drive, k) : new Float64Array(0);
-      return groups[k].map((components) => new Moved(components, surface.vertices, columns, samples, allowed));
+      return groups[k].map((components) => new LayerBound(components, surface.vertices, columns, samples, limits));
     });
   }
 
   /** Scale the coordinates of each driver so that they keep within its bound. */
   keep(coordinates: Float64Array): void {
     const { drivers, starts } = this.description;
-    this.moved.forEach((layers, k) => {
+    this.layerBounds.forEach((layers, k) => {
       let largest = 1;
-      for (const moved of layers) largest = Math.max(largest, moved.ratio(coordinates, starts[k]));
+      for (const layer of layers) largest = Math.max(largest, layer.ratio(coordinates, starts[k]));
       if (largest === 1) return;
       const end = starts[k] + drivers[k].columns;
       // Coordinates that are no numbers, of poses that are none, move nothing.
@@ -74,7 +73,7 @@ export class Bounds {
 }
 
 /** The most that each vertex of a support may be displaced, from the largest displacements at samples. */
-function limits(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
+function limitsOf(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
   const least = FLOOR * largest.reduce((most, length) => Math.max(most, length), 0);
   return surface.largest(largest, support).map((around) => KEPT * Math.max(around, least, TINY));
 }
@@ -82,7 +81,7 @@ function limits(surface: Surface, largest: Float64Array, support: Uint32Array): 
 /** A driver's coordinates at its samples, one after the other; of many, at some that are spread evenly. */
 function samplesOf({ drivers }: Description, drive: Drive, number: number): Float64Array {
   const { samples, columns } = drivers[number];
-  const count = sampled(samples);
+  const count = sampleCount(samples);
   const coordinates = new Float64Array(count * columns);
   for (let k = 0; k < count; k++) {
     const sample = count > 1 ? Math.round((k * (samples - 1)) / (count - 1)) : 0;
@@ -100,8 +99,8 @@ function componentsOf({ drivers, starts }: Description, primitives: Primitive[],
     if (seen.has(data)) return;
     seen.add(data);
     targets.forEach(({ kind, driver, coordinate, layer, normals, scale }, t) => {
-      const { vertices, points, normals: turned } = data[t];
-      const values = normals ? turned : points;
+      const { vertices } = data[t];
+      const values = normals ? data[t].normals : data[t].points;
       if (kind !== "component" || !values) return;
       const key = `${layer} ${normals}`;
       const components = groups[driver].get(key) ?? [];

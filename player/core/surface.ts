@@ -1,6 +1,6 @@
 /** The triangles of a skin, over all of its primitives: vertices that share a position are one. */
 
-import type { BufferGeometry } from "three";
+import type { Geometry } from "./vectors.js";
 
 /** Rings of vertices that make a vertex's neighbourhood. */
 const RINGS = 2;
@@ -9,21 +9,21 @@ export class Surface {
   /** Of each primitive, the number of its first vertex among those of all. */
   readonly firsts: number[] = [];
   readonly vertices: number;
-  /** Of each vertex, the number of its position; the corners of all triangles, as such numbers. */
-  private readonly positions: Uint32Array;
+  /** Of each vertex, the number of its welded position; the corners of all triangles, as such numbers. */
+  private readonly welded: Uint32Array;
   private readonly corners: Uint32Array;
   private readonly marked: Uint8Array;
   private readonly near: Uint32Array;
   private readonly values: [Float64Array, Float64Array];
 
-  constructor(geometries: BufferGeometry[]) {
+  constructor(geometries: Geometry[]) {
     let vertices = 0;
-    for (const geometry of geometries) {
+    for (const { positions } of geometries) {
       this.firsts.push(vertices);
-      vertices += geometry.getAttribute("position").count;
+      vertices += positions.count;
     }
     this.vertices = vertices;
-    this.positions = new Uint32Array(vertices);
+    this.welded = new Uint32Array(vertices);
     const count = this.weld(geometries);
     this.corners = this.cornersOf(geometries);
     this.marked = new Uint8Array(count);
@@ -32,29 +32,28 @@ export class Surface {
   }
 
   /** Number the positions; return how many there are. */
-  private weld(geometries: BufferGeometry[]): number {
+  private weld(geometries: Geometry[]): number {
     const numbers = new Map<string, number>();
-    geometries.forEach((geometry, k) => {
-      const points = geometry.getAttribute("position");
-      for (let vertex = 0; vertex < points.count; vertex++) {
-        const key = `${points.getX(vertex)} ${points.getY(vertex)} ${points.getZ(vertex)}`;
+    geometries.forEach(({ positions }, k) => {
+      for (let vertex = 0; vertex < positions.count; vertex++) {
+        const key = `${positions.getX(vertex)} ${positions.getY(vertex)} ${positions.getZ(vertex)}`;
         const number = numbers.get(key) ?? numbers.size;
         if (number === numbers.size) numbers.set(key, number);
-        this.positions[this.firsts[k] + vertex] = number;
+        this.welded[this.firsts[k] + vertex] = number;
       }
     });
     return numbers.size;
   }
 
-  private cornersOf(geometries: BufferGeometry[]): Uint32Array {
-    const counts = geometries.map(({ index, attributes }) => 3 * Math.floor((index ?? attributes.position).count / 3));
+  private cornersOf(geometries: Geometry[]): Uint32Array {
+    const counts = geometries.map(({ indices, positions }) => 3 * Math.floor((indices ?? positions).count / 3));
     const corners = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
-    let at = 0;
-    geometries.forEach(({ index, attributes }, k) => {
+    let next = 0;
+    geometries.forEach(({ indices, positions }, k) => {
       for (let corner = 0; corner < counts[k]; corner++) {
-        const vertex = index ? index.getX(corner) : corner;
+        const vertex = indices ? indices.getX(corner) : corner;
         // A corner that is no vertex counts as the first one: what the file draws there is damaged anyway.
-        corners[at++] = this.positions[this.firsts[k] + (vertex < attributes.position.count ? vertex : 0)];
+        corners[next++] = this.welded[this.firsts[k] + (vertex < positions.count ? vertex : 0)];
       }
     });
     return corners;
@@ -62,19 +61,19 @@ export class Surface {
 
   /** The largest value in the neighbourhood of each vertex of a support; elsewhere values are zero. */
   largest(values: Float64Array, support: Uint32Array): Float64Array {
-    const { positions, corners, marked, near } = this;
+    const { welded, corners, marked, near } = this;
     let [here, next] = this.values;
     here.fill(0);
     marked.fill(0);
     support.forEach((vertex, k) => {
-      const position = positions[vertex];
+      const position = welded[vertex];
       marked[position] = 1;
       here[position] = Math.max(here[position], values[k]);
     });
     // Triangles away from the support neither have values nor bring any to it.
     let count = 0;
-    for (let at = 0; at < corners.length; at += 3) {
-      if (marked[corners[at]] || marked[corners[at + 1]] || marked[corners[at + 2]]) near[count++] = at;
+    for (let k = 0; k < corners.length; k += 3) {
+      if (marked[corners[k]] || marked[corners[k + 1]] || marked[corners[k + 2]]) near[count++] = k;
     }
     for (let ring = 0; ring < RINGS; ring++) {
       next.set(here);
@@ -89,6 +88,6 @@ export class Surface {
       }
       [here, next] = [next, here];
     }
-    return Float64Array.from(support, (vertex) => here[positions[vertex]]);
+    return Float64Array.from(support, (vertex) => here[welded[vertex]]);
   }
 }

@@ -4,6 +4,8 @@
  */
 
 import { Fields } from "./fields.js";
+import { KERNEL_NAMES } from "./kernels.js";
+import type { KernelName } from "./kernels.js";
 import { isOrthonormal } from "./span.js";
 
 export const EXTENSION = "POSESPACE_drivers";
@@ -16,16 +18,12 @@ const MOST_SHARED = 2 ** 22;
 const MOST_PRODUCTS = 2 ** 28;
 
 export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
-export const KERNELS = [
-  "gaussian",
-  "exponential",
-  "multiquadric",
-  "thin_plate",
-  "linear",
-  "cubic",
-  "shepard",
-] as const;
+/** How a driver interpolates: by a sum of radial functions, or by inverse distances. */
+export const INTERPOLATIONS: readonly (KernelName | "shepard")[] = [...KERNEL_NAMES, "shepard"];
 export const TAILS = ["none", "constant", "linear"] as const;
+
+/** Numbers per sample of each input of a driver, by kind; inputs of "freedoms" are pairs. */
+const DIMENSIONS = { joint: 4, quaternions: 4, freedoms: 0.5, controls: 1, points: 1 } as const;
 
 /** How a joint takes part in pose spaces. */
 export interface Joint {
@@ -34,10 +32,10 @@ export interface Joint {
   /** The joint it is linked to, or -1: then it is part of the motion of the whole and always at rest. */
   link: number;
   /** Whether the joint it is linked to is its parent. */
-  own: boolean;
-  /** Its part's rotation at rest. */
+  linkIsParent: boolean;
+  /** Its rotation at rest, relative to the joint it is linked to. */
   rest: Float64Array;
-  /** Where its node rests in its parent; where it is linked elsewhere, where it rests as seen from there. */
+  /** The translation of its node at rest; where it is linked elsewhere, its position at rest as seen from there. */
   origin: Float64Array;
   /** The axes of its angles, row by row. */
   axes: Float64Array;
@@ -50,9 +48,9 @@ export interface Driver {
   kind: (typeof KINDS)[number];
   /** Joints, pairs of joint and axis, or controls, by kind. */
   inputs: Int32Array;
-  kernel: (typeof KERNELS)[number];
+  kernel: (typeof INTERPOLATIONS)[number];
   tail: (typeof TAILS)[number];
-  /** How far from the first sample it knows its way; for Shepard, from where on the nearest sample is not alone. */
+  /** Positions farther than this from the first sample are brought back to it; for Shepard, up to this distance the nearest sample counts alone. */
   reach: number;
   power: number;
   radius: Float64Array;
@@ -92,7 +90,7 @@ export interface Description {
   /** Where each driver's coordinates begin among all, and how many there are in all. */
   starts: Int32Array;
   coordinates: number;
-  /** Of each coordinate, its place among the components of its layer. */
+  /** Of each coordinate, the number of its component in its layer. */
   componentOf: Int32Array;
 }
 
@@ -124,8 +122,8 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   if (numbers.byteLength % 8) throw new Error(`${EXTENSION}: numbers: expected 8 bytes each`);
   const pool = new Float64Array(numbers.slice(0));
   if (!pool.every(Number.isFinite)) throw new Error(`${EXTENSION}: numbers: expected finite ones`);
-  const every = fields.parts("joints");
-  const joints = every.map((joint) => readJoint(joint, nodes, every.length));
+  const jointFields = fields.parts("joints");
+  const joints = jointFields.map((joint) => readJoint(joint, nodes, jointFields.length));
   const controls = fields.texts("controls");
   const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
   checkWork(drivers, pool.length + MOST_SHARED);
@@ -142,12 +140,25 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
     for (let c = 0; c < columns; c++) componentOf.push(c);
   });
   const coordinates = componentOf.length;
-  return { joints, controls, drivers, layers, unit, grid, starts, coordinates, componentOf: Int32Array.from(componentOf) };
+  return {
+    joints,
+    controls,
+    drivers,
+    layers,
+    unit,
+    grid,
+    starts,
+    coordinates,
+    componentOf: Int32Array.from(componentOf),
+  };
 }
 
 /** Throws where drivers read more than `most` numbers for a pose: a short file could keep a player busy for ever. */
 function checkWork(drivers: Driver[], most: number): void {
-  const total = drivers.reduce((sum, { centres, span, weights }) => sum + centres.length + (span?.length ?? 0) + weights.length, 0);
+  const total = drivers.reduce(
+    (sum, { centres, span, weights }) => sum + centres.length + (span?.length ?? 0) + weights.length,
+    0,
+  );
   if (total > most) throw new Error(`${EXTENSION}: drivers: expected at most ${most} numbers for a pose, got ${total}`);
 }
 
@@ -176,7 +187,18 @@ export function readTargetList(json: unknown, description: Description, counts: 
 function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Description): Target {
   if (!fields.has("layer")) {
     const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
-    return { kind, coordinate: -1, layer: -1, driver: -1, normals: false, low: 0, scale: 1, bits: 32, step: 1, normalStep: 1 };
+    return {
+      kind,
+      coordinate: -1,
+      layer: -1,
+      driver: -1,
+      normals: false,
+      low: 0,
+      scale: 1,
+      bits: 32,
+      step: 1,
+      normalStep: 1,
+    };
   }
   const number = fields.whole("layer", 0, layers.length - 1);
   const layer = layers[number];
@@ -190,14 +212,25 @@ function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Des
   const step = whole ? (unit * (layer.steps[component] ?? 1)) / grid : 1;
   const normalStep = whole ? (layer.normalSteps[component] ?? 1) : 1;
   const coordinate = starts[driver] + component;
-  return { kind: "component", coordinate, layer: number, driver, normals, low, scale, bits: layer.bits, step, normalStep };
+  return {
+    kind: "component",
+    coordinate,
+    layer: number,
+    driver,
+    normals,
+    low,
+    scale,
+    bits: layer.bits,
+    step,
+    normalStep,
+  };
 }
 
 function readLayer(fields: Fields, drivers: Driver[]): Layer {
   const steps = (name: string) => {
-    const found = fields.has(name) ? fields.numbers(name) : new Float64Array(0);
-    if (!found.every((each) => each > 0)) throw new Error(`${fields.where}: ${name}: expected above 0`);
-    return found;
+    const lengths = fields.has(name) ? fields.numbers(name) : new Float64Array(0);
+    if (!lengths.every((length) => length > 0)) throw new Error(`${fields.where}: ${name}: expected above 0`);
+    return lengths;
   };
   return {
     name: fields.text("name"),
@@ -210,41 +243,59 @@ function readLayer(fields: Fields, drivers: Driver[]): Layer {
 }
 
 function readJoint(fields: Fields, nodes: number, joints: number): Joint {
-  const found = {
+  const joint = {
     node: fields.whole("node", 0, nodes - 1),
     link: fields.has("link") ? fields.whole("link", 0, joints - 1) : -1,
-    own: fields.flag("own"),
+    linkIsParent: fields.flag("own"),
     rest: fields.numbers("rest", 4),
     origin: fields.numbers("origin", 3),
     axes: fields.has("axes") ? fields.numbers("axes", 9) : Float64Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1),
     limits: fields.has("limits") ? fields.numbers("limits", 6) : null,
   };
-  if (Math.abs(Math.hypot(...found.rest) - 1) > 1e-3) throw new Error(`${fields.where}: rest: expected a unit quaternion`);
-  return found;
+  if (Math.abs(Math.hypot(...joint.rest) - 1) > 1e-3)
+    throw new Error(`${fields.where}: rest: expected a unit quaternion`);
+  return joint;
 }
 
 function readDriver(fields: Fields, pool: Float64Array, joints: number, controls: number): Driver {
   const kind = fields.choice("kind", KINDS);
-  const kernel = fields.choice("kernel", KERNELS);
+  const kernel = fields.choice("kernel", INTERPOLATIONS);
   const tail = kernel === "shepard" ? "none" : fields.choice("tail", TAILS);
   const inputs = fields.wholes("inputs", -1, Math.max(joints, controls, 6) - 1);
   const dimensions = checkInputs(fields, kind, inputs, joints, controls);
-  const [at, samples] = fields.wholes("centres", 0, pool.length, 2);
-  const [start, columns] = fields.wholes("weights", 0, pool.length, 2);
+  const [centresStart, samples] = fields.wholes("centres", 0, pool.length, 2);
+  const [weightsStart, columns] = fields.wholes("weights", 0, pool.length, 2);
   const rows = samples + { none: 0, constant: 1, linear: 1 + dimensions }[tail];
   if (samples < 1 || columns < 1) throw new Error(`${fields.where}: expected at least one sample and one column`);
   const radii = kind === "joint" ? dimensions / 4 : dimensions;
   const radius =
-    kernel === "shepard" ? new Float64Array(radii).fill(1) : slice(fields, pool, fields.whole("radius", 0, pool.length), radii);
-  if (!radius.every((each) => each > 1e-150)) throw new Error(`${fields.where}: radius: expected above 0`);
+    kernel === "shepard"
+      ? new Float64Array(radii).fill(1)
+      : slice(fields, pool, fields.whole("radius", 0, pool.length), radii);
+  if (!radius.every((length) => length > 1e-150)) throw new Error(`${fields.where}: radius: expected above 0`);
   const reach = fields.has("reach") ? fields.number("reach") : Infinity;
   const power = kernel === "shepard" ? fields.number("power") : 0;
   if (reach < 0 || power < 0) throw new Error(`${fields.where}: reach and power: expected at least 0`);
-  const centres = slice(fields, pool, at, samples * dimensions);
-  const weights = slice(fields, pool, start, rows * columns);
+  const centres = slice(fields, pool, centresStart, samples * dimensions);
+  const weights = slice(fields, pool, weightsStart, rows * columns);
   const axes = kind === "joint" ? 3 * radii : dimensions;
   const span = kernel === "shepard" || !fields.has("span") ? null : readSpan(fields, pool, samples, axes);
-  return { kind, inputs, kernel, tail, reach, power, radius, centres, span, weights, samples, dimensions, axes, columns };
+  return {
+    kind,
+    inputs,
+    kernel,
+    tail,
+    reach,
+    power,
+    radius,
+    centres,
+    span,
+    weights,
+    samples,
+    dimensions,
+    axes,
+    columns,
+  };
 }
 
 function readSpan(fields: Fields, pool: Float64Array, samples: number, axes: number): Float64Array {
@@ -264,7 +315,7 @@ function checkInputs(
 ): number {
   const wrong = (k: number) => {
     if (kind === "controls" || kind === "points") return inputs[k] < 0 || inputs[k] >= controls;
-    if (kind !== "freedoms") return inputs[k] < 0 || inputs[k] >= joints;
+    if (kind === "joint" || kind === "quaternions") return inputs[k] < 0 || inputs[k] >= joints;
     if (k % 2) return false;
     const [joint, axis] = [inputs[k], inputs[k + 1]];
     return joint >= joints || axis < 0 || axis >= (joint < 0 ? controls : 6);
@@ -272,8 +323,7 @@ function checkInputs(
   if (!inputs.length || (kind === "freedoms" && inputs.length % 2) || inputs.some((_, k) => wrong(k))) {
     throw new Error(`${fields.where}: inputs: expected joints or controls that are there`);
   }
-  if (kind === "freedoms") return inputs.length / 2;
-  return inputs.length * (kind === "joint" || kind === "quaternions" ? 4 : 1);
+  return inputs.length * DIMENSIONS[kind];
 }
 
 function slice(fields: Fields, pool: Float64Array, start: number, count: number): Float64Array {

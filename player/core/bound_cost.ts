@@ -1,6 +1,6 @@
-/** Counts what the bounds of a file will take, before they are made: a short file could keep a player busy for ever. */
+/** Counts the steps that the bounds of a file take, before they are made: a short file could keep a player busy for ever. */
 
-import { sampled } from "./bound.js";
+import { sampleCount } from "./bound.js";
 import { EXTENSION } from "./description.js";
 import type { Description, Target } from "./description.js";
 import type { TargetData } from "./entries.js";
@@ -8,7 +8,7 @@ import type { TargetData } from "./entries.js";
 /** Most steps that making the bounds of a file may take: some seconds. */
 const MOST_STEPS = 2 ** 31;
 
-export class BoundSteps {
+export class BoundCost {
   private total = 0;
   private readonly drivers = new Set<number>();
 
@@ -20,7 +20,7 @@ export class BoundSteps {
       if (kind !== "component") return;
       layers.add(`${layer} ${normals}`);
       const { samples, centres, weights } = drivers[driver];
-      const count = sampled(samples);
+      const count = sampleCount(samples);
       if (!this.drivers.has(driver)) this.total += count * (centres.length + weights.length);
       this.drivers.add(driver);
       for (const primitive of primitives) this.total += count * primitive[t].vertices.length;

@@ -1,9 +1,18 @@
 /** The textures that the vertex shader reads: packed entries, shared by all copies of a skin, and weights of its own. */
 
-import { DataTexture, FloatType, RedIntegerFormat, RGBAFormat, RGBAIntegerFormat, RGFormat, RGIntegerFormat, UnsignedIntType } from "three";
+import {
+  DataTexture,
+  FloatType,
+  RedIntegerFormat,
+  RGBAFormat,
+  RGBAIntegerFormat,
+  RGFormat,
+  RGIntegerFormat,
+  UnsignedIntType,
+} from "three";
 import type { PixelFormat } from "three";
 
-import type { Entries } from "./entries.js";
+import type { Entries } from "../core/entries.js";
 
 /** Texels per row; a power of two. */
 export const WIDTH = 2048;
@@ -48,21 +57,21 @@ export class PackedTexture {
 /** A texture of two numbers per slot: what a step of its points and of its normals weighs. */
 export function weightTexture(slots: number): DataTexture {
   const rows = Math.max(1, Math.ceil(slots / WIDTH));
-  const made = new DataTexture(new Float32Array(2 * WIDTH * rows), WIDTH, rows, RGFormat, FloatType);
-  made.needsUpdate = true;
-  return made;
+  const texture = new DataTexture(new Float32Array(2 * WIDTH * rows), WIDTH, rows, RGFormat, FloatType);
+  texture.needsUpdate = true;
+  return texture;
 }
 
 /** Entries as texels: one each if their numbers are whole; else one of points and, where there are any, one of normals. */
 function textureOf({ values, stride, bits }: Entries): DataTexture {
   const words = bits === 32 ? 4 : (stride * bits) / 32;
-  const rows = Math.max(1, Math.ceil((values.byteLength / 4 / words) / WIDTH));
+  const rows = Math.max(1, Math.ceil(values.byteLength / 4 / words / WIDTH));
   const padded = new Uint8Array(4 * words * WIDTH * rows);
   padded.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
-  const made =
+  const texture =
     bits === 32
       ? new DataTexture(new Float32Array(padded.buffer), WIDTH, rows, RGBAFormat, FloatType)
       : new DataTexture(new Uint32Array(padded.buffer), WIDTH, rows, WHOLE[words], UnsignedIntType);
-  made.needsUpdate = true;
-  return made;
+  texture.needsUpdate = true;
+  return texture;
 }

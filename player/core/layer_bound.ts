@@ -1,4 +1,4 @@
-/** What a driver moves of a layer, by vertex: displacements per unit of each of its coordinates, and the most allowed. */
+/** How far a driver may move one layer: of each vertex the displacement per unit of each coordinate, and its limit. */
 
 /** A component: some vertices of the skin, and 3 numbers for each, which are `scale` units of a coordinate. */
 export interface Component {
@@ -13,7 +13,7 @@ export interface Component {
 /** Vertices that are looked at together: neighbours in a file are mostly neighbours on the skin, and move alike. */
 const BLOCK = 16;
 
-export class Moved {
+export class LayerBound {
   /** The vertices that it moves, ascending. */
   readonly support: Uint32Array;
   /** Of each vertex of the support where its entries begin, and where the last ones end; the column and length of each. */
@@ -41,13 +41,13 @@ export class Moved {
     limits: (largest: Float64Array, support: Uint32Array) => Float64Array,
   ) {
     [this.support, this.starts, this.columns, this.lengths] = byVertex(components, vertices);
-    this.scales = limits(this.largestAt(samples, columns), this.support).map((limit) => 1 / limit ** 2);
+    this.scales = limits(this.largestAtSamples(samples, columns), this.support).map((limit) => 1 / limit ** 2);
     this.longest = new Float64Array(columns);
     [this.blockStarts, this.blockColumns, this.blockLongest] = this.makeBlocks();
   }
 
   /** The length of the largest displacement of each vertex at samples. */
-  private largestAt(samples: Float64Array, columns: number): Float64Array {
+  private largestAtSamples(samples: Float64Array, columns: number): Float64Array {
     const squares = new Float64Array(this.support.length);
     for (let sample = 0; sample < samples.length; sample += columns) {
       for (let row = 0; row < squares.length; row++) {
@@ -111,13 +111,14 @@ export class Moved {
   ratio(coordinates: Float64Array, start: number): number {
     const { longest, blockStarts, blockColumns, blockLongest } = this;
     let total = 0;
-    for (let column = 0; column < longest.length; column++) total += Math.abs(coordinates[start + column]) * longest[column];
+    for (let column = 0; column < longest.length; column++)
+      total += Math.abs(coordinates[start + column]) * longest[column];
     if (total <= 1) return 1;
     let largest = 1;
     for (let block = 0; block < blockStarts.length - 1; block++) {
       total = 0;
-      for (let at = blockStarts[block]; at < blockStarts[block + 1]; at++) {
-        total += Math.abs(coordinates[start + blockColumns[at]]) * blockLongest[at];
+      for (let k = blockStarts[block]; k < blockStarts[block + 1]; k++) {
+        total += Math.abs(coordinates[start + blockColumns[k]]) * blockLongest[k];
       }
       // Nor can a block change anything where a vertex elsewhere is farther beyond its limit already.
       if (total * total <= largest) continue;
@@ -133,7 +134,7 @@ export class Moved {
 /** The vertices that components move, ascending, and their entries: where each vertex's begin, their columns and lengths. */
 function byVertex(components: Component[], vertices: number): [Uint32Array, Uint32Array, Uint32Array, Float32Array] {
   const next = new Uint32Array(vertices);
-  for (const { vertices: some, first } of components) some.forEach((vertex) => next[first + vertex]++);
+  for (const component of components) for (const vertex of component.vertices) next[component.first + vertex]++;
   const support: number[] = [];
   const starts = [0];
   let total = 0;
@@ -146,8 +147,8 @@ function byVertex(components: Component[], vertices: number): [Uint32Array, Uint
   });
   const columns = new Uint32Array(total);
   const lengths = new Float32Array(3 * total);
-  for (const { column, scale, first, vertices: some, values } of components) {
-    some.forEach((vertex, row) => {
+  for (const { column, scale, first, vertices: moved, values } of components) {
+    moved.forEach((vertex, row) => {
       const entry = next[first + vertex]++;
       columns[entry] = column;
       for (let k = 0; k < 3; k++) lengths[3 * entry + k] = values[3 * row + k] / scale;

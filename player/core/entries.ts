@@ -4,7 +4,7 @@
  *
  * An entry is four numbers: x, y, z, and how many slots it is after the vertex's entry before (the first one counts from
  * -1); where normals are corrected, four more: x, y, z of that, and nothing. A slot is a component, or after these a
- * blend shape of the rig's own file.
+ * blend shape that the rig's file had.
  */
 
 import type { Target } from "./description.js";
@@ -39,7 +39,7 @@ export interface Slots {
 
 const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
 
-/** The slots of a mesh: its components, in the order of their coordinates, then blend shapes of the rig's own file. */
+/** The slots of a mesh: its components, in the order of their coordinates, then blend shapes that the rig's file had. */
 export function slotsOf(targets: Target[]): Slots {
   const used = [...targets.keys()].filter((k) => targets[k].kind !== "offset");
   const order = (k: number) => (targets[k].kind === "blend" ? Infinity : targets[k].coordinate);
@@ -83,23 +83,30 @@ export function pack(targets: Target[], slots: Slots, data: TargetData[], vertic
   walk((vertex, skipped, target, row, slot) => {
     // A step too long for one entry is made by entries that move nothing.
     for (; skipped > largest; skipped -= largest) values[stride * next[vertex]++ + 3] = largest;
-    const at = stride * next[vertex]++;
-    const { scale, bits: own } = targets[slots.targets[slot]];
-    write(values, at, target.points, row, scale * slots.pointSteps[slot], own);
-    values[at + 3] = skipped;
-    if (stride === 8) write(values, at + 4, target.normals, row, scale * slots.normalSteps[slot], own);
+    const start = stride * next[vertex]++;
+    const { scale, bits: targetBits } = targets[slots.targets[slot]];
+    write(values, start, target.points, row, scale * slots.pointSteps[slot], targetBits);
+    values[start + 3] = skipped;
+    if (stride === 8) write(values, start + 4, target.normals, row, scale * slots.normalSteps[slot], targetBits);
   });
   return { spans, values, stride, bits };
 }
 
-function write(out: Values, at: number, values: Float32Array | null, row: number, unit: number, bits: 8 | 16 | 32): void {
+function write(
+  out: Values,
+  start: number,
+  values: Float32Array | null,
+  row: number,
+  unit: number,
+  bits: 8 | 16 | 32,
+): void {
   if (!values) return;
   const round = bits < 32;
   const most = LARGEST[bits];
   for (let k = 0; k < 3; k++) {
     const value = values[3 * row + k] / unit;
     // Where a file was rounded to other whole numbers, the largest may come out a little larger.
-    out[at + k] = round ? Math.max(-most, Math.min(most, Math.round(value))) : value;
+    out[start + k] = round ? Math.max(-most, Math.min(most, Math.round(value))) : value;
   }
 }
 
@@ -108,9 +115,9 @@ export function displace(entries: Entries, vertex: number, weights: Float32Array
   const { spans, values, stride } = entries;
   let slot = -1;
   for (let k = 0; k < spans[2 * vertex + 1]; k++) {
-    const at = stride * (spans[2 * vertex] + k);
-    slot += values[at + 3];
+    const start = stride * (spans[2 * vertex] + k);
+    slot += values[start + 3];
     const weight = weights[2 * slot];
-    for (let i = 0; i < 3; i++) out[i] += weight * values[at + i];
+    for (let i = 0; i < 3; i++) out[i] += weight * values[start + i];
   }
 }

@@ -2,11 +2,11 @@
 
 import type { DataTexture, Material, Mesh, Object3D, SkinnedMesh, Vector3 } from "three";
 
-import type { Bounds } from "./bound.js";
-import type { Description } from "./description.js";
-import { Drive } from "./drive.js";
-import { displace } from "./entries.js";
-import { Skeleton } from "./features.js";
+import type { Bounds } from "../core/bound.js";
+import type { Description } from "../core/description.js";
+import { Drive } from "../core/drive.js";
+import { displace } from "../core/entries.js";
+import { Skeleton } from "../core/features.js";
 import type { SharedMesh } from "./shared_mesh.js";
 import { weightTexture } from "./textures.js";
 import type { Textures } from "./textures.js";
@@ -134,7 +134,9 @@ export class PoseSkin {
 
   /** Return a skin that drives other meshes by other bones, in the order of its own. */
   on(meshes: Mesh[], bones: Object3D[]): PoseSkin {
-    this.parts.forEach(({ given }, k) => (meshes[k].material = given));
+    this.parts.forEach(({ given }, k) => {
+      meshes[k].material = given;
+    });
     const pairs = this.parts.map(({ shared }, k): [Mesh, SharedMesh] => [meshes[k], shared]);
     return new PoseSkin(this.description, this.bounds, this.painter, pairs, bones);
   }
@@ -156,7 +158,13 @@ export class PoseSkin {
   private attach(mesh: Mesh, shared: SharedMesh): Part {
     const weights = weightTexture(shared.slots.count);
     const { texture, entries } = shared.packed.take();
-    const textures = { bits: entries.bits, normals: entries.stride === 8, entries: texture, slots: shared.slots.count, weights };
+    const textures = {
+      bits: entries.bits,
+      normals: entries.stride === 8,
+      entries: texture,
+      slots: shared.slots.count,
+      weights,
+    };
     const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
     skins.set(mesh, this);
     mesh.morphTargetInfluences = [...shared.shown];
