@@ -110,6 +110,15 @@ function write(
   }
 }
 
+/** Write what a step of each slot's packed numbers weighs, two numbers per slot; `value` gives the value of a target. */
+export function weigh(slots: Slots, value: (target: number) => number, weights: Float32Array): void {
+  for (let slot = 0; slot < slots.count; slot++) {
+    const amount = value(slots.targets[slot]);
+    weights[2 * slot] = amount * slots.pointSteps[slot];
+    weights[2 * slot + 1] = amount * slots.normalSteps[slot];
+  }
+}
+
 /** Add the displacement of a vertex to `out` (3), read as the shader reads it; `weights` has two numbers per slot. */
 export function displace(entries: Entries, vertex: number, weights: Float32Array, out: Float64Array): void {
   const { spans, values, stride } = entries;

@@ -5,7 +5,7 @@ import type { DataTexture, Material, Mesh, Object3D, SkinnedMesh, Vector3 } from
 import type { Bounds } from "../core/bound.js";
 import type { Description } from "../core/description.js";
 import { Drive } from "../core/drive.js";
-import { displace } from "../core/entries.js";
+import { displace, weigh } from "../core/entries.js";
 import { Skeleton } from "../core/features.js";
 import type { SharedMesh } from "./shared_mesh.js";
 import { weightTexture } from "./textures.js";
@@ -87,7 +87,7 @@ export class PoseSkin {
   update(): void {
     if (this.source === "bones") this.readBones();
     else this.readWeights();
-    for (const part of this.parts) this.weigh(part);
+    for (const part of this.parts) this.writeWeights(part);
   }
 
   private readBones(): void {
@@ -116,19 +116,15 @@ export class PoseSkin {
     }
   }
 
-  /** Write what a step of each slot's packed numbers weighs. */
-  private weigh({ mesh, shared, weights }: Part): void {
+  /** Write the weights that the shader reads. */
+  private writeWeights({ mesh, shared, weights }: Part): void {
     const { componentOf } = this.description;
-    const { count, pointSteps, normalSteps, targets } = shared.slots;
-    const steps = numbers(weights);
-    for (let slot = 0; slot < count; slot++) {
-      const { kind, coordinate } = shared.targets[targets[slot]];
-      let value = 0;
-      if (kind === "blend") value = mesh.morphTargetInfluences?.[targets[slot]] ?? 0;
-      else if (this.enabled && componentOf[coordinate] < this.components) value = this.drive.coordinates[coordinate];
-      steps[2 * slot] = value * pointSteps[slot];
-      steps[2 * slot + 1] = value * normalSteps[slot];
-    }
+    const value = (target: number) => {
+      const { kind, coordinate } = shared.targets[target];
+      if (kind === "blend") return mesh.morphTargetInfluences?.[target] ?? 0;
+      return this.enabled && componentOf[coordinate] < this.components ? this.drive.coordinates[coordinate] : 0;
+    };
+    weigh(shared.slots, value, numbers(weights));
     weights.needsUpdate = true;
   }
 
