@@ -122,7 +122,7 @@ def random_skin(rng: np.random.Generator) -> Skin:
 def random_interpolants(
     rng: np.random.Generator, samples: NDArray[np.float64], metric: str
 ) -> Iterator[tuple[str, RBFInterpolant | ShepardInterpolant]]:
-    """Every kernel with every tail, with and without a reach and a span, and Shepard's: by name, of two columns each."""
+    """Every kernel with every tail, with and without a reach and a span, and Shepard's: by name, two columns each."""
     count, dimensions = samples.shape
     radii = axis_count(dimensions, metric)
     axes = 3 * radii if metric == "rotation" else dimensions
