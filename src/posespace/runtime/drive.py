@@ -260,7 +260,7 @@ def _square_angle(chord: float) -> float:  # pragma: no cover - compiled
 
 
 @relaxed
-def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cover - compiled
+def _radial(kernel: int, count: int, terms: Pointer) -> None:  # noqa: PLR0912 # pragma: no cover - compiled
     """Replace each squared distance by the radial function of it; one loop per function is by far the fastest."""
     if kernel == _THIN_PLATE:
         for m in range(count):
