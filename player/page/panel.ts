@@ -19,15 +19,19 @@ export class Panel {
 
   /** Add a button with a key; buttons that follow one another share a row. */
   button(text: string, key: string, pressed: () => void): void {
-    const made = button(text, `key ${key}`, pressed);
+    const added = button(text, `key ${key}`, pressed);
     const last = this.side.lastElementChild;
-    if (last?.classList.contains("buttons")) last.append(made);
+    if (last?.classList.contains("buttons")) last.append(added);
     else {
       const row = element("div", "row buttons");
-      row.append(made);
+      row.append(added);
       this.side.append(row);
     }
-    this.onDispose(() => made.remove());
+    this.onDispose(() => {
+      const row = added.parentElement;
+      added.remove();
+      if (!row?.childElementCount) row?.remove();
+    });
     this.keys(`${key} ${text}`, { [key]: pressed });
   }
 

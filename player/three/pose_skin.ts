@@ -22,9 +22,9 @@ interface Part {
   mesh: Mesh;
   shared: SharedMesh;
   weights: DataTexture;
-  /** The material as it was given, and the copies that the mesh wears. */
-  given: Material | Material[];
-  worn: Material[];
+  /** The material that the mesh was given, and the copies of it that displace. */
+  givenMaterial: Material | Material[];
+  copies: Material[];
 }
 
 const skins = new WeakMap<Object3D, PoseSkin>();
@@ -130,8 +130,8 @@ export class PoseSkin {
 
   /** Return a skin that drives other meshes by other bones, in the order of its own. */
   on(meshes: Mesh[], bones: Object3D[]): PoseSkin {
-    this.parts.forEach(({ given }, k) => {
-      meshes[k].material = given;
+    this.parts.forEach(({ givenMaterial }, k) => {
+      meshes[k].material = givenMaterial;
     });
     const pairs = this.parts.map(({ shared }, k): [Mesh, SharedMesh] => [meshes[k], shared]);
     return new PoseSkin(this.description, this.bounds, this.painter, pairs, bones);
@@ -141,8 +141,8 @@ export class PoseSkin {
   dispose(): void {
     if (this.disposed) return;
     this.disposed = true;
-    for (const { mesh, worn, shared, weights } of this.parts) {
-      for (const material of worn) material.dispose();
+    for (const { mesh, copies, shared, weights } of this.parts) {
+      for (const material of copies) material.dispose();
       mesh.customDepthMaterial?.dispose();
       mesh.customDistanceMaterial?.dispose();
       shared.packed.release();
@@ -161,11 +161,11 @@ export class PoseSkin {
       slots: shared.slots.count,
       weights,
     };
-    const part: Part = { mesh, shared, weights, given: mesh.material, worn: [] };
+    const part: Part = { mesh, shared, weights, givenMaterial: mesh.material, copies: [] };
     skins.set(mesh, this);
     mesh.morphTargetInfluences = [...shared.shown];
     mesh.morphTargetDictionary = Object.fromEntries(shared.names.map((name, k) => [name, k]));
-    wearMaterials(part, (material) => this.painter.material(material, textures));
+    copyMaterials(part, (material) => this.painter.material(material, textures));
     const shadows = this.painter.shadows(textures);
     if (shadows) {
       mesh.customDepthMaterial = shadows.depth;
@@ -181,22 +181,22 @@ export class PoseSkin {
   }
 }
 
-/** Whatever material a mesh is given, it wears a copy that displaces. */
-function wearMaterials(part: Part, displacing: (material: Material) => Material): void {
-  const wear = (given: Material | Material[]): Material | Material[] => {
-    for (const material of part.worn) material.dispose();
-    part.given = given;
-    const made = Array.isArray(given) ? given.map(displacing) : displacing(given);
-    part.worn = [made].flat();
-    return made;
+/** Whatever material a mesh is given, it has a copy that displaces. */
+function copyMaterials(part: Part, displacing: (material: Material) => Material): void {
+  const copied = (material: Material | Material[]): Material | Material[] => {
+    for (const copy of part.copies) copy.dispose();
+    const copies = Array.isArray(material) ? material.map(displacing) : displacing(material);
+    part.givenMaterial = material;
+    part.copies = [copies].flat();
+    return copies;
   };
-  let worn = wear(part.mesh.material);
+  let current = copied(part.mesh.material);
   Object.defineProperty(part.mesh, "material", {
     configurable: true,
     enumerable: true,
-    get: () => worn,
+    get: () => current,
     set: (material: Material | Material[]) => {
-      worn = wear(material);
+      current = copied(material);
     },
   });
 }

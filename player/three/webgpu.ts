@@ -46,9 +46,9 @@ const ROW_BITS = Math.log2(WIDTH);
 
 /** Return a node material like the given one that displaces vertices before the bones move them. */
 function displacing(material: Material, textures: Textures): Material {
-  const made = nodeMaterial(material);
-  const setup = made.setupPosition.bind(made);
-  made.setupPosition = (builder: Builder) => {
+  const displaced = nodeMaterial(material);
+  const setup = displaced.setupPosition.bind(displaced);
+  displaced.setupPosition = (builder: Builder) => {
     const columns = displacement(textures);
     positionLocal.addAssign(columns.element(int(0)).xyz);
     normalLocal.addAssign(columns.element(int(1)).xyz);
@@ -58,9 +58,9 @@ function displacing(material: Material, textures: Textures): Material {
     normalLocal.assign(normal);
     return position;
   };
-  made.castShadowPositionNode = castPosition(textures);
-  made.customProgramCacheKey = () => `posespace ${textures.entries.uuid} ${textures.weights.uuid}`;
-  return made;
+  displaced.castShadowPositionNode = castPosition(textures);
+  displaced.customProgramCacheKey = () => `posespace ${textures.entries.uuid} ${textures.weights.uuid}`;
+  return displaced;
 }
 
 /** Where a vertex is for a light: shadows are drawn by a material of the renderer's own, which asks only for this. */
@@ -140,8 +140,8 @@ function texel(number: Node): Node {
 
 /** A node material with the looks of a material; one that is a node material already is copied. */
 function nodeMaterial(material: Material): NodeMaterial {
-  const given = material as Material & { isNodeMaterial?: boolean };
-  if (given.isNodeMaterial) return material.clone() as unknown as NodeMaterial;
+  const { isNodeMaterial } = material as Material & { isNodeMaterial?: boolean };
+  if (isNodeMaterial) return material.clone() as unknown as NodeMaterial;
   const name = material.type.replace("Material", "NodeMaterial");
   const NodeClass = (THREE as unknown as Record<string, new () => NodeMaterial>)[name];
   if (!NodeClass) throw new Error(`posespace: ${material.type} has no node material; give the mesh one`);

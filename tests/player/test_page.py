@@ -227,6 +227,38 @@ def test_a_clip_has_a_time_in_seconds_and_stops_where_a_hand_takes_over(page: An
     assert page.said == []
 
 
+ADD_TOOL = """() => {
+    const { stage } = posespace;
+    const calls = window.calls = {};
+    const count = (name) => { calls[name] = (calls[name] ?? 0) + 1; };
+    const tool = {
+        mount: (stage, panel) => panel.button("poke", "p", () => count("poked")),
+        changed: () => count("changed"),
+        update: ({ seconds }) => seconds >= 0 && count("updated"),
+        beforeDraw: (corrected) => count(`drawn ${corrected}`),
+        dispose: () => count("disposed"),
+    };
+    stage.add(tool);
+    window.removeTool = () => stage.remove(tool);
+}"""
+
+
+def test_a_tool_is_added_and_taken_away(page: Any) -> None:
+    before = page.locator("#panel").inner_html()
+    page.evaluate(ADD_TOOL)
+    assert "p\xa0poke" in page.locator(".keys").text_content()
+    page.keyboard.press("p")
+    page.click("button:text-is('poke')")
+    page.keyboard.press("3")
+    page.wait_for_function("calls.updated && calls['drawn true'] && calls['drawn false']")
+    page.keyboard.press("1")
+    assert page.evaluate("[calls.poked, calls.changed >= 2, calls.disposed]") == [2, True, None]
+    page.evaluate("removeTool()")
+    page.keyboard.press("p")
+    assert page.evaluate("[calls.poked, calls.disposed]") == [2, 1]
+    assert page.locator("#panel").inner_html() == before
+
+
 @pytest.mark.parametrize("kind", ["still", "moving"])
 def test_control_points_are_said_to_be_no_sliders(points_files: dict[str, Path], chromium: Any, kind: str) -> None:
     page = chromium.new_page()

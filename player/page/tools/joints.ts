@@ -56,13 +56,13 @@ export class Joints implements Tool {
   }
 
   private addControl(skin: PoseSkin, name: string): void {
-    const made = slider(name, 0, 1, 0.01, 0, (value) => {
+    const control = slider(name, 0, 1, 0.01, 0, (value) => {
       this.drag(() => {
         skin.controls[name] = value;
       });
     });
-    this.controls.push({ slider: made, name });
-    this.list.append(made.row);
+    this.controls.push({ slider: control, name });
+    this.list.append(control.row);
   }
 
   private addJoint(skin: PoseSkin, joint: number): void {
@@ -79,9 +79,9 @@ export class Joints implements Tool {
           this.rotate(skin, joint);
         });
       };
-      const made = slider(name, degrees(low), degrees(high), 0.5, 0, changed, "°");
-      this.sliders.push({ slider: made, joint, axis, group });
-      group.append(made.row);
+      const angle = slider(name, degrees(low), degrees(high), 0.5, 0, changed, "°");
+      this.sliders.push({ slider: angle, joint, axis, group });
+      group.append(angle.row);
     });
     if (group.childElementCount > 1) this.list.append(group);
   }

@@ -15,6 +15,8 @@ export class KeyList implements Tool {
   }
 
   changed(): void {
-    if (this.stage) this.line.textContent = this.stage.keys.words.join(" · ");
+    // Lines break between groups of keys, not within.
+    const groups = this.stage?.keys.words.map((words) => words.replaceAll(" ", "\u00a0"));
+    this.line.textContent = groups?.join("\u00a0· ") ?? "";
   }
 }
