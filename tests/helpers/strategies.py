@@ -165,11 +165,9 @@ def random_drivers_skin(rng: np.random.Generator, kind: str, bits: int = 32) -> 
         "points": ("thumb", "index"),
     }
     space = PoseSpace(kind, names[kind])
-    controls = {*space.controls(rig.skeleton), "smile"}
+    controls = space.controls(rig.skeleton)
     poses = [
-        replace(
-            random_pose(rng, rig, bend), controls={name: float(rng.normal(scale=bend)) for name in sorted(controls)}
-        )
+        replace(random_pose(rng, rig, bend), controls={name: float(rng.normal(scale=bend)) for name in controls})
         for bend in (1.0,) * 6 + (np.pi,) * 6
     ]
     motion = Motion.from_poses(poses)

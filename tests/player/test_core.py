@@ -94,7 +94,7 @@ def test_some_poses_are_held_back_by_the_bound_and_others_are_not(kind: str, pla
     free = [driver.coordinates(motion, skin.rig.skeleton) for driver in skin.drivers]
     kept = [skin.coordinates(driver, motion) for driver in skin.drivers]
     held = np.array([(np.abs(a - b).max(axis=1) > 1e-3) for a, b in zip(free, kept, strict=True)])
-    assert 0.05 < held.mean() < 0.95
+    assert min(held.sum(), (~held).sum()) > 20
 
 
 @pytest.mark.parametrize("name", [*KINDS, *(f"mixed {seed}" for seed in range(4))])

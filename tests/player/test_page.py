@@ -250,7 +250,8 @@ def test_a_tool_is_added_and_taken_away(page: Any) -> None:
     page.keyboard.press("p")
     page.click("button:text-is('poke')")
     page.keyboard.press("3")
-    page.wait_for_function("calls.updated && calls['drawn true'] && calls['drawn false']")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("[calls.updated > 0, calls['drawn true'] > 0, calls['drawn false'] > 0]") == [True] * 3
     page.keyboard.press("1")
     assert page.evaluate("[calls.poked, calls.changed >= 2, calls.disposed]") == [2, True, None]
     page.evaluate("removeTool()")
