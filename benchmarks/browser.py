@@ -102,10 +102,10 @@ def shoot(chromium: Browser, file: Path, pictures: Path) -> None:
         page = chromium.new_page(viewport={"width": width, "height": height})
         page.goto(file.as_uri())
         page.wait_for_selector("body[data-ready=yes]")
-        page.evaluate("posespace.stage.play(null)")
         page.select_option("select >> nth=1", index=POSE)
         page.keyboard.press("3")
-        page.evaluate("posespace.stage.frame(); posespace.stage.draw()")
+        page.keyboard.press("f")
+        page.evaluate("posespace.stage.draw()")
         page.screenshot(path=pictures / name)
         page.close()
 

@@ -1,7 +1,7 @@
 /** Builds the package into dist/ and the page into one HTML file: `node build.mjs [page.html]`. */
 
-import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,8 @@ const [target = join(here, "dist", "page.html")] = process.argv.slice(2);
 
 async function buildPackage() {
   await build({
-    entryPoints: [join(here, "src", "index.ts"), join(here, "src", "webgpu.ts")],
+    entryPoints: [join(here, "three", "index.ts"), join(here, "three", "webgpu.ts")],
+    outbase: here,
     outdir: join(here, "dist"),
     bundle: true,
     splitting: true,
@@ -22,11 +23,13 @@ async function buildPackage() {
     external: ["three", "three/*"],
   });
   const compiler = join(here, "node_modules", "typescript", "bin", "tsc");
-  execFileSync(process.execPath, [compiler, "--emitDeclarationOnly", "--project", join(here, "tsconfig.build.json")], { stdio: "inherit" });
+  execFileSync(process.execPath, [compiler, "--emitDeclarationOnly", "--project", join(here, "tsconfig.build.json")], {
+    stdio: "inherit",
+  });
 }
 
 async function buildPage() {
-  const made = await build({
+  const bundle = await build({
     entryPoints: [join(here, "page", "page.ts")],
     bundle: true,
     minify: true,
@@ -37,10 +40,15 @@ async function buildPage() {
   });
   const part = (name) => readFileSync(join(here, "page", name), "utf8");
   // A script ends at the first closing tag, wherever it stands.
-  const script = made.outputFiles[0].text.replaceAll("</script", "<\\/script");
+  const script = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
   const style = part("page.css");
-  const pieces = { "/*STYLE*/": style, "/*SCRIPT*/": script, "/*STYLE-HASH*/": hashed(style), "/*SCRIPT-HASH*/": hashed(script) };
-  const page = part("page.html").replace(/\/\*(STYLE|SCRIPT)(-HASH)?\*\//g, (place) => pieces[place]);
+  const pieces = {
+    "/*STYLE*/": style,
+    "/*SCRIPT*/": script,
+    "/*STYLE-HASH*/": hashed(style),
+    "/*SCRIPT-HASH*/": hashed(script),
+  };
+  const page = part("page.html").replace(/\/\*(STYLE|SCRIPT)(-HASH)?\*\//g, (mark) => pieces[mark]);
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, page);
 }

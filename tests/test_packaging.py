@@ -54,11 +54,13 @@ def test_a_source_distribution_installs_a_page_without_node(node: Runner, tmp_pa
     run_uv(tmp_path, "build", "--sdist", "--out-dir", "dist", "checkout")
     (archive,) = (tmp_path / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as packed:
-        assert [name for name in packed.getnames() if name.endswith("posespace/formats/viewer.html")]
+        for carried in ("posespace/formats/viewer.html", "posespace/report/heat.json"):
+            assert [name for name in packed.getnames() if name.endswith(carried)]
     (tmp_path / "empty").mkdir()
     install = ("pip", "install", "-v", "--python", sys.executable, "--no-deps", "--target", "site", str(archive))
     said = run_uv(tmp_path, *install, path=tmp_path / "empty")
     assert "nodejs" not in said
+    assert (tmp_path / "site" / "posespace" / "report" / "heat.json").is_file()
     installed = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "PATH": str(tmp_path / "empty")}
     command = [sys.executable, "-c", EXPORT]
     done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True, check=False)

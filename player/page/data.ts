@@ -2,7 +2,7 @@
 
 export interface PagePose {
   name: string;
-  /** Per joint x y z w, then per joint the shift: seven numbers each. */
+  /** Per joint x y z w, then per joint the translation: seven numbers each. */
   joints: number[];
   controls: Record<string, number>;
 }

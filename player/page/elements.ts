@@ -2,10 +2,10 @@
 
 /** An element with a class and a text. */
 export function element<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text = ""): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text) made.textContent = text;
-  return made;
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text) node.textContent = text;
+  return node;
 }
 
 /** A labelled slider that shows its value; one beyond its ends is shown as it is, the slider at its end. */
@@ -28,7 +28,9 @@ export function slider(
   const input = element("input");
   const shown = element("output");
   Object.assign(input, { type: "range", min: `${least}`, max: `${most}`, step: `${step}`, value: `${value}` });
-  const show = (given: number) => (shown.textContent = `${given}${unit}`);
+  const show = (number: number) => {
+    shown.textContent = `${number}${unit}`;
+  };
   input.addEventListener("input", () => {
     show(Number(input.value));
     changed(Number(input.value));
@@ -58,17 +60,17 @@ export function choice<T extends string>(names: readonly T[], chosen: T, changed
   const row = element("div", "choice");
   const buttons = new Map<T, HTMLButtonElement>();
   const press = (name: T) => {
-    buttons.forEach((button, key) => button.setAttribute("aria-pressed", `${key === name}`));
+    for (const [key, button] of buttons) button.setAttribute("aria-pressed", `${key === name}`);
   };
   for (const name of names) {
-    const made = element("button", "", name);
-    made.type = "button";
-    made.addEventListener("click", () => {
+    const pressable = element("button", "", name);
+    pressable.type = "button";
+    pressable.addEventListener("click", () => {
       press(name);
       changed(name);
     });
-    buttons.set(name, made);
-    row.append(made);
+    buttons.set(name, pressable);
+    row.append(pressable);
   }
   press(chosen);
   return { row, press };
@@ -76,11 +78,11 @@ export function choice<T extends string>(names: readonly T[], chosen: T, changed
 
 /** A button. */
 export function button(text: string, title: string, pressed: () => void): HTMLButtonElement {
-  const made = element("button", "", text);
-  made.type = "button";
-  made.title = title;
-  made.addEventListener("click", pressed);
-  return made;
+  const pressable = element("button", "", text);
+  pressable.type = "button";
+  pressable.title = title;
+  pressable.addEventListener("click", pressed);
+  return pressable;
 }
 
 /** A box to tick. */

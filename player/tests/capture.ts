@@ -14,8 +14,8 @@ import type { Mesh, Object3D } from "three";
 import { MeshoptDecoder } from "three/addons/libs/meshopt_decoder.module.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-import { clone, posespace } from "../src/index.js";
-import type { PoseSkin } from "../src/index.js";
+import { clone, posespace } from "../three/index.js";
+import type { PoseSkin } from "../three/index.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
 
@@ -25,7 +25,10 @@ async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[];
   const errors: string[] = [];
   const said = console.error;
   console.error = (...words: unknown[]) => errors.push(words.join(" "));
-  const gltf = await new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).register(posespace).parseAsync(bytesIn(file), "");
+  const gltf = await new GLTFLoader()
+    .setMeshoptDecoder(MeshoptDecoder)
+    .register(posespace)
+    .parseAsync(bytesIn(file), "");
   console.error = said;
   return { scene: gltf.scene, skins: gltf.userData.posespace as PoseSkin[], errors };
 }
@@ -34,12 +37,15 @@ async function load(file: string): Promise<{ scene: Object3D; skins: PoseSkin[];
 function capturing(what: "transformed" | "objectNormal", height: number): MeshBasicMaterial {
   const material = new MeshBasicMaterial();
   material.onBeforeCompile = (shader) => {
-    const place = `vec2((float(gl_VertexID % ${WIDTH}) + 0.5) / ${WIDTH}.0, (float(gl_VertexID / ${WIDTH}) + 0.5) / ${height}.0)`;
+    const pixel = `vec2((float(gl_VertexID % ${WIDTH}) + 0.5) / ${WIDTH}.0, (float(gl_VertexID / ${WIDTH}) + 0.5) / ${height}.0)`;
     const vertex = shader.vertexShader
       // The basic material computes normals only for reflections.
       .replace("#if defined ( USE_ENVMAP ) || defined ( USE_SKINNING )", "#if 1")
       .replace("void main() {", "varying vec3 captured;\nvoid main() {")
-      .replace("#include <fog_vertex>", `captured = ${what}; gl_Position = vec4(2.0 * ${place} - 1.0, 0.0, 1.0); gl_PointSize = 1.0;`);
+      .replace(
+        "#include <fog_vertex>",
+        `captured = ${what}; gl_Position = vec4(2.0 * ${pixel} - 1.0, 0.0, 1.0); gl_PointSize = 1.0;`,
+      );
     shader.vertexShader = vertex;
     shader.fragmentShader = "varying vec3 captured;\nvoid main() { gl_FragColor = vec4(captured, 1.0); }";
   };
@@ -70,9 +76,9 @@ function read(renderer: WebGLRenderer, scene: Scene, mesh: Mesh, what: "transfor
   Object.assign(mesh, { isMesh: true, isPoints: false });
   mesh.geometry.setIndex(index);
   target.dispose();
-  const found: number[] = [];
-  for (let vertex = 0; vertex < count; vertex++) found.push(...pixels.subarray(4 * vertex, 4 * vertex + 3));
-  return found;
+  const vectors: number[] = [];
+  for (let vertex = 0; vertex < count; vertex++) vectors.push(...pixels.subarray(4 * vertex, 4 * vertex + 3));
+  return vectors;
 }
 
 /** Positions, normals and positions on the processor of all meshes, and coordinates of all drivers, at each pose. */
@@ -83,7 +89,7 @@ async function capture(file: string, poses: PoseJson[]) {
   scene.add(loaded);
   const [skin] = skins;
   const take = strike(skin.bones, skin);
-  const found = poses.map((pose) => {
+  const captures = poses.map((pose) => {
     take(pose);
     const points = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "transformed"));
     const normals = skin.meshes.flatMap((mesh) => read(renderer, scene, mesh, "objectNormal"));
@@ -93,14 +99,16 @@ async function capture(file: string, poses: PoseJson[]) {
   const bytes = skin.textureBytes;
   skin.dispose();
   renderer.dispose();
-  return { found, errors, bytes };
+  return { captures, errors, bytes };
 }
 
 /** A few vertices as raycasting sees them. */
 function vertex(mesh: Mesh): number[] {
   mesh.updateMatrixWorld(true);
   const count = mesh.geometry.getAttribute("position").count;
-  return [0, Math.floor(count / 2), count - 1].flatMap((k) => mesh.getVertexPosition(k, mesh.position.clone()).toArray());
+  return [0, Math.floor(count / 2), count - 1].flatMap((k) =>
+    mesh.getVertexPosition(k, mesh.position.clone()).toArray(),
+  );
 }
 
 /** How many textures, geometries and programs are left when copies have come and gone. */
@@ -111,12 +119,12 @@ async function comeAndGo(file: string, copies: number, times: number): Promise<n
     const { scene: loaded, skins } = await load(file);
     const scene = new Scene();
     const all = [{ scene: loaded, skins }, ...Array.from({ length: copies - 1 }, () => clone(loaded))];
-    for (const each of all) scene.add(each.scene);
+    for (const copy of all) scene.add(copy.scene);
     renderer.render(scene, new OrthographicCamera());
-    for (const each of all) for (const skin of each.skins) skin.dispose();
+    for (const copy of all) for (const skin of copy.skins) skin.dispose();
     loaded.traverse((object) => (object as Mesh).geometry?.dispose());
-    for (const each of all) {
-      each.scene.traverse((object) => {
+    for (const copy of all) {
+      copy.scene.traverse((object) => {
         const { skeleton } = object as unknown as { skeleton?: { dispose(): void } };
         skeleton?.dispose();
       });

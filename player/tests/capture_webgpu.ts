@@ -18,15 +18,15 @@ import {
 } from "three/webgpu";
 import type { Object3D } from "three/webgpu";
 
-import { posespace } from "../src/webgpu.js";
-import type { PoseSkin } from "../src/webgpu.js";
+import { posespace } from "../three/webgpu.js";
+import type { PoseSkin } from "../three/webgpu.js";
 import { baked, overhead, SIZE, sun } from "./lights.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
 
 const WIDTH = 256;
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// biome-ignore lint/suspicious/noExplicitAny: nodes are built at run time, their types say little
 const { float, normalLocal, positionLocal, varying, vec4, vertexIndex } = tsl as any;
 
 async function started(webgl: boolean): Promise<WebGPURenderer> {
@@ -39,16 +39,22 @@ async function started(webgl: boolean): Promise<WebGPURenderer> {
 function capturing(what: "points" | "normals", height: number, webgl: boolean): MeshBasicNodeMaterial {
   const material = new MeshBasicNodeMaterial({ blending: NoBlending });
   const [column, row] = [vertexIndex.mod(WIDTH), vertexIndex.div(WIDTH)];
-  const place = (k: unknown, count: number) => float(k).add(0.5).div(count).mul(2).sub(1);
+  const centre = (k: unknown, count: number) => float(k).add(0.5).div(count).mul(2).sub(1);
   // The first row is at the top, in WebGL at the bottom.
   const up = webgl ? 1 : -1;
-  material.vertexNode = vec4(place(column, WIDTH), place(row, height).mul(up), 0, 1);
+  material.vertexNode = vec4(centre(column, WIDTH), centre(row, height).mul(up), 0, 1);
   material.outputNode = vec4(varying(what === "points" ? positionLocal : normalLocal), 1);
   return material;
 }
 
 /** What a mesh gives at each pose, drawn as points into a texture of numbers. */
-async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "points" | "normals", poses: (() => void)[]): Promise<number[][]> {
+async function read(
+  renderer: WebGPURenderer,
+  scene: Scene,
+  mesh: Mesh,
+  what: "points" | "normals",
+  poses: (() => void)[],
+): Promise<number[][]> {
   const count = mesh.geometry.getAttribute("position").count;
   const height = Math.ceil(count / WIDTH);
   const target = new RenderTarget(WIDTH, height, {
@@ -65,20 +71,20 @@ async function read(renderer: WebGPURenderer, scene: Scene, mesh: Mesh, what: "p
   // Drawn as points, still moved by its bones.
   Object.assign(mesh, { isMesh: false, isPoints: true, frustumCulled: false });
   renderer.setRenderTarget(target);
-  const found: number[][] = [];
+  const captures: number[][] = [];
   for (const pose of poses) {
     pose();
     // The renderer reads bones once per frame of the browser.
     await new Promise(requestAnimationFrame);
     renderer.render(scene, new OrthographicCamera());
     const pixels = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, WIDTH, height)) as Float32Array;
-    found.push(Array.from({ length: 3 * count }, (_, k) => pixels[4 * Math.floor(k / 3) + (k % 3)]));
+    captures.push(Array.from({ length: 3 * count }, (_, k) => pixels[4 * Math.floor(k / 3) + (k % 3)]));
   }
   Object.assign(mesh, { isMesh: true, isPoints: false });
   mesh.geometry.setIndex(index);
   renderer.setRenderTarget(null);
   target.dispose();
-  return found;
+  return captures;
 }
 
 /** Positions and normals of the mesh at each pose, and which backend drew them. */
@@ -95,8 +101,8 @@ async function captureNodes(file: string, poses: PoseJson[], webgl: boolean) {
   skin.dispose();
   const { isWebGPUBackend } = renderer.backend as unknown as { isWebGPUBackend?: boolean };
   renderer.dispose();
-  const found = points.map((own, k) => ({ points: own, normals: normals[k] }));
-  return { found, backend: isWebGPUBackend ? "webgpu" : "webgl" };
+  const captures = points.map((vectors, k) => ({ points: vectors, normals: normals[k] }));
+  return { captures, backend: isWebGPUBackend ? "webgpu" : "webgl" };
 }
 
 /** What shadow falls on a wall behind a skin: of the skin, of the same shape baked, and of plain skinning. */
@@ -121,15 +127,15 @@ async function shadowNodes(file: string, pose: PoseJson, metres: number, webgl: 
     renderer.setRenderTarget(target);
     await new Promise(requestAnimationFrame);
     renderer.render(scene, overhead(metres));
-    const found = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, SIZE, SIZE)) as Uint8Array;
-    return [...found].filter((_, k) => k % 4 === 0);
+    const pixels = (await renderer.readRenderTargetPixelsAsync(target, 0, 0, SIZE, SIZE)) as Uint8Array;
+    return [...pixels].filter((_, k) => k % 4 === 0);
   };
-  const own = await draw(skin.meshes[0] as Mesh, gltf.scene);
+  const cast = await draw(skin.meshes[0] as Mesh, gltf.scene);
   const wanted = await draw(still, still);
   skin.enabled = false;
   const plain = await draw(skin.meshes[0] as Mesh, gltf.scene);
   renderer.dispose();
-  return [own, wanted, plain];
+  return [cast, wanted, plain];
 }
 
 Object.assign(globalThis, { captureNodes, shadowNodes });

@@ -3,8 +3,8 @@
 import { Mesh, MeshBasicMaterial, MeshLambertMaterial, PCFShadowMap, PlaneGeometry, Scene, WebGLRenderer } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-import { clone, posespace } from "../src/index.js";
-import type { PoseSkin } from "../src/index.js";
+import { clone, posespace } from "../three/index.js";
+import type { PoseSkin } from "../three/index.js";
 import { baked, lamp, overhead, SIZE, sun } from "./lights.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
@@ -24,9 +24,9 @@ function rendererOf(): WebGLRenderer {
 
 function pixels(renderer: WebGLRenderer): number[] {
   const gl = renderer.getContext();
-  const found = new Uint8Array(4 * SIZE * SIZE);
-  gl.readPixels(0, 0, SIZE, SIZE, gl.RGBA, gl.UNSIGNED_BYTE, found);
-  return [...found].filter((_, k) => k % 4 === 0);
+  const values = new Uint8Array(4 * SIZE * SIZE);
+  gl.readPixels(0, 0, SIZE, SIZE, gl.RGBA, gl.UNSIGNED_BYTE, values);
+  return [...values].filter((_, k) => k % 4 === 0);
 }
 
 /** Pictures before the context is lost and after it is back. */
@@ -66,7 +66,12 @@ async function loseContext(file: string, pose: PoseJson, metres: number): Promis
 }
 
 /** What shadows fall on a wall behind a skin: of the skin, of the same shape baked, and of plain skinning. */
-async function shadows(file: string, pose: PoseJson, metres: number, kind: "directional" | "point"): Promise<number[][]> {
+async function shadows(
+  file: string,
+  pose: PoseJson,
+  metres: number,
+  kind: "directional" | "point",
+): Promise<number[][]> {
   const { scene: loaded, skin } = await load(file);
   strike(skin.bones, skin)(pose);
   loaded.updateMatrixWorld(true);
@@ -81,14 +86,14 @@ async function shadows(file: string, pose: PoseJson, metres: number, kind: "dire
     object.material = new MeshBasicMaterial(unseen);
     const scene = new Scene().add(wall, kind === "point" ? lamp(metres) : sun(metres), shown) as Scene;
     renderer.render(scene, overhead(metres));
-    const found = pixels(renderer);
+    const picture = pixels(renderer);
     renderer.dispose();
-    return found;
+    return picture;
   };
-  const own = draw(skin.meshes[0], loaded);
+  const cast = draw(skin.meshes[0], loaded);
   const wanted = draw(still, still);
   skin.enabled = false;
-  return [own, wanted, draw(skin.meshes[0], loaded)];
+  return [cast, wanted, draw(skin.meshes[0], loaded)];
 }
 
 /** Vertices of a skin and of its copy, which moves by itself; then of the copy alone, when the first is disposed. */
@@ -99,18 +104,18 @@ async function copies(file: string, first: PoseJson, second: PoseJson): Promise<
   strike(skin.bones, skin)(first);
   strike(skins[0].bones, skins[0])(second);
   const renderer = rendererOf();
-  const seen = (each: PoseSkin) => {
+  const seen = (shown: PoseSkin) => {
     both.updateMatrixWorld(true);
     renderer.render(both, overhead(1));
-    return [...(baked(each).geometry.getAttribute("position").array as Float32Array)];
+    return [...(baked(shown).geometry.getAttribute("position").array as Float32Array)];
   };
-  const found = [seen(skin), seen(skins[0])];
+  const vertices = [seen(skin), seen(skins[0])];
   both.remove(scene);
   skin.dispose();
   const error = renderer.getContext().getError();
-  found.push(seen(skins[0]), [error, renderer.getContext().getError()]);
+  vertices.push(seen(skins[0]), [error, renderer.getContext().getError()]);
   renderer.dispose();
-  return found;
+  return vertices;
 }
 
 Object.assign(globalThis, { loseContext, shadows, copies });

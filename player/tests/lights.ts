@@ -1,9 +1,17 @@
 /** For tests: a camera and lights above a skin, and the skin as a mesh that nothing moves. */
 
-import { BufferAttribute, BufferGeometry, DirectionalLight, Mesh, OrthographicCamera, PointLight, Vector3 } from "three";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DirectionalLight,
+  Mesh,
+  OrthographicCamera,
+  PointLight,
+  Vector3,
+} from "three";
 import type { Light } from "three";
 
-import type { PoseSkin } from "../src/index.js";
+import type { PoseSkin } from "../three/index.js";
 
 /** Pixels along the sides of pictures. */
 export const SIZE = 128;

@@ -14,17 +14,17 @@ async function load(file) {
 }
 
 function positions(scene) {
-  const found = [];
+  const coordinates = [];
   const point = new Vector3();
   scene.updateMatrixWorld(true);
   scene.traverse((mesh) => {
     if (!mesh.isMesh) return;
     for (let vertex = 0; vertex < mesh.geometry.attributes.position.count; vertex++) {
       mesh.getVertexPosition(vertex, point);
-      found.push(...mesh.localToWorld(point).toArray());
+      coordinates.push(...mesh.localToWorld(point).toArray());
     }
   });
-  return found;
+  return coordinates;
 }
 
 for (const { file, times, out } of JSON.parse(await readFile(process.argv[2], "utf8"))) {

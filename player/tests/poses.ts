@@ -2,9 +2,9 @@
 
 import type { Object3D } from "three";
 
-import type { PoseSkin } from "../src/index.js";
+import type { PoseSkin } from "../three/index.js";
 
-/** A pose: per joint x y z w, then per joint the shift in metres; and values of controls. */
+/** A pose: per joint x y z w, then per joint the translation in metres; and values of controls. */
 export interface PoseJson {
   joints: number[];
   controls: Record<string, number>;
@@ -17,11 +17,11 @@ export function bytesIn(file: string): ArrayBuffer {
 
 /** What puts bones that are at rest, in the order of the skin's, into poses. */
 export function strike(bones: Object3D[], skin: PoseSkin): (pose: PoseJson) => void {
-  const places = bones.map((bone) => bone.position.clone());
+  const rests = bones.map((bone) => bone.position.clone());
   return ({ joints, controls }) => {
     bones.forEach((bone, k) => {
       bone.quaternion.fromArray(joints, 4 * k);
-      bone.position.fromArray(joints, 4 * bones.length + 3 * k).add(places[k]);
+      bone.position.fromArray(joints, 4 * bones.length + 3 * k).add(rests[k]);
     });
     Object.assign(skin.controls, controls);
   };

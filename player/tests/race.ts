@@ -4,8 +4,8 @@ import { AmbientLight, Box3, DirectionalLight, PerspectiveCamera, Scene, Vector3
 import type { Mesh, Object3D } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
-import { posespace } from "../src/index.js";
-import type { PoseSkin } from "../src/index.js";
+import { posespace } from "../three/index.js";
+import type { PoseSkin } from "../three/index.js";
 import { bytesIn, strike } from "./poses.js";
 import type { PoseJson } from "./poses.js";
 
@@ -55,7 +55,10 @@ function cameraOf(scene: Scene, mesh: Mesh): PerspectiveCamera {
 }
 
 /** The rivals: drawn by the player; by three.js's own morph targets; and without either, as plain skinning. */
-async function rivals(file: string, poses: PoseJson[]): Promise<{ all: Rival[]; skin: PoseSkin; strikeAll: (k: number) => void }> {
+async function rivals(
+  file: string,
+  poses: PoseJson[],
+): Promise<{ all: Rival[]; skin: PoseSkin; strikeAll: (k: number) => void }> {
   const load = (plugged: boolean) => {
     const loader = new GLTFLoader();
     return (plugged ? loader.register(posespace) : loader).parseAsync(bytesIn(file), "");
@@ -69,24 +72,27 @@ async function rivals(file: string, poses: PoseJson[]): Promise<{ all: Rival[]; 
     return [...(skin.meshes[0].morphTargetInfluences ?? [])];
   });
   const other = (scene: Object3D) => {
-    const found = strike(skin.bones.map((bone) => scene.getObjectByName(bone.name) as Object3D), skin);
+    const take = strike(
+      skin.bones.map((bone) => scene.getObjectByName(bone.name) as Object3D),
+      skin,
+    );
     let mesh: Mesh | undefined;
-    scene.traverse((each) => (mesh ??= (each as Mesh).isMesh ? (each as Mesh) : undefined));
-    return { found, mesh: mesh as Mesh };
+    scene.traverse((child) => (mesh ??= (child as Mesh).isMesh ? (child as Mesh) : undefined));
+    return { take, mesh: mesh as Mesh };
   };
   const [theirs, none] = [other(morphed.scene), other(plain.scene)];
   none.mesh.geometry.morphAttributes = {};
   none.mesh.updateMorphTargets();
   const all = [
     // The first, so that what all materials share is not counted as another's.
-    { name: "plain skinning", scene: staged(plain.scene), pose: (k: number) => none.found(poses[k]) },
+    { name: "plain skinning", scene: staged(plain.scene), pose: (k: number) => none.take(poses[k]) },
     { name: "packed", scene: staged(packed.scene), pose: (k: number) => strikeOwn(poses[k]) },
     {
       name: "morph targets",
       scene: staged(morphed.scene),
       pose: (k: number) => {
-        theirs.found(poses[k]);
-        weights[k].forEach((weight, t) => ((theirs.mesh.morphTargetInfluences as number[])[t] = weight));
+        theirs.take(poses[k]);
+        theirs.mesh.morphTargetInfluences = [...weights[k]];
       },
     },
   ];
@@ -137,7 +143,15 @@ export async function race(file: string, poses: PoseJson[], size: number, rounds
   }
   const { layers } = skin;
   const targets = (skin.meshes[0].morphTargetInfluences ?? []).length;
-  return { times, bytes, drives, pictures, targets, layers: layers.length, renderer: gl.getParameter(gl.RENDERER) as string };
+  return {
+    times,
+    bytes,
+    drives,
+    pictures,
+    targets,
+    layers: layers.length,
+    renderer: gl.getParameter(gl.RENDERER) as string,
+  };
 }
 
 Object.assign(globalThis, { race });

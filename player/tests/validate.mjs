@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import validator from "gltf-validator";
 
 const SEVERITIES = ["error", "warning", "information", "hint"];
-const found = {};
+const messages = {};
 for (const file of process.argv.slice(2)) {
   const report = await validator.validateBytes(new Uint8Array(await readFile(file)), { maxIssues: 100 });
-  found[file] = report.issues.messages.map(
+  messages[file] = report.issues.messages.map(
     ({ severity, code, message, pointer }) => `${SEVERITIES[severity]} ${code} ${pointer}: ${message}`,
   );
 }
-console.log(JSON.stringify(found));
+console.log(JSON.stringify(messages));

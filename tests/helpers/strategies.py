@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from helpers.tube import tube
@@ -11,7 +14,9 @@ from numpy.typing import NDArray
 
 from posespace.geometry import rotations
 from posespace.geometry.subdivision import fine_vertex_count
-from posespace.interpolate.fitted import RBFInterpolant
+from posespace.interpolate.distances import axis_count, distances
+from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.interpolate.kernels import KERNELS, TAILS
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.shepard import Shepard
 from posespace.mesh import Mesh
@@ -113,6 +118,68 @@ def random_skin(rng: np.random.Generator) -> Skin:
         layers.append(Layer(name, driver, support, basis, normal, driver if kind == "joint" else None))
     heights = rng.normal(size=(2, fine_vertex_count(rig.mesh.triangles, len(rig.mesh.points), 1)))
     return Skin(rig, tuple(layers), Detail(1, layers[0].driver, heights), {"method": "random", "seed": 1})
+
+
+def random_interpolants(
+    rng: np.random.Generator, samples: NDArray[np.float64], metric: str
+) -> Iterator[tuple[str, RBFInterpolant | ShepardInterpolant]]:
+    """Every kernel with every tail, with and without a reach and a span, and Shepard's: by name, two columns each."""
+    count, dimensions = samples.shape
+    radii = axis_count(dimensions, metric)
+    axes = 3 * radii if metric == "rotation" else dimensions
+    for kernel, tail, reaches, flat in product(KERNELS, TAILS, (False, True), (False, True)):
+        radius = rng.uniform(0.5, 2.0, radii)
+        far = float(distances(samples, samples[:1], metric, radius).max())
+        rows = np.linalg.qr(rng.normal(size=(axes, axes)))[0][: max(1, min(count, axes) // 2)]
+        weights = rng.normal(size=(count + {"none": 0, "constant": 1, "linear": 1 + dimensions}[tail], 2))
+        yield (
+            f"{kernel}, tail {tail}{', reach' * reaches}{', span' * flat}",
+            RBFInterpolant(
+                kernel,
+                metric,
+                tail,
+                radius,
+                samples,
+                weights,
+                0.5 * far if reaches else math.inf,
+                rows if flat else None,
+            ),
+        )
+    for power, reach in product((1.0, 2.5), (0.0, 0.5)):
+        values = rng.normal(size=(count, 2))
+        yield f"shepard, power {power}, reach {reach}", ShepardInterpolant(metric, power, reach, samples, values)
+
+
+def random_drivers_skin(rng: np.random.Generator, kind: str, bits: int = 32) -> tuple[Skin, Motion]:
+    """A skin with a layer for each of `random_interpolants` over one kind of pose space, and poses of it.
+
+    Among the poses are its samples; others lie far beyond them, where bounds hold coordinates back.
+    """
+    rig = random_rig(rng)
+    joints = [name for name, link in zip(rig.skeleton.names, rig.skeleton.parts.links, strict=True) if link >= 0]
+    a, b, c = joints[:3]
+    names = {
+        "joint": (a, b),
+        "quaternions": (b, c),
+        "freedoms": (f"{a}.x", f"{a}.z", f"{b}.ty", f"{c}.y", "smile"),
+        "controls": ("smile", "frown", "load"),
+        "points": ("thumb", "index"),
+    }
+    space = PoseSpace(kind, names[kind])
+    controls = space.controls(rig.skeleton)
+    poses = [
+        replace(random_pose(rng, rig, bend), controls={name: float(rng.normal(scale=bend)) for name in controls})
+        for bend in (1.0,) * 6 + (np.pi,) * 6
+    ]
+    motion = Motion.from_poses(poses)
+    samples = space.coordinates(motion[:6], rig.skeleton)
+    layers = []
+    for name, interpolant in random_interpolants(rng, samples, space.metric):
+        driver = Driver(space, interpolant)
+        support = np.sort(rng.choice(len(rig.mesh.points), 7, replace=False))
+        normal = rng.normal(size=(2, 7, 3)) if "constant" in name else None
+        layers.append(Layer(name, driver, support, rng.normal(size=(2, 7, 3)), normal))
+    return Skin(rig, tuple(layers)).packed(bits), motion
 
 
 def random_points_skin(rng: np.random.Generator) -> Skin:

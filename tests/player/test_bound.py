@@ -26,7 +26,7 @@ def played(page: Any, skin: ps.Skin, motion: ps.Motion, folder: Path, **settings
     given = [exported(skin, folder, **settings), poses_of(motion, skin.rig.mesh.unit)]
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    return list(made["found"])
+    return list(made["captures"])
 
 
 def assert_same_coordinates(skin: ps.Skin, motion: ps.Motion, found: list[dict[str, Any]], near: float = 1e-4) -> None:
@@ -102,4 +102,4 @@ def test_a_pose_that_is_no_pose_moves_nothing(page: Any, arm: tuple[ps.Examples,
     poses = poses_of(far_motion(arm[0].rig)[:1], skin.rig.mesh.unit)
     poses[0]["joints"][4:8] = [1e200, 0.0, 0.0, 1e200]
     made = page.evaluate("([file, poses]) => capture(file, poses)", [exported(skin, tmp_path), poses])
-    assert np.isfinite(made["found"][0]["coordinates"]).all()
+    assert np.isfinite(made["captures"][0]["coordinates"]).all()

@@ -82,7 +82,7 @@ def test_the_example_of_the_readme_shows_a_bent_finger(
     train = ps.datasets.hand()[0].named("rest*", "index_pip*")
     skin = ps.EigenSkin(components=2, normals="shared").fit(train)
     ps.export(skin, tmp_path / "hand.glb")
-    script = bundled(BEFORE + example + AFTER, "--format=esm", "--alias:posespace=./src/index.ts")
+    script = bundled(BEFORE + example + AFTER, "--format=esm", "--alias:posespace=./three/index.ts")
     page = opened(script, {"hand.glb": (tmp_path / "hand.glb").read_bytes()})
     page.wait_for_function("window.vertices")
     joint, turns = skin.rig.skeleton.index("index_pip"), skin.rig.rest.rotations.copy()

@@ -32,7 +32,7 @@ def test_the_shader_gives_what_the_skin_gives(
     given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    assert_same(skin, motion, made["found"])
+    assert_same(skin, motion, made["captures"])
 
 
 @pytest.mark.parametrize("compression", ["quantized", "meshopt"])
@@ -44,7 +44,7 @@ def test_compressed_files_play_the_same(
     given = [exported(skin, tmp_path, compression=compression), poses_of(motion, skin.rig.mesh.unit)]
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    assert_same(skin, motion, made["found"], degrees=2.0)
+    assert_same(skin, motion, made["captures"], degrees=2.0)
 
 
 def test_joints_linked_elsewhere_are_seen_from_there(
@@ -64,7 +64,7 @@ def test_joints_linked_elsewhere_are_seen_from_there(
     given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    assert_same(skin, motion, made["found"])
+    assert_same(skin, motion, made["captures"])
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one driver", "many coordinates"])
@@ -80,7 +80,7 @@ def test_many_layers_add_up(shared: bool, page: Any, arm: tuple[ps.Examples, ps.
     given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit)]
     made = page.evaluate("([file, poses]) => capture(file, poses)", given)
     assert made["errors"] == []
-    assert_same(skin, motion, made["found"])
+    assert_same(skin, motion, made["captures"])
 
 
 def test_a_face_without_joints_is_driven_by_controls(page: Any, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_face_without_joints_is_driven_by_controls(page: Any, tmp_path: Path) 
         "([file, poses]) => capture(file, poses)",
         [exported(skin, tmp_path), poses_of(ps.Motion.from_poses([half]), rig.mesh.unit)],
     )
-    points = rows(made["found"][0]["points"]) / rig.mesh.unit
+    points = rows(made["captures"][0]["points"]) / rig.mesh.unit
     assert np.abs(points - skin.pose(half)[0]).max() < 1e-4 * rig.mesh.diagonal
     assert np.abs(points - rig.mesh.points).max() > 0.01
 

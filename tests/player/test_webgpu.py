@@ -34,7 +34,7 @@ def test_node_materials_give_what_the_skin_gives(
     given = [exported(skin, tmp_path), poses_of(motion, skin.rig.mesh.unit), backend == "webgl"]
     made = page.evaluate("([file, poses, webgl]) => captureNodes(file, poses, webgl)", given)
     assert made["backend"] == backend
-    assert_same(skin, motion, made["found"])
+    assert_same(skin, motion, made["captures"])
     assert page.said == []
 
 

@@ -23,6 +23,7 @@ from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
+from posespace.interpolate.kernels import KERNELS, TAILS
 from posespace.poses.spaces import AXES, KINDS, SHIFTS, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
@@ -163,13 +164,13 @@ def _driver(fields: Fields, pool: _Pool, skeleton: Skeleton, controls: Names) ->
     first, samples = _pair(fields, "centres")
     start, columns = _pair(fields, "weights")
     centres = pool.slice(fields, first, (samples, space.dimensions))
-    kernel = fields.text("kernel")
+    kernel = check.choice(f"{fields.where}: kernel", fields.text("kernel"), (*KERNELS, "shepard"))
     if kernel == "shepard":
         values = pool.slice(fields, start, (samples, columns))
         power, reach = fields.number("power"), fields.number("reach")
         return Driver(space, ShepardInterpolant(space.metric, power, reach, centres, values))
-    tail = fields.text("tail")
-    rows = samples + {"none": 0, "constant": 1}.get(tail, 1 + space.dimensions)
+    tail = check.choice(f"{fields.where}: tail", fields.text("tail"), TAILS)
+    rows = samples + {"none": 0, "constant": 1, "linear": 1 + space.dimensions}[tail]
     weights = pool.slice(fields, start, (rows, columns))
     axes = len(space.names) if kind == "joint" else space.dimensions
     radius = pool.slice(fields, fields.integer("radius"), (axes,))

@@ -48,8 +48,9 @@ from posespace.runtime.drive.tables import (
 )
 from posespace.runtime.pointers import Pointer, after, pointer
 
-_GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _SHEPARD = (
-    KERNEL_NUMBERS[name] for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "shepard")
+_GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _CUBIC, _SHEPARD = (
+    KERNEL_NUMBERS[name]
+    for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "cubic", "shepard")
 )
 
 
@@ -259,7 +260,7 @@ def _square_angle(chord: float) -> float:  # pragma: no cover - compiled
 
 
 @relaxed
-def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cover - compiled
+def _radial(kernel: int, count: int, terms: Pointer) -> None:  # noqa: PLR0912 # pragma: no cover - compiled
     """Replace each squared distance by the radial function of it; one loop per function is by far the fastest."""
     if kernel == _THIN_PLATE:
         for m in range(count):
@@ -276,9 +277,13 @@ def _radial(kernel: int, count: int, terms: Pointer) -> None:  # pragma: no cove
     elif kernel == _LINEAR:
         for m in range(count):
             terms[m] = math.sqrt(terms[m])
-    else:
+    elif kernel == _CUBIC:
         for m in range(count):
             terms[m] *= math.sqrt(terms[m])
+    else:
+        # No table has such a kernel; if one had, its coordinates would be refused as no numbers.
+        for m in range(count):
+            terms[m] = math.nan
 
 
 @relaxed

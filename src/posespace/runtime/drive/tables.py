@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
+from posespace.errors import InputError
 from posespace.interpolate.distances import axis_count, unit_quaternions
 from posespace.interpolate.fitted import RBFInterpolant
-from posespace.interpolate.kernels import KERNELS, TAILS
+from posespace.interpolate.kernels import TAILS
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.parts import parts_of
@@ -27,7 +28,16 @@ from posespace.skin.skin import Skin
 _FAR = 1e100
 """In place of an endless reach: compiled loops do not know infinity."""
 
-KERNEL_NUMBERS = {name: number for number, name in enumerate((*KERNELS, "shepard"))}
+KERNEL_NUMBERS = {
+    "gaussian": 0,
+    "exponential": 1,
+    "multiquadric": 2,
+    "thin_plate": 3,
+    "linear": 4,
+    "cubic": 5,
+    "shepard": 6,
+}
+"""The kernels that have a loop in `drive`."""
 
 # How many numbers each joint has: of its rotation, its translation, its angles and a transform (3, 4).
 TURN, SHIFT, ANGLES, TRANSFORM = 4, 3, 3, 12
@@ -204,7 +214,7 @@ def _samples(
         if turning:
             centres = unit_quaternions(centres).reshape(samples, dimensions)
         if isinstance(made, RBFInterpolant):
-            kernel, tail = KERNEL_NUMBERS[made.kernel], (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
+            kernel, tail = _kernel_number(made.kernel), (0, 1, 1 + dimensions)[TAILS.index(made.tail)]
             # A kernel has no power: in its place stands the square of its reach.
             radii, weights, powers = made.radius, made.weights, (min(made.reach, _FAR) ** 2, 0.0)
             span = made.span
@@ -222,6 +232,13 @@ def _samples(
         length, column = at[-1], column + made.columns
     flat = np.concatenate([np.zeros(0), *numbers])
     return np.array(heads, np.int64).reshape(-1, HEAD), np.array(slots, np.int64), flat
+
+
+def _kernel_number(kernel: str) -> int:
+    """The number of a kernel in `drive`; one without a loop there must not be played as another."""
+    if kernel not in KERNEL_NUMBERS:
+        raise InputError(f"kernel {kernel!r}: compiled players know {', '.join(KERNEL_NUMBERS)}")
+    return KERNEL_NUMBERS[kernel]
 
 
 def _by_column(values: Floats) -> Floats:

@@ -16,7 +16,7 @@ _UNSAFE_IN_SHADERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\\]|/\*")
 def shader_name(name: str) -> str:
     """Return the name of a material without what would be code in a shader: three.js copies it there.
 
-    The player does the same with files from elsewhere (`player/src/shader_words.ts`).
+    The player does the same with files from elsewhere (`player/three/shader_words.ts`).
     """
     return _UNSAFE_IN_SHADERS.sub("_", name)[:_MOST_LETTERS]
 

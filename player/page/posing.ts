@@ -1,0 +1,117 @@
+/** What poses the skin: its rest pose, a clip, a listed pose, or the user's hand. */
+
+import { AnimationMixer } from "three";
+import type { AnimationAction, AnimationClip, Object3D } from "three";
+
+import type { PoseSkin } from "../three/index.js";
+import type { PagePose } from "./data.js";
+
+/** A bone and its rest transform. */
+export interface Rest {
+  bone: Object3D;
+  rotation: Object3D["quaternion"];
+  position: Object3D["position"];
+}
+
+export type PoseSource =
+  | { kind: "rest" }
+  | { kind: "clip"; index: number }
+  | { kind: "listed"; index: number }
+  | { kind: "hand" };
+
+export class Posing {
+  source: PoseSource = { kind: "rest" };
+  readonly rests: Rest[];
+  private readonly mixer: AnimationMixer;
+  private action: AnimationAction | null = null;
+
+  constructor(
+    root: Object3D,
+    readonly clips: AnimationClip[],
+    private readonly skins: PoseSkin[],
+    private readonly changed: () => void,
+  ) {
+    this.mixer = new AnimationMixer(root);
+    this.rests = (skins[0]?.bones ?? []).map((bone) => ({
+      bone,
+      rotation: bone.quaternion.clone(),
+      position: bone.position.clone(),
+    }));
+  }
+
+  /** Bring all bones and controls back to rest. */
+  rest(): void {
+    this.reset();
+    this.changeTo({ kind: "rest" });
+  }
+
+  /** Play a clip from its start; without such a clip, rest. */
+  play(index: number): void {
+    this.reset();
+    const clip = this.clips[index];
+    if (clip) this.action = this.mixer.clipAction(clip).play();
+    this.changeTo(clip ? { kind: "clip", index } : { kind: "rest" });
+  }
+
+  /** Take a pose of the page's list. */
+  take({ joints, controls }: PagePose, index: number): void {
+    this.reset();
+    this.rests.forEach(({ bone, position }, k) => {
+      bone.quaternion.fromArray(joints, 4 * k);
+      bone.position.fromArray(joints, 4 * this.rests.length + 3 * k).add(position);
+    });
+    for (const skin of this.skins) Object.assign(skin.controls, controls);
+    this.changeTo({ kind: "listed", index });
+  }
+
+  /** End the clip and keep all bones as they are: the user has moved one. */
+  hold(): void {
+    const held = this.rests.map(({ bone }) => [bone.quaternion.clone(), bone.position.clone()] as const);
+    this.stop();
+    this.rests.forEach(({ bone }, k) => {
+      bone.quaternion.copy(held[k][0]);
+      bone.position.copy(held[k][1]);
+    });
+    this.changeTo({ kind: "hand" });
+  }
+
+  /** The time in the clip that plays, in seconds; null if none does. */
+  get time(): number | null {
+    return this.action ? this.action.time : null;
+  }
+
+  set time(seconds: number | null) {
+    if (this.action && seconds !== null) this.action.time = seconds;
+    this.mixer.update(0);
+    this.changed();
+  }
+
+  /** How long the clip that plays is, in seconds; null if none does. */
+  get duration(): number | null {
+    return this.action ? this.action.getClip().duration : null;
+  }
+
+  /** Let the clip go on. */
+  advance(seconds: number): void {
+    if (this.action) this.mixer.update(seconds);
+  }
+
+  private reset(): void {
+    this.stop();
+    for (const { bone, rotation, position } of this.rests) {
+      bone.quaternion.copy(rotation);
+      bone.position.copy(position);
+    }
+    for (const skin of this.skins) for (const name of Object.keys(skin.controls)) skin.controls[name] = 0;
+  }
+
+  private stop(): void {
+    this.action?.stop();
+    this.action = null;
+  }
+
+  private changeTo(source: PoseSource): void {
+    this.source = source;
+    this.changed();
+  }
+}
