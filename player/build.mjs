@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -12,6 +12,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const [target = join(here, "dist", "page.html")] = process.argv.slice(2);
 
 async function buildPackage() {
+  // Chunks of earlier builds have other names, and would be packed too.
+  rmSync(join(here, "dist"), { recursive: true, force: true });
   await build({
     entryPoints: [join(here, "three", "index.ts"), join(here, "three", "webgpu.ts")],
     outbase: here,
