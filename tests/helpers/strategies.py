@@ -156,7 +156,7 @@ def random_drivers_skin(rng: np.random.Generator, kind: str, bits: int = 32) -> 
     Among the poses are its samples; others lie far beyond them, where bounds hold coordinates back.
     """
     rig = random_rig(rng)
-    joints = [name for name, link in zip(rig.skeleton.names, rig.skeleton.parts.links, strict=True) if link >= 0]
+    joints = [name for name, link in zip(rig.skeleton.names, parts_of(rig.skeleton).links, strict=True) if link >= 0]
     a, b, c = joints[:3]
     names = {
         "joint": (a, b),
