@@ -306,6 +306,27 @@ def test_a_large_matrix_of_a_file_may_be_no_less_affine_than_a_small_one(toleran
         check.affine("node", matrix, (4, 4), tolerance)
 
 
+def test_examples_are_indexed_as_their_motion_is() -> None:
+    examples = bending_arm(rings=8, sides=5)[0]
+    names = examples.motion.names
+    for key in (slice(3, 10), slice(None, None, -7), [4, 1], np.array([2]), np.arange(len(examples)) % 3 == 0, []):
+        some = examples[key]
+        assert some.motion.names == examples.motion[key].names
+        for pose, shape in some:
+            np.testing.assert_array_equal(examples.rig.skin(pose).shape, shape.shape)
+        expected = np.asarray(examples.shapes)[key] if len(some) else []
+        np.testing.assert_array_equal([shape for _, shape in some], expected)
+    assert examples[3:10][1:3].motion.names == names[4:6]
+    for key in (5, -25, names[5], np.int64(5)):
+        pose, shape = examples[key]  # type: ignore[misc, call-overload]
+        np.testing.assert_array_equal(pose.rotations, examples.motion.rotations[5])
+        np.testing.assert_array_equal(shape, examples.shapes[5])
+    with pytest.raises(IndexError):
+        examples[len(examples)]
+    with pytest.raises(InputError, match="pose 'x': not in the motion"):
+        examples["x"]
+
+
 def test_examples_of_one_rig_join_and_others_do_not() -> None:
     first, second = bending_arm(rings=12, sides=8)
     both = first.joined(second)
@@ -358,4 +379,4 @@ def test_a_rig_without_joints_is_refused() -> None:
 def test_a_fit_to_no_poses_is_refused(method: PSD | EigenSkin | Muscles) -> None:
     train, _ = bending_arm(rings=6, sides=6)
     with pytest.raises(InputError, match="examples: expected at least one pose, got none"):
-        method.fit(train.subset([]))
+        method.fit(train[[]])

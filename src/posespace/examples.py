@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -98,8 +98,8 @@ class Examples:
             missing = f"{len(store) - len(finished)} of its {len(store)} poses are not finished"
             warnings.warn(f"{path}: {missing} and are left out", stacklevel=2)
         kept = np.array([k for k in finished if store.motion.names[k] not in store.muted], dtype=np.intp)
-        heights = None if store.levels is None else _StoredShapes(store.heights, kept)
-        shapes = _StoredShapes(store.shape, kept)
+        heights = None if store.levels is None else _ChosenShapes(store.heights, kept)
+        shapes = _ChosenShapes(store.shape, kept)
         return cls(store.rig, store.motion[kept], shapes, heights, store.levels or 0, store.radii)
 
     def save(self, path: str | Path) -> None:
@@ -115,22 +115,34 @@ class Examples:
     def __iter__(self) -> Iterator[tuple[Pose, Floats]]:
         return ((self.motion[k], self.shapes[k]) for k in range(len(self)))
 
-    def subset(self, chosen: Sequence[int] | NDArray[np.integer]) -> Examples:
-        """Some of the examples, by number."""
-        try:
-            numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
-        except IndexError as error:
-            raise InputError(f"subset: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
-        shapes, heights = (
-            None if source is None else _StoredShapes(source.__getitem__, numbers)
-            for source in (self.shapes, self.heights)
-        )
-        assert shapes is not None
+    @overload
+    def __getitem__(self, key: int | str) -> tuple[Pose, Floats]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Examples: ...
+    def __getitem__(self, key: int | str | slice | Sequence[int] | NDArray[Any]) -> tuple[Pose, Floats] | Examples:
+        """Return one example, its pose and its shape, by number or name; or several, by a slice, numbers or a mask."""
+        if isinstance(key, str):
+            key = self.motion.index(key)
+        if isinstance(key, int | np.integer):
+            return self.motion[key], self.shapes[range(len(self))[key]]
+        numbers = self._numbers(key)
+        heights = None if self.heights is None else _ChosenShapes(self.heights.__getitem__, numbers)
+        shapes = _ChosenShapes(self.shapes.__getitem__, numbers)
         return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels, self.radii)
+
+    def _numbers(self, key: slice | Sequence[int] | NDArray[Any]) -> NDArray[np.integer]:
+        """The numbers of the examples that a slice, a list or a mask chooses."""
+        numbers = np.arange(len(self))
+        if isinstance(key, slice):
+            return numbers[key]
+        try:
+            return np.asarray(numbers[np.asarray(key, dtype=None if len(key) else np.int64)])
+        except IndexError as error:
+            raise InputError(f"examples: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
 
     def named(self, *patterns: str) -> Examples:
         """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
-        return self.subset(matching(self.motion.names, patterns))
+        return self[matching(self.motion.names, patterns)]
 
     def joined(self, *others: Examples) -> Examples:
         """These examples and others of the same rig as one set; detail is kept where all have it on the same levels."""
@@ -168,7 +180,7 @@ def require_examples(given: object) -> None:
         raise InputError("examples: expected at least one pose, got none")
 
 
-class _StoredShapes:
+class _ChosenShapes:
     """Some shapes of a source, by number, fetched one at a time."""
 
     def __init__(self, fetch: Callable[[int], Floats], numbers: NDArray[np.integer]) -> None:

@@ -13,7 +13,7 @@ from helpers.commands import assert_one_line, run
 import posespace as ps
 from posespace.skin.edit import drawn
 
-TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0].subset(range(0, 30, 3))
+TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0][:30:3]
 PICKED = (3, 20, 41, 60, 79, 91)
 
 

@@ -83,7 +83,7 @@ def test_a_single_sculpt_of_two_joints_is_reproduced() -> None:
         for k, (pose, _) in enumerate(TRAIN)
         if np.ptp(pose.rotations - TRAIN.rig.rest.rotations, axis=1).astype(bool).sum() > 1
     ]
-    one = TRAIN.subset(moved[-1:])
+    one = TRAIN[moved[-1:]]
     skin = ps.EigenSkin().fit(one)
     assert ps.evaluate(skin, one).rel_err < 0.1
 

@@ -43,7 +43,7 @@ def checked(skin: Skin, examples: Examples) -> Skin:
 
     Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
     """
-    lines, some = list[str](), replace(examples, rig=skin.rig).subset(tried_poses(len(examples), _POSES))
+    lines, some = list[str](), replace(examples, rig=skin.rig)[tried_poses(len(examples), _POSES)]
     for _ in range(_ROUNDS):
         layers, done, ratio = _improved(skin, some)
         if not done:

@@ -99,7 +99,7 @@ def _per_joint(scored: list[tuple[Entry, Score]]) -> str:
 
 def _curves(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     """Error against components, for skins that can drop trailing ones, and against bytes, for all."""
-    some = examples.subset(np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int))
+    some = examples[np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int)]
     against_count, against_bytes = [], []
     for look, (entry, score) in enumerate(scored[1:], start=1):
         skin = entry.skin
@@ -133,7 +133,7 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     finer_by = min((finer(top, score.per_vertex[chosen]) for _, score in scored[1:]), default=1)
     tops = [top] + [top / finer_by] * (len(scored) - 1)
     posed_by = [
-        posed(compared(entry.skin, examples), motion_of(entry.skin, examples.subset(chosen)))
+        posed(compared(entry.skin, examples), motion_of(entry.skin, examples[chosen]))
         for entry, _ in scored
         if entry.skin is not None
     ]

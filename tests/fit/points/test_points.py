@@ -24,7 +24,7 @@ SMALL = {"points": 8, "bones": 10}
 def arm() -> tuple[ps.Examples, ps.Examples]:
     """Fourteen bent arms that are placed and turned at random, and ten unseen ones."""
     train, unseen = ps.datasets.bending_arm(rings=24, sides=12)
-    return moved(train.subset(np.linspace(0, 29, 14).astype(int)), 1), moved(unseen.subset(range(10)), 2)
+    return moved(train[np.linspace(0, 29, 14).astype(int)], 1), moved(unseen[:10], 2)
 
 
 def moved(examples: ps.Examples, seed: int) -> ps.Examples:
@@ -229,7 +229,7 @@ def test_bad_settings_are_refused_in_one_line(
 
 def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:
     with pytest.raises(ps.InputError, match="at least 2 shapes"):
-        ps.ControlPoints(**SMALL).fit(arm[0].subset([0]))
+        ps.ControlPoints(**SMALL).fit(arm[0][[0]])
 
 
 def test_export_plays_the_bones(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin, tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ class EigenSkin:
         self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
-        together = examples.subset(np.flatnonzero(several))
+        together = examples[np.flatnonzero(several)]
         left = left_over(terms, together, data)
         near = [self._loose(term, neighbours) for term in terms]
         overlap = {
