@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from posespace.register.transfer import transfer as transfer
     from posespace.rig import Rig as Rig
     from posespace.skeleton import Skeleton as Skeleton
-    from posespace.skin.layer import Detail as Detail
-    from posespace.skin.layer import Driver as Driver
+    from posespace.skin.detail import Detail as Detail
+    from posespace.skin.driver import Driver as Driver
     from posespace.skin.layer import Layer as Layer
     from posespace.skin.skin import Skin as Skin
 
@@ -90,7 +90,9 @@ _HOMES = {
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
-    "posespace.skin.layer": ("Detail", "Driver", "Layer"),
+    "posespace.skin.detail": ("Detail",),
+    "posespace.skin.driver": ("Driver",),
+    "posespace.skin.layer": ("Layer",),
     "posespace.markers.control_points": ("MarkerDrive",),
     "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),

@@ -24,7 +24,8 @@ from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skeleton import Skeleton
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)

@@ -22,7 +22,9 @@ from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig, pack_weights
 from posespace.skeleton import Skeleton
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Detail, Driver, Layer
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 seeds = st.integers(0, 2**32 - 1)

@@ -30,8 +30,9 @@ from posespace.report.plot import Line, line_plot
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
+from posespace.skin.driver import Driver
 from posespace.skin.edit import edit_factors
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=16, sides=8)

@@ -15,8 +15,9 @@ import posespace as ps
 from posespace.geometry import rotations
 from posespace.interpolate.kernels import KERNELS
 from posespace.motion import Motion
+from posespace.skin.basis import combined
 from posespace.skin.bound import BOUND, FLOOR, RINGS
-from posespace.skin.layer import Layer, combined
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 METHODS = (

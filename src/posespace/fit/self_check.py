@@ -13,8 +13,9 @@ import numpy as np
 from posespace.examples import Examples
 from posespace.fit.regression import tried_poses
 from posespace.poses.parts import parts_of
+from posespace.skin.basis import combined
 from posespace.skin.edit import scaled_layer
-from posespace.skin.layer import Layer, combined
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import OWN_ERROR, notes_of, with_notes
 from posespace.skin.skin import Skin
 

@@ -20,9 +20,11 @@ from posespace.motion import Motion
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
+from posespace.skin.basis import Basis, PackedBasis
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Basis, Detail, Driver, Interpolant, Layer
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver, Interpolant
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 Arrays = dict[str, NDArray[Any]]

@@ -17,7 +17,7 @@ from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
 SEEN = ("bones", "points")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from posespace import check
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 
 _TYPES: dict[int, type[np.generic]] = {32: np.float32, 16: np.int16, 8: np.int8}
@@ -132,3 +132,30 @@ class PackedBasis:
         entries = slice(int(starts[0]), int(starts[-1]))
         part = self.scales[first : max(first, last)]
         return PackedBasis(self.vertices, starts - starts[0], self.rows[entries], self.values[entries], part)
+
+
+Basis = Floats | PackedBasis
+"""A basis (C, S, 3), as an array or packed."""
+
+
+def checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+    """Return a basis that has this shape and ordinary numbers."""
+    if not isinstance(basis, PackedBasis):
+        return check.floats(name, basis, shape, check.LARGEST)
+    if basis.shape != shape:
+        raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
+    return basis
+
+
+def widened(basis: Basis, support: Ints, wider: Ints) -> Floats32:
+    """Return a basis (C, S, 3) on a support that holds its own, zero elsewhere; both supports are ascending."""
+    wide = np.zeros((basis.shape[0], len(wider), 3), dtype=np.float32)
+    wide[:, np.searchsorted(wider, support)] = np.asarray(basis)
+    return wide
+
+
+def combined(basis: Basis, coordinates: Floats) -> Floats:
+    """Displacements (S, 3) of coordinates (C,)."""
+    if isinstance(basis, PackedBasis):
+        return basis.combine(coordinates)
+    return np.tensordot(coordinates, basis, axes=1)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from posespace.check import Floats, Ints
 from posespace.geometry.edges import neighbours_of
 from posespace.mesh import Mesh
-from posespace.skin.layer import Basis, Driver, combined
+from posespace.skin.basis import Basis, combined
+from posespace.skin.driver import Driver
 
 BOUND = 1.5
 """Most that a displacement may be, over the largest one in its neighbourhood at any sample of the driver."""

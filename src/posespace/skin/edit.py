@@ -11,8 +11,8 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError, closest_name
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, Layer
+from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 

@@ -25,10 +25,13 @@ from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
+from posespace.skin.basis import Basis, combined
 from posespace.skin.bones.learned import LearnedBones, require_points
 from posespace.skin.bones.positions import BonePlaces
 from posespace.skin.bound import Bound, Neighbourhoods, limits_of
-from posespace.skin.layer import Basis, Detail, Driver, Layer, combined
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 if TYPE_CHECKING:
     from posespace.runtime.player import Player

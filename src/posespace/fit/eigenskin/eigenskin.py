@@ -31,8 +31,8 @@ from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.poses.digests import pose_digests
 from posespace.poses.links import linked, said_of_links
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Layer, widened
+from posespace.skin.basis import PackedBasis, widened
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import LEFT_OUT_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 

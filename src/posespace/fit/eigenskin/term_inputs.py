@@ -23,7 +23,7 @@ from posespace.motion import Motion
 from posespace.poses.active import moved_in, single_spaces
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 
 ALONE = 0.25
 """Poses that move one thing alone speak for it if they go this fraction of the way that any pose goes.

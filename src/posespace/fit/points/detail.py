@@ -8,7 +8,7 @@ from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.points.amounts import principal, with_amounts
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 
 COMPONENTS = 8
 """Components that are kept beside the mean."""

@@ -20,7 +20,8 @@ from posespace.fit.regression import LeftOut, Regression, principal_coordinates,
 from posespace.motion import Motion
 from posespace.poses.active import Movers, moved
 from posespace.rig import Rig
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import LEFT_OUT_ERROR
 
 LEAST = 8

@@ -10,7 +10,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Skin
 
 

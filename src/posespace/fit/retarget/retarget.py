@@ -29,7 +29,8 @@ from posespace.poses.digests import pose_digests
 from posespace.poses.onto_skeleton import onto
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import about_fit
 from posespace.skin.skin import Skin
 

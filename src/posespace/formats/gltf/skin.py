@@ -26,8 +26,9 @@ from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.poses.spaces import AXES, KINDS, SHIFTS, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, Driver, Interpolant, Layer
+from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.driver import Driver, Interpolant
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 Names = Sequence[str]

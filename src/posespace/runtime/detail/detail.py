@@ -15,7 +15,7 @@ from posespace.mesh import Mesh
 from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
 from posespace.runtime.detail.surface_normals import SurfaceNormals, flat_fans_of
 from posespace.runtime.entries import owned
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
 _TILE = 512

@@ -21,7 +21,7 @@ from posespace.rig import Rig
 from posespace.runtime.drive.bound_tables import bound_entries
 from posespace.skeleton import Skeleton
 from posespace.skin.bound import Bound
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Skin
 
 _FAR = 1e100

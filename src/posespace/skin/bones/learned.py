@@ -17,8 +17,7 @@ from posespace.geometry import rotations
 from posespace.geometry.local_frames import own_frames
 from posespace.geometry.rigid import rigid
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, checked_basis
+from posespace.skin.basis import Basis, PackedBasis, checked_basis
 
 MOST_BONES = 2000
 """The places of all bones are found together: work and memory grow with the square of their number."""
