@@ -21,7 +21,7 @@ from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.mirror import mirror, mirror_examples
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
@@ -216,7 +216,7 @@ def test_a_motion_carried_onto_other_axes_and_units_moves_the_joints_alike(seed:
     world[:, :3, 3] = 100 * world[:, :3, 3] @ z_up.T
     target = Skeleton.from_world(source.names, source.parents, world)
     motion = Motion(random_rotations(rng, 3, 5), rng.normal(size=(3, 5, 3)))
-    carried = onto(motion, source, target)
+    carried = retarget_motion(motion, source, target)
     here = source.world(motion.rotations, motion.translations)[..., :3, 3]
     there = target.world(carried.rotations, carried.translations)[..., :3, 3]
     np.testing.assert_allclose(there, 100 * here @ z_up.T, atol=1e-7)
@@ -226,7 +226,7 @@ def test_a_motion_of_unknown_joints_is_refused() -> None:
     one = Skeleton.from_world(["a"], [-1], np.eye(4)[None])
     other = Skeleton.from_world(["b"], [-1], np.eye(4)[None])
     with pytest.raises(InputError, match=r"none of its joints \(a"):
-        onto(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
+        retarget_motion(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
 
 
 def test_subdivision_splits_each_triangle_in_four_and_keeps_the_coarse_vertices_first() -> None:
@@ -290,9 +290,9 @@ def test_a_shift_is_carried_through_frames_that_scale() -> None:
     plain = Skeleton.from_world(("hips", "head"), [-1, 0], np.stack([np.eye(4), [[1, 0, 0, 0], [0, 1, 0, 0.01],
                                 [0, 0, 1, 0], [0, 0, 0, 1]]]))  # fmt: skip
     moved = Motion(np.tile([0, 0, 0, 1.0], (1, 2, 1)), [[[2.0, 0, 0], [0, 0, 0]]])
-    carried = onto(moved, plain, scaled)
+    carried = retarget_motion(moved, plain, scaled)
     np.testing.assert_allclose(carried.translations[0, 0], (200, 0, 0), atol=1e-9)
-    back = onto(carried, scaled, plain)
+    back = retarget_motion(carried, scaled, plain)
     np.testing.assert_allclose(back.translations, moved.translations, atol=1e-9)
 
 
@@ -349,8 +349,8 @@ def test_a_wrong_kind_is_said_in_one_line(wrong: object) -> None:
         lambda: mirror(wrong, skeleton),  # type: ignore[arg-type]
         lambda: mirror(train.motion, wrong),  # type: ignore[arg-type]
         lambda: mirror_examples(wrong),  # type: ignore[arg-type]
-        lambda: onto(wrong, skeleton, skeleton),  # type: ignore[arg-type]
-        lambda: onto(train.motion, wrong, skeleton),  # type: ignore[arg-type]
+        lambda: retarget_motion(wrong, skeleton, skeleton),  # type: ignore[arg-type]
+        lambda: retarget_motion(train.motion, wrong, skeleton),  # type: ignore[arg-type]
         lambda: Sculpts(wrong),  # type: ignore[arg-type]
         lambda: Sculpts(train.rig).add("bent", wrong, train.rig.mesh.points),  # type: ignore[arg-type]
         lambda: Skin(wrong),  # type: ignore[arg-type]

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from posespace.gathering.outliers import check_examples as check_examples
     from posespace.interpolate.rbf import RBF as RBF
     from posespace.interpolate.shepard import Shepard as Shepard
-    from posespace.markers.control_points import MarkerDrive as MarkerDrive
+    from posespace.markers.control_points import MarkerMapping as MarkerMapping
     from posespace.markers.markers import Markers as Markers
     from posespace.mesh import Mesh as Mesh
     from posespace.motion import Motion as Motion
     from posespace.pose import Pose as Pose
     from posespace.poses.mirror import mirror as mirror
     from posespace.poses.mirror import mirror_examples as mirror_examples
-    from posespace.poses.onto_skeleton import onto as onto
+    from posespace.poses.retarget_motion import retarget_motion as retarget_motion
     from posespace.poses.spaces import PoseSpace as PoseSpace
     from posespace.register.correspondence import triangle_correspondence as triangle_correspondence
     from posespace.register.registration import Registered as Registered
@@ -93,12 +93,12 @@ _HOMES = {
     "posespace.skin.detail": ("Detail",),
     "posespace.skin.driver": ("Driver",),
     "posespace.skin.layer": ("Layer",),
-    "posespace.markers.control_points": ("MarkerDrive",),
+    "posespace.markers.control_points": ("MarkerMapping",),
     "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),
     "posespace.motion": ("Motion",),
     "posespace.poses.mirror": ("mirror", "mirror_examples"),
-    "posespace.poses.onto_skeleton": ("onto",),
+    "posespace.poses.retarget_motion": ("retarget_motion",),
     "posespace.pose": ("Pose",),
     "posespace.register.correspondence": ("triangle_correspondence",),
     "posespace.register.registration": ("Registered", "Registrar", "Registration"),

@@ -17,10 +17,10 @@ from posespace.geometry import rotations
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
-TURNED = 1e-3
+LEAST_ANGLE = 1e-3
 """Radians beyond which a joint counts as turned: more than rounding in a file does to a rest pose."""
 
-DIALLED = 1e-6
+LEAST_CONTROL = 1e-6
 """A control is dialled beyond this: unlike a joint's rotation, it has no rounding in a file to fear."""
 
 
@@ -197,18 +197,18 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
     return chosen
 
 
-def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:
+def rotated_joints(motion: Motion, still: Floats) -> NDArray[np.bool_]:
     """Return (P, J) which joints of each pose are turned from the rotations `still` (J, 4)."""
-    return np.asarray(rotations.angles_between(motion.rotations, still) > TURNED)
+    return np.asarray(rotations.angles_between(motion.rotations, still) > LEAST_ANGLE)
 
 
-def dialled(motion: Motion) -> NDArray[np.bool_]:
+def nonzero_controls(motion: Motion) -> NDArray[np.bool_]:
     """Return (P, C) which controls of each pose are not at zero."""
-    return np.asarray(np.abs(motion.controls) > DIALLED)
+    return np.asarray(np.abs(motion.controls) > LEAST_CONTROL)
 
 
-def turning(motion: Motion) -> NDArray[np.bool_]:
+def rotating_joints(motion: Motion) -> NDArray[np.bool_]:
     """Return (J,) which joints turn during a motion: away from its first pose."""
     if not len(motion):
         return np.zeros(motion.rotations.shape[1], dtype=bool)
-    return np.asarray(turned(motion, motion.rotations[0]).any(axis=0))
+    return np.asarray(rotated_joints(motion, motion.rotations[0]).any(axis=0))

@@ -33,7 +33,7 @@ class Skeleton:
     ----------
     names : J names, each once
     parents : (J,) int32, -1 for a root
-    frames : (J, 4, 4) from the place where the joint turns to its parent joint (for a root: to the world)
+    local_frames : (J, 4, 4) from the place where the joint turns to its parent joint (for a root: to the world)
     rest_rotations : (J, 4) unit quaternions x y z w
     stretches : (J, 3, 3) scale or shear of the joint's own frame, or None for none
     axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's rest frame, a zero row is none.
@@ -46,7 +46,7 @@ class Skeleton:
 
     names: tuple[str, ...]
     parents: Ints
-    frames: Floats
+    local_frames: Floats
     rest_rotations: Floats
     stretches: Floats | None = None
     axes: Floats | None = None
@@ -63,7 +63,11 @@ class Skeleton:
         put = object.__setattr__
         put(self, "names", check.names("skeleton names", self.names, count))
         put(self, "parents", parents)
-        put(self, "frames", check.transforms("skeleton frames", self.frames, (count, 4, 4), self.names))
+        put(
+            self,
+            "local_frames",
+            check.transforms("skeleton local_frames", self.local_frames, (count, 4, 4), self.names),
+        )
         rest = check.floats("skeleton rest_rotations", self.rest_rotations, (count, 4))
         put(self, "rest_rotations", rotations.normalize(rest, "skeleton rest_rotations"))
         for part, shape in (("stretches", (count, 3, 3)), ("axes", (count, 3, 3))):
@@ -144,7 +148,7 @@ class Skeleton:
         return (
             self.names == other.names
             and np.array_equal(self.parents, other.parents)
-            and np.allclose(self.frames, other.frames, atol=1e-6)
+            and np.allclose(self.local_frames, other.local_frames, atol=1e-6)
             and np.allclose(self.rest_rotations, other.rest_rotations, atol=1e-6)
         )
 
@@ -174,7 +178,7 @@ class Skeleton:
         if translations is not None:
             own[..., :3, 3] = translations
         own[..., 3, 3] = 1.0
-        own = self.frames @ own
+        own = self.local_frames @ own
         for joint in self.order:
             parent = self.parents[joint]
             if parent >= 0:
@@ -197,7 +201,7 @@ class Skeleton:
         above = np.tile(np.eye(4), (*world.shape[:-2], 1, 1))
         child = self.parents >= 0
         above[..., child, :, :] = world[..., self.parents[child], :, :]
-        own = invert_affine(above @ self.frames) @ world
+        own = invert_affine(above @ self.local_frames) @ world
         linear = own[..., :3, :3]
         if self.stretches is not None:
             linear = linear @ invert_affine(self.stretches)
@@ -226,9 +230,9 @@ class Skeleton:
 
     def rotations(self, angles: ArrayLike) -> Floats:
         """Return the rotations (..., J, 4) that turn each joint from rest by `angles` (..., J, 3) about its axes."""
-        return self.turned_from(self.rest_rotations.astype(np.float64), angles)
+        return self.rotated_from(self.rest_rotations.astype(np.float64), angles)
 
-    def turned_from(self, rest: Floats, angles: ArrayLike) -> Floats:
+    def rotated_from(self, rest: Floats, angles: ArrayLike) -> Floats:
         """Return rotations `rest` (J, 4) turned by `angles` (..., J, 3) about the joints' axes: (..., J, 4)."""
         vector = np.asarray(angles, dtype=np.float64)
         if self.axes is not None:

@@ -11,7 +11,7 @@ from helpers import marker_files
 from helpers.commands import assert_one_line, run
 
 import posespace as ps
-from posespace.skin.edit import drawn
+from posespace.skin.edit import with_beta
 
 TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0][:30:3]
 PICKED = (3, 20, 41, 60, 79, 91)
@@ -52,7 +52,7 @@ def test_a_take_is_played_into_a_file(folder: Path, skin: ps.Skin) -> None:
     rig, motion = ps.load_rig("arm.glb"), ps.load_motion("arm.glb")
     assert len(motion) == 60
     wanted = ps.load_motion("take.tsv", skin.rig.skeleton, markers="map.json")
-    weak = drawn(skin, 0.3)
+    weak = with_beta(skin, 0.3)
     for frame in (0, 22, 47, 59):
         np.testing.assert_allclose(rig.skin(motion[frame]), weak.pose(wanted[frame])[0], atol=1e-4)
     steps = np.linalg.norm(np.diff([weak.pose(pose)[0] for pose in wanted], axis=0), axis=2)

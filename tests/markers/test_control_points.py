@@ -48,7 +48,7 @@ def hidden(markers: ps.Markers, which: list[int], start: int, end: int) -> ps.Ma
     return replace(markers, seen=seen)
 
 
-DRIVE = ps.MarkerDrive(place_by=NAMES[:3], smooth=0.0, reference=0.0)
+DRIVE = ps.MarkerMapping(place_by=NAMES[:3], smooth=0.0, reference=0.0)
 
 
 @settings(max_examples=25, deadline=None)
@@ -129,18 +129,18 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
 @pytest.mark.parametrize("smooth", [1e9, 3e38])
 def test_smoothing_over_more_than_a_take_can_need_is_refused(smooth: float) -> None:
     with pytest.raises(ps.InputError, match=r"smooth: .* s: asks for more numbers than a take of this size can need"):
-        ps.MarkerDrive(smooth=smooth).motion(bending(), skeleton())
+        ps.MarkerMapping(smooth=smooth).motion(bending(), skeleton())
 
 
 def test_points_without_a_marker_take_the_nearest() -> None:
     given = moved(bending(), 9, 0.001)
     renamed = replace(given, names=("a", "b", "c", "some finger"))
     pairs = {"a": "back1", "b": "back2", "c": "back3"}
-    found = ps.MarkerDrive(points=pairs, nearest=True, reference=0.0, place_by=("a", "b", "c"), smooth=0.0)
+    found = ps.MarkerMapping(points=pairs, nearest=True, reference=0.0, place_by=("a", "b", "c"), smooth=0.0)
     wanted = bending().positions - REST
     np.testing.assert_allclose(found.motion(renamed, skeleton()).motion.translations[:, 1:], wanted, atol=1e-6)
     with pytest.raises(ps.InputError, match="nearest: needs `reference` and at least 3 mapped markers to align"):
-        ps.MarkerDrive(points=pairs, nearest=True)
+        ps.MarkerMapping(points=pairs, nearest=True)
     with pytest.raises(ps.InputError, match="nearest: expected 1 more markers at the reference, got 0"):
         found.motion(hidden(renamed, [3], 0, 5), skeleton())
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_driven_is_said() -> None:
     }
     for message, (pairs, markers) in cases.items():
         with pytest.raises(ps.InputError, match=message):
-            ps.MarkerDrive(points=pairs).motion(markers, points)
+            ps.MarkerMapping(points=pairs).motion(markers, points)
     with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. is called as a control point"):
         DRIVE.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
     with pytest.raises(ps.InputError, match="no frame shows all of them at once; 'tip' is seen least"):
@@ -169,7 +169,7 @@ def test_what_cannot_be_driven_is_said() -> None:
     with pytest.raises(ps.InputError, match="no frame shows three of them off one line"):
         DRIVE.motion(flat, points)
     with pytest.raises(ps.InputError, match="place_by: expected at least three markers, got 2"):
-        ps.MarkerDrive(place_by=("a", "b"))
+        ps.MarkerMapping(place_by=("a", "b"))
 
 
 @pytest.mark.parametrize("kind", ["right", "reversed", "swapped", "mirrored"])
@@ -186,5 +186,5 @@ def test_wrong_markers_are_refused_and_named_unless_forced(kind: str) -> None:
     if kind != "right":
         said = {"swapped": "'m2' and 'm7' seem to be swapped", "reversed": "reverse order"}.get(kind, kind)
         with pytest.raises(ps.InputError, match=said):
-            ps.MarkerDrive().motion(take, joints)
-    assert len(ps.MarkerDrive(force=kind != "right").motion(take, joints).motion) == 10
+            ps.MarkerMapping().motion(take, joints)
+    assert len(ps.MarkerMapping(force=kind != "right").motion(take, joints).motion) == 10

@@ -30,14 +30,14 @@ def find_anchors(rest: Floats, places: Floats) -> tuple[Floats, Floats]:
     anchors = np.full(len(rest), 1 / len(rest))
     floor = (_STEADY * np.linalg.norm(np.ptp(rest, axis=0))) ** 2 + 1e-30
     for _ in range(_ROUNDS):
-        samples = brought_back(rest, places, anchors)
+        samples = without_rigid_motion(rest, places, anchors)
         wander = ((samples - rest) ** 2).sum(axis=2).mean(axis=0)
         anchors = 1 / (wander + floor)
         anchors /= anchors.sum()
-    return anchors, brought_back(rest, places, anchors)
+    return anchors, without_rigid_motion(rest, places, anchors)
 
 
-def brought_back(rest: Floats, places: Floats, anchors: Floats) -> Floats:
+def without_rigid_motion(rest: Floats, places: Floats, anchors: Floats) -> Floats:
     """Return points (S, M, 3) without the rigid motion of the whole."""
     turn, shift = rigid(rest, places, anchors)
     return np.asarray((places - shift[:, None]) @ turn)

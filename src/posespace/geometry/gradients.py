@@ -69,7 +69,7 @@ def surface_gradients(points: Floats, triangles: Ints, posed: Floats) -> Floats:
     return found
 
 
-def rotations_in(matrices: Floats) -> Floats:
+def nearest_rotations(matrices: Floats) -> Floats:
     """Return the rotations (T, 3, 3) nearest to matrices (T, 3, 3)."""
     left, _, right = np.linalg.svd(matrices)
     left[..., 2] *= np.sign(np.linalg.det(left @ right))[:, None]

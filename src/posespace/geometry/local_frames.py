@@ -11,7 +11,7 @@ UPRIGHT = 0.01
 """How strongly a neighbourhood keeps to no turn, as a fraction of its spread: points on a line leave that open."""
 
 
-def own_frames(rest: Floats, places: Floats, holds: Floats) -> tuple[Floats, Floats]:
+def local_frames(rest: Floats, places: Floats, holds: Floats) -> tuple[Floats, Floats]:
     """Return points as seen from frames that move with them, and how these are turned.
 
     Parameters

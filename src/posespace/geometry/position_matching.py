@@ -19,7 +19,7 @@ _ROUNDS = 200
 """How often neighbours of matched vertices are looked at, at most."""
 
 
-def match_by_places(points: Floats, triangles: Ints, others: Floats) -> Indices | None:
+def match_by_position(points: Floats, triangles: Ints, others: Floats) -> Indices | None:
     """Return for each vertex the one of another shape that is in its place, or None where one remains in doubt.
 
     Where the shape barely differs, places decide. From there the difference is carried over edges: a vertex is looked

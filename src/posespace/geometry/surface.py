@@ -105,7 +105,7 @@ class Surface:
         return np.flatnonzero(hit).astype(np.int32)
 
 
-def spot(place: Floats) -> str:
+def position_text(place: Floats) -> str:
     """Return a place (3,) as text for a message, without the dust of rounding."""
     dust = 1e-9 * float(np.abs(place).max())
     return "(" + ", ".join(f"{x if abs(x) > dust else 0:.4g}" for x in place.tolist()) + ")"

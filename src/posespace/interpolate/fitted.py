@@ -147,7 +147,7 @@ class RBFInterpolant:
             out[rows] += tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
         return out
 
-    def held(self, factor: float) -> RBFInterpolant:
+    def with_reach(self, factor: float) -> RBFInterpolant:
         """Return the same function up to `factor` times as far from the first sample as any sample is.
 
         Beyond, it has the values there: see `reach`.
@@ -160,13 +160,13 @@ class RBFInterpolant:
             return points
         if self.metric == "rotation":
             far = distances(points, self.centres[:1], self.metric, self.radius) / self.reach
-            return toward(points, self.centres[0], 1.0 / np.maximum(far, 1.0))
+            return slerp_from(points, self.centres[0], 1.0 / np.maximum(far, 1.0))
         away = points - self.centres[0]
         far = np.linalg.norm(away / self.radius, axis=1, keepdims=True) / self.reach
         return np.asarray(np.where(far > 1.0, self.centres[0] + away / np.maximum(far, 1.0), points))
 
 
-def toward(points: Array, origin: Array, part: Array) -> Array:
+def slerp_from(points: Array, origin: Array, part: Array) -> Array:
     """Return rotations (Q, 4k) at a `part` (Q, 1), 0 to 1, of the way from those of `origin` (4k,)."""
     here, there = points.reshape(len(points), -1, 4), origin.reshape(-1, 4)
     agree = np.einsum("qki,ki->qk", here, there)

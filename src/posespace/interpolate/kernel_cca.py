@@ -66,7 +66,7 @@ def left_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> F
     return np.asarray((values - hat @ values) / spared[..., None])
 
 
-def units_of(squares: Floats) -> Floats:
+def median_distances(squares: Floats) -> Floats:
     """The median distance (...) between different samples; where all are in one place, a small number."""
     pairs = np.triu_indices(squares.shape[-1], 1)
     if not len(pairs[0]):

@@ -21,7 +21,7 @@ _A_WINDOW = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
+class TakeAlignment:
     """The rigid motion that brings each frame of a take to one place.
 
     Parameters
@@ -46,9 +46,9 @@ class Placement:
         return np.asarray((positions - self.shifts[:, None]) @ rotations.matrices(self.turns))
 
 
-def placement(
+def align_take(
     markers: Markers, target: Floats, whole: bool = False, smooth: float = 0.0, weights: Floats | None = None
-) -> Placement:
+) -> TakeAlignment:
     """Return the rigid motion that brings all markers of a take nearest to places that stay, `target` (M, 3).
 
     In frames in which fewer than three are seen, or all in a line, the place is interpolated between the nearest
@@ -87,7 +87,9 @@ def placement(
         turns, centres = _smoothed(turns, centres, window)
         shifts = centres - rotations.matrices(turns) @ target.mean(axis=0)
     back = rotations.inverse(turns)
-    found = Placement(back, -np.einsum("fij,fj->fi", rotations.matrices(back), shifts), known, np.zeros(len(markers)))
+    found = TakeAlignment(
+        back, -np.einsum("fij,fj->fi", rotations.matrices(back), shifts), known, np.zeros(len(markers))
+    )
     apart = ((found(markers.positions) - goal) ** 2).sum(axis=2)
     return replace(found, misfit=np.sqrt((shares * apart).sum(axis=1)) * known)
 

@@ -15,7 +15,7 @@ from posespace.errors import InputError
 from posespace.geometry import rotations
 from posespace.geometry.correspondence_check import Pairing
 from posespace.geometry.rigid import equal_shares, rigid, spans_plane
-from posespace.markers.alignment import Placement, placement
+from posespace.markers.alignment import TakeAlignment, align_take
 from posespace.markers.gaps import filled, trimmed
 from posespace.markers.markers import Markers
 from posespace.markers.neighbours import complete
@@ -24,7 +24,7 @@ from posespace.skeleton import Skeleton
 
 
 @dataclass(frozen=True)
-class MarkerDrive:
+class MarkerMapping:
     """How markers move control points.
 
     Parameters
@@ -77,7 +77,7 @@ class MarkerDrive:
         if self.place_by and len(set(self.place_by)) < 3:
             raise InputError(f"place_by: expected at least three markers, got {len(set(self.place_by))}")
 
-    def motion(self, markers: Markers, skeleton: Skeleton, rate: float | None = None) -> Driven:
+    def motion(self, markers: Markers, skeleton: Skeleton, rate: float | None = None) -> MappedMotion:
         """Return the motion of a skeleton's control points that a take makes, at a `rate`, or at its own."""
         pairs = self._pairs(markers, skeleton)
         moving, joints = list(pairs), [skeleton.index(point) for point in pairs.values()]
@@ -93,12 +93,12 @@ class MarkerDrive:
         moved, kept = whole.chosen(moving), whole.chosen(by)
         size = self.size or float(_spread(rest) / _spread(moved.positions[frame]))
         goal = _brought(size * kept.positions[frame], size * moved.positions[frame], rest)
-        found = placement(replace(kept, positions=size * kept.positions), goal, smooth=self.smooth)
+        found = align_take(replace(kept, positions=size * kept.positions), goal, smooth=self.smooth)
         placed = found(size * moved.positions)
         own = rest - placed[frame]
         shifts = placed - rest + (own if self.offsets else 0.0)
         motion = _motion(skeleton, joints, shifts, take.times, found if self.keep_whole else None)
-        return Driven(motion, frame / take.rate, size, found, lie.known, float(np.linalg.norm(own, axis=1).max()))
+        return MappedMotion(motion, frame / take.rate, size, found, lie.known, float(np.linalg.norm(own, axis=1).max()))
 
     def _pairs(self, markers: Markers, skeleton: Skeleton) -> dict[str, str]:
         """Return the control point of each marker that moves one; every control point has a marker."""
@@ -167,7 +167,7 @@ class MarkerDrive:
 
 
 @dataclass(frozen=True, eq=False)
-class Driven:
+class MappedMotion:
     """A motion of control points, and how it came from its markers.
 
     Parameters
@@ -183,7 +183,7 @@ class Driven:
     motion: Motion
     reference: float
     size: float
-    placement: Placement
+    placement: TakeAlignment
     known: NDArray[np.bool_]
     offset: float
 
@@ -228,7 +228,9 @@ def _brought(markers: Floats, moved: Floats, rest: Floats) -> Floats:
     return np.asarray(markers @ turn.T + shift)
 
 
-def _motion(skeleton: Skeleton, joints: list[int], shifts: Floats, times: Floats, whole: Placement | None) -> Motion:
+def _motion(
+    skeleton: Skeleton, joints: list[int], shifts: Floats, times: Floats, whole: TakeAlignment | None
+) -> Motion:
     """Return the motion in which joints are shifted from rest by `shifts` (F, M, 3) in the world."""
     world = np.tile(skeleton.rest_world, (len(shifts), 1, 1, 1))
     places = world[..., :3, 3]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from posespace.budget import Budget
 from posespace.check import Floats
 from posespace.geometry.smoothstep import smoothstep
-from posespace.markers.alignment import Placement, placement
+from posespace.markers.alignment import TakeAlignment, align_take
 from posespace.markers.gaps import UNGAPPED, bridged
 from posespace.markers.markers import Markers
 
@@ -29,7 +29,7 @@ _PRODUCTS_A_STEP = 500_000
 
 def complete(
     take: Markers, shape: Floats, firm: NDArray[np.bool_], hold: float, fade: float
-) -> tuple[Markers, Placement]:
+) -> tuple[Markers, TakeAlignment]:
     """Return a take in which every marker is seen in every frame, and how its frames lie.
 
     What is missing is found where the frame lies nearest to one `shape` (M, 3) by the markers that are seen, those
@@ -42,7 +42,7 @@ def complete(
     budget.hold(4 * width**2, "markers that others speak of")
     budget.work(hidden * (len(take) + width) * width**2 // _PRODUCTS_A_STEP, "markers with gaps", UNGAPPED)
     weights = np.where(firm, 1.0, _LOOSE) * _trust(take.seen, _RAMP * take.rate)
-    lie = placement(take, shape, weights=weights)
+    lie = align_take(take, shape, weights=weights)
     shifts = completed(lie(take.positions) - shape, take.seen, take.rate, hold, fade)
     return replace(take, positions=lie.back(shape + shifts), seen=np.ones_like(take.seen)), lie
 

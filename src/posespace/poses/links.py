@@ -58,15 +58,15 @@ def linked_rig(rig: Rig, motion: Motion, budget: Budget | None = None) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, links=links))
 
 
-def rerouted(skeleton: Skeleton) -> dict[str, str]:
+def rerouted_names(skeleton: Skeleton) -> dict[str, str]:
     """Return the joints that are linked to another than their parent, and to which, by name."""
     joints = parts_of(skeleton).rerouted
     return {skeleton.names[joint]: skeleton.names[parts_of(skeleton).links[joint]] for joint in joints}
 
 
-def said_of_links(skeleton: Skeleton) -> dict[str, dict[str, str]]:
+def about_links(skeleton: Skeleton) -> dict[str, dict[str, str]]:
     """Return what a fit says of the links, for `Skin.about`; nothing where all joints are linked to their parents."""
-    found = rerouted(skeleton)
+    found = rerouted_names(skeleton)
     return {"linked for pose spaces": found} if found else {}
 
 

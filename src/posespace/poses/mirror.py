@@ -14,10 +14,10 @@ from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
-from posespace.motion import DIALLED, TURNED, Motion
+from posespace.motion import LEAST_ANGLE, LEAST_CONTROL, Motion
 from posespace.pose import Pose
 from posespace.poses.symmetry import MirrorPlane, bind_skeleton, counterparts, rig_plane, skeleton_plane
-from posespace.poses.world_rotations import pose_by_turns, world_turns
+from posespace.poses.world_rotations import motion_from_world_rotations, world_rotations
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
 
@@ -35,7 +35,7 @@ _WELL = 0.98
 
 
 @dataclass(frozen=True)
-class Match:
+class SymmetryMatch:
     """How well the region that a sculpt moves matches the other side.
 
     Parameters
@@ -61,7 +61,7 @@ class Match:
 
 
 @dataclass(frozen=True, eq=False)
-class Mirrored:
+class MirroredSculpt:
     """A sculpt carried to the other side.
 
     Parameters
@@ -75,10 +75,10 @@ class Mirrored:
     name: str
     pose: Pose
     shape: Floats
-    match: Match
+    match: SymmetryMatch
 
 
-class OtherSide:
+class Mirror:
     """Carries poses and sculpts of a rig to its other side.
 
     Parameters
@@ -110,10 +110,10 @@ class OtherSide:
         shifts = np.abs(image.translations - one.translations)
         controls = image[0].controls
         names = {*pose.controls, *controls}
-        same = all(abs(pose.controls.get(name, 0.0) - controls.get(name, 0.0)) <= DIALLED for name in names)
-        return bool(same and (angles <= TURNED).all() and (shifts <= 1e-4 * self.rig.mesh.diagonal).all())
+        same = all(abs(pose.controls.get(name, 0.0) - controls.get(name, 0.0)) <= LEAST_CONTROL for name in names)
+        return bool(same and (angles <= LEAST_ANGLE).all() and (shifts <= 1e-4 * self.rig.mesh.diagonal).all())
 
-    def sculpt(self, name: str, pose: Pose, displacement: Floats) -> Mirrored:
+    def sculpt(self, name: str, pose: Pose, displacement: Floats) -> MirroredSculpt:
         """Return the sculpt `name`, which adds `displacement` (N, 3) in the rest shape, on the other side."""
         image = self.motion(Motion.from_poses([pose], [name]))[0]
         moved, match = self._displacement(displacement)
@@ -122,9 +122,9 @@ class OtherSide:
                 f"mirror {quoted(name)}: the two sides differ where it moves vertices ({match}); "
                 f"give another normal, or a tolerance above {self.tolerance:g} of the box"
             )
-        return Mirrored(mirrored_name(name), image, self.rig.skin(image, moved), match)
+        return MirroredSculpt(mirrored_name(name), image, self.rig.skin(image, moved), match)
 
-    def _displacement(self, displacement: Floats) -> tuple[Floats, Match]:
+    def _displacement(self, displacement: Floats) -> tuple[Floats, SymmetryMatch]:
         """What a sculpt adds (N, 3) on the other side, and how well the sides match where it moves anything."""
         weld, size = self.rig.mesh.weld, max(self.rig.mesh.diagonal, 1e-300)
         given = weld.gather(displacement)
@@ -135,8 +135,8 @@ class OtherSide:
         carried = (fade[:, None] * values) @ self.plane.reflection
         off = self._off[loud] / size
         if not len(off):
-            return weld.scatter(carried), Match(0, 1.0, 0.0, 0.0)
-        match = Match(len(off), float((off <= self.tolerance).mean()), float(np.median(off)), float(off.max()))
+            return weld.scatter(carried), SymmetryMatch(0, 1.0, 0.0, 0.0)
+        match = SymmetryMatch(len(off), float((off <= self.tolerance).mean()), float(np.median(off)), float(off.max()))
         return weld.scatter(carried), match
 
 
@@ -156,7 +156,7 @@ def mirror_examples(examples: Examples, normal: ArrayLike | None = None, toleran
     """Mirror poses, as `mirror` does, and shapes: a sculpt of the left side becomes one of the right, names too.
 
     Each vertex takes the reflected displacement of the point of the rest surface nearest to its mirror image. Only the
-    region that a sculpt moves must be symmetric; `OtherSide` says how well it matches. Examples at central poses, which
+    region that a sculpt moves must be symmetric; `Mirror` says how well it matches. Examples at central poses, which
     are their own mirror image, are kept as they are.
 
     Parameters
@@ -165,7 +165,7 @@ def mirror_examples(examples: Examples, normal: ArrayLike | None = None, toleran
     tolerance : how far from the surface a vertex's mirror image may lie, as a fraction of the box diagonal
     """
     require_examples(examples)
-    side = OtherSide(examples.rig, normal, tolerance)
+    side = Mirror(examples.rig, normal, tolerance)
     made: list[tuple[str, Pose, Floats]] = []
     for index, (name, (pose, shape)) in enumerate(zip(examples.motion.names, examples, strict=True)):
         if side.is_central(pose):
@@ -191,7 +191,7 @@ def mirrored_name(name: str) -> str:
 
 def _mirrored_motion(motion: Motion, skeleton: Skeleton, plane: MirrorPlane) -> Motion:
     reflect = plane.reflection
-    turn, shift, names = *world_turns(motion, skeleton), motion.control_names
+    turn, shift, names = *world_rotations(motion, skeleton), motion.control_names
     other = counterparts(skeleton, plane)
     if len(skeleton) > 1 and (other == np.arange(len(skeleton))).all():
         raise InputError(
@@ -202,7 +202,7 @@ def _mirrored_motion(motion: Motion, skeleton: Skeleton, plane: MirrorPlane) -> 
     swap = [names.index(side) if side in names else k for k, side in enumerate(sides)]
     kept = tuple(name if side in names else side for name, side in zip(names, sides, strict=True))
     like = replace(motion, controls=motion.controls[:, swap], control_names=kept)
-    return pose_by_turns(skeleton, reflect @ turn[:, other] @ reflect, shift[:, other] @ reflect, like)
+    return motion_from_world_rotations(skeleton, reflect @ turn[:, other] @ reflect, shift[:, other] @ reflect, like)
 
 
 def _images(rig: Rig, plane: MirrorPlane, tolerance: float) -> tuple[NDArray[np.integer], Floats, Floats]:

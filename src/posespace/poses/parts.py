@@ -60,7 +60,7 @@ class Parts:
 
     def turned(self, angles: Floats) -> Floats:
         """Return the parts (..., J, 4) that are turned from rest by `angles` (..., J, 3); undoes `angles`."""
-        return self._skeleton.turned_from(self.rest, angles)
+        return self._skeleton.rotated_from(self.rest, angles)
 
     @cached_property
     def rerouted(self) -> Ints:
@@ -86,9 +86,9 @@ class Parts:
         return found
 
     @cached_property
-    def frame_turns(self) -> Floats:
+    def local_frame_rotations(self) -> Floats:
         """(J, 4) the rotations of the skeleton's frames."""
-        return rotations.polar(self._skeleton.frames[:, :3, :3].astype(np.float64))[0]
+        return rotations.polar(self._skeleton.local_frames[:, :3, :3].astype(np.float64))[0]
 
     @cached_property
     def oriented(self) -> NDArray[np.bool_]:
@@ -114,7 +114,7 @@ class Parts:
             if link < 0:
                 continue
             if link == skeleton.parents[joint]:
-                step = skeleton.frames[joint] @ step
+                step = skeleton.local_frames[joint] @ step
             else:
                 step[..., :3, 3] += self.offsets[joint]
             world[..., joint, :, :] = world[..., link, :, :] @ step
@@ -124,7 +124,7 @@ class Parts:
 
     def _world(self, local: Floats) -> Floats:
         """The rotations (..., J, 4) of joints to the world."""
-        own = rotations.multiply(self.frame_turns, local)
+        own = rotations.multiply(self.local_frame_rotations, local)
         for joint in self._skeleton.order:
             parent = self._skeleton.parents[joint]
             if parent >= 0:

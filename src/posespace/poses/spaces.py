@@ -16,7 +16,7 @@ from posespace.skeleton import Skeleton
 
 KINDS = ("joint", "quaternions", "freedoms", "controls", "points")
 AXES = ("x", "y", "z")
-SHIFTS = ("tx", "ty", "tz")
+TRANSLATIONS = ("tx", "ty", "tz")
 """Endings of a joint's degrees of freedom: its angles about its axes, and its shifts."""
 
 
@@ -84,9 +84,9 @@ class PoseSpace:
         Axes 0 to 2 are angles, 3 to 5 shifts.
         """
         joint, _, axis = name.rpartition(".")
-        if self.kind != "freedoms" or not joint or axis not in AXES + SHIFTS:
+        if self.kind != "freedoms" or not joint or axis not in AXES + TRANSLATIONS:
             return None
-        return skeleton.index(joint), (AXES + SHIFTS).index(axis)
+        return skeleton.index(joint), (AXES + TRANSLATIONS).index(axis)
 
     def coordinates(
         self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None

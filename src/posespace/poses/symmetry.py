@@ -59,10 +59,10 @@ def bind_skeleton(rig: Rig) -> Skeleton:
 
     In many files the two differ, up to the axis that points up; the mesh is symmetric in the first.
     """
-    frames = rig.skeleton.frames.astype(np.float64)
+    frames = rig.skeleton.local_frames.astype(np.float64)
     shifts = rig.rest.translations[..., None]
     frames[:, :3, 3:] += frames[:, :3, :3] @ shifts
-    return replace(rig.skeleton, frames=frames, rest_rotations=rig.rest.rotations)
+    return replace(rig.skeleton, local_frames=frames, rest_rotations=rig.rest.rotations)
 
 
 def rig_plane(rig: Rig, normal: ArrayLike | None = None) -> MirrorPlane:

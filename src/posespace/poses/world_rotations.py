@@ -11,7 +11,7 @@ from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
 
 
-def world_turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
+def world_rotations(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
     """World rotations from rest (P, J, 3, 3), scale left out, and world shifts (P, J, 3) of each joint."""
     rest = _world_axes(skeleton, rotations.matrices(skeleton.rest_rotations)[None])
     posed = _world_axes(skeleton, rotations.matrices(motion.rotations))
@@ -19,7 +19,7 @@ def world_turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
     return posed @ np.swapaxes(rest, -1, -2), shift
 
 
-def pose_by_turns(
+def motion_from_world_rotations(
     skeleton: Skeleton, turn: Floats, shift: Floats, like: Motion, free: NDArray[np.bool_] | None = None
 ) -> Motion:
     """The motion whose joints turn from rest by `turn` in the world; those marked in `free` follow their parents."""
@@ -40,7 +40,7 @@ def pose_by_turns(
 
 def _shift_axes(skeleton: Skeleton, local: Floats) -> Floats:
     """What takes a joint's shift (3,) to the world, (P, J, 3, 3): its parent's axes and its frame, scale included."""
-    return _above(skeleton, skeleton.world(local)[..., :3, :3]) @ skeleton.frames[:, :3, :3]
+    return _above(skeleton, skeleton.world(local)[..., :3, :3]) @ skeleton.local_frames[:, :3, :3]
 
 
 def _above(skeleton: Skeleton, world: Floats) -> Floats:
@@ -52,7 +52,7 @@ def _above(skeleton: Skeleton, world: Floats) -> Floats:
 
 
 def _frame_axes(skeleton: Skeleton) -> Floats:
-    return rotations.matrices(rotations.polar(skeleton.frames[:, :3, :3].astype(np.float64))[0])
+    return rotations.matrices(rotations.polar(skeleton.local_frames[:, :3, :3].astype(np.float64))[0])
 
 
 def _world_axes(skeleton: Skeleton, local: Floats) -> Floats:

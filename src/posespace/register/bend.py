@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from posespace.check import Floats
-from posespace.geometry.gradients import rotations_in
+from posespace.geometry.gradients import nearest_rotations
 from posespace.geometry.normals import vertex_normals
 from posespace.register.energy import Energy
 from posespace.register.scan import Target
@@ -70,7 +70,7 @@ def bend_by_landmarks(energy: Energy, pins: Pins, stage: Stage, size: float) -> 
     near: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
     for _ in range(stage.rounds):
         places = energy.solve(pins.targets, places, near)
-        near = rotations_in(energy.gradients(places))
+        near = nearest_rotations(energy.gradients(places))
     return places
 
 
@@ -87,6 +87,6 @@ def bend_onto(energy: Energy, places: Floats, scan: Target, pins: Pins, stages: 
             chosen = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), count))
             weights = np.repeat([_EXACT * max(weight, 1.0), weight], [len(pins.targets), len(rows)])
             energy.weigh(rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
-            near = rotations_in(energy.gradients(places))
+            near = nearest_rotations(energy.gradients(places))
             places = energy.solve(np.concatenate([pins.targets, found.points[rows]]), places, near)
     return places

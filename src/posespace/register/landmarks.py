@@ -16,7 +16,7 @@ _OFF = 0.02
 """A landmark farther from the surface than this fraction of the diagonal is off the mesh."""
 
 
-def placed(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[str, Floats]:
+def landmark_positions(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[str, Floats]:
     """Return the positions (3,) of landmarks on a mesh, each brought onto its surface.
 
     Parameters

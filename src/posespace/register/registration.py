@@ -20,7 +20,7 @@ from posespace.register.align import Alignment, align, require_spread
 from posespace.register.bend import Pins, Stage, bend_by_landmarks, bend_onto
 from posespace.register.detail import FineTemplate
 from posespace.register.landmark_doubts import wrong_landmarks
-from posespace.register.landmarks import placed, shared
+from posespace.register.landmarks import landmark_positions, shared
 from posespace.register.scan import Target
 from posespace.register.template import Template, mixture
 
@@ -113,33 +113,33 @@ class Registrar:
         self.settings = settings or Registration()
         self.size = mesh.diagonal if size is None else size
         self.template = Template(mesh, self.settings.coarse)
-        self.landmarks = placed(landmarks, mesh.points, self.template.surface, "the template")
+        self.landmarks = landmark_positions(landmarks, mesh.points, self.template.surface, "the template")
         require_spread(np.array(list(self.landmarks.values())).reshape(-1, 3), "on the template")
         levels = self.settings.levels
         self._fine = None if levels is None else FineTemplate(mesh, levels)
 
-    def started(self, points: Floats) -> Registrar:
+    def starting_from(self, points: Floats) -> Registrar:
         """Return the same template in another shape (N, 3), one that was registered: a nearer start for some scans."""
-        spots = {name: tuple(place) for name, place in self.placed_on(points).items()}
+        spots = {name: tuple(place) for name, place in self.landmarks_on(points).items()}
         return Registrar(self.template.mesh.with_points(points), spots, self.settings, self.size)
 
-    def placed_on(self, points: Floats) -> dict[str, Floats]:
+    def landmarks_on(self, points: Floats) -> dict[str, Floats]:
         """Return where the template's landmarks are where its vertices are at points (N, 3)."""
         template = self.template
         ours = mixture(template.surface, np.array(list(self.landmarks.values())))
         places = ours @ np.asarray(points, dtype=np.float64)[template.weld.first]
         return dict(zip(self.landmarks, places, strict=True))
 
-    def on_scan(self, scan: Mesh, landmarks: Spots) -> dict[str, Floats]:
+    def landmarks_on_scan(self, scan: Mesh, landmarks: Spots) -> dict[str, Floats]:
         """Return where the landmarks of a scan are."""
-        return placed(landmarks, scan.points, Surface(*_usable(scan)), "the scan")
+        return landmark_positions(landmarks, scan.points, Surface(*_usable(scan)), "the scan")
 
     def register(self, scan: Mesh, landmarks: Spots) -> Registered:
         """Bring the template onto a scan with landmarks of the same names, or some of them."""
         template, size = self.template, self.size
         raw, faces = _usable(scan)
         surface = Surface(raw, faces)
-        names, ours, theirs = shared(self.landmarks, placed(landmarks, scan.points, surface, "the scan"))
+        names, ours, theirs = shared(self.landmarks, landmark_positions(landmarks, scan.points, surface, "the scan"))
         alignment = align(theirs, ours)
         wrong = wrong_landmarks(names, template.low_surface, ours, alignment.scale * theirs)
         if wrong and not self.settings.force:

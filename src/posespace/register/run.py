@@ -122,7 +122,7 @@ def work(job: Job, _: int, scan: Scan) -> Registered | batch.Failed:
         which = None if starts is None else starts.nearest(registrar, scan.mesh, scan.landmarks, scan.name)
         if starts is None or which is None:
             return registrar.register(scan.mesh, scan.landmarks)
-        found = registrar.started(starts.shapes[which]).register(scan.mesh, scan.landmarks)
+        found = registrar.starting_from(starts.shapes[which]).register(scan.mesh, scan.landmarks)
         return replace(found, notes=[*found.notes, f"it was started from {starts.names[which]!r}"])
     except InputError as error:
         return batch.Failed(str(error))

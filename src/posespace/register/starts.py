@@ -53,8 +53,8 @@ class Starts:
 
         A shape of the scan's own name is not asked: it is the scan's own registration.
         """
-        theirs = registrar.on_scan(scan, landmarks)
-        gaps = [_gap(registrar.placed_on(shape), theirs) for shape in self.shapes]
+        theirs = registrar.landmarks_on_scan(scan, landmarks)
+        gaps = [_gap(registrar.landmarks_on(shape), theirs) for shape in self.shapes]
         gaps = [np.inf if own == name else gap for own, gap in zip(self.names, gaps, strict=True)]
         best = int(np.argmin(gaps))
         return best if gaps[best] < _gap(registrar.landmarks, theirs) else None

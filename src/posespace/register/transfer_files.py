@@ -17,7 +17,7 @@ from posespace.formats.landmarks import read_landmarks
 from posespace.formats.store.example_store import ExampleStore
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.progress import status, track
 from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer
@@ -107,6 +107,6 @@ def _motion(examples: Examples, rig: Rig, note: Callable[[str], None]) -> Motion
     """The poses of the source on the target's joints where they have the same names, else all at rest."""
     own, skeleton = examples.rig.skeleton, rig.skeleton
     if len(skeleton) > 1 and set(own.names) & set(skeleton.names):
-        return onto(examples.motion, own, skeleton)
+        return retarget_motion(examples.motion, own, skeleton)
     note("the two have no joints in common: all examples are at the target's rest pose")
     return Motion.from_poses([rig.rest] * len(examples), list(examples.motion.names))

@@ -19,7 +19,7 @@ from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
-from posespace.skin.edit import edit_words
+from posespace.skin.edit import edit_summary
 from posespace.skin.skin import Skin
 
 WORST = 3
@@ -72,7 +72,7 @@ def _error_table(entries: Sequence[Entry]) -> str:
 
 def _edits(entry: Entry) -> str:
     """What an edited skin was made from, in one line; nothing for others."""
-    words = edit_words(entry.skin) if isinstance(entry.skin, Skin) else ""
+    words = edit_summary(entry.skin) if isinstance(entry.skin, Skin) else ""
     return f"<p>{escape(entry.name)} is edited: {escape(words)}.</p>" if words else ""
 
 

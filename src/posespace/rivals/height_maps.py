@@ -11,7 +11,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights, units_of
+from posespace.interpolate.kernel_cca import centred_kernels, left_out, median_distances, ridge_weights
 from posespace.pose import Pose
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
@@ -47,7 +47,7 @@ class StaticMap:
         shifts = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0].translations
         nearest = int((shifts**2).sum(axis=(1, 2)).argmin())
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
-        return replace(self.surface, bones=bones.with_one(), detail=detail)
+        return replace(self.surface, bones=bones.with_constant(), detail=detail)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RegressedRelief:
         motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
         samples = np.stack([_features(skin, self.seen, pose) for pose in motion])
         squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
-        width = np.asarray(_WIDTH * units_of(squares))
+        width = np.asarray(_WIDTH * median_distances(squares))
         mean = heights.mean(axis=0)
         values = (heights - mean)[None]
         lost = [float((left_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
@@ -149,4 +149,4 @@ def _features(skin: Skin, seen: str, pose: Pose) -> Floats:
     shifts = skin.aligned(pose)[0].translations[1:]
     if seen == "points":
         return np.asarray(shifts, dtype=np.float64).ravel()
-    return np.asarray(rotations.same_side(skin.bones.predicted(shifts)[0])).ravel()
+    return np.asarray(rotations.same_side(skin.bones.predict(shifts)[0])).ravel()

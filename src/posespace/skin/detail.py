@@ -44,7 +44,7 @@ class Detail:
             object.__setattr__(self, "scales", check.floats("detail scales", self.scales, (count,), check.LARGEST))
         object.__setattr__(self, "heights", heights)
 
-    def raised(self, coordinates: Floats) -> Floats:
+    def heights_at(self, coordinates: Floats) -> Floats:
         """Return the heights (F,) of coordinates (C,), or (F, C) where each vertex has its own."""
         shares = coordinates if self.scales is None else coordinates * self.scales
         return np.asarray(shares @ self.heights if shares.ndim == 1 else np.einsum("fc,cf->f", shares, self.heights))

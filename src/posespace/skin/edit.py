@@ -29,8 +29,8 @@ def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerat
     return replace(skin, layers=layers, about=about)
 
 
-def drawn(skin: Skin, beta: float) -> Skin:
-    """Return a skin whose surface is drawn to its control points as strongly as `beta` says.
+def with_beta(skin: Skin, beta: float) -> Skin:
+    """Return a skin whose surface is with_beta to its control points as strongly as `beta` says.
 
     About 3 where points are dragged and should be met, 0.3 where they are captured and noisy.
     """
@@ -39,7 +39,7 @@ def drawn(skin: Skin, beta: float) -> Skin:
     return replace(skin, bones=replace(skin.bones, beta=beta))
 
 
-def edit_words(skin: Skin) -> str:
+def edit_summary(skin: Skin) -> str:
     """Return a skin's edits in one line, "" where it has none."""
     words: list[str] = []
     for scale, exaggerate in _past(skin):

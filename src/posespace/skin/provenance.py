@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-OWN_ERROR = "own examples, fraction of plain skinning's error"
-LEFT_OUT_ERROR = "left out, fraction of plain skinning's error"
+EXAMPLES_ERROR = "own examples, fraction of plain skinning's error"
+CROSS_VALIDATED_ERROR = "left out, fraction of plain skinning's error"
 """Keys of what every fit measures: the error at the examples it was given, and at those it left out in turn."""
 
 _NOTES = "notes"

@@ -26,8 +26,8 @@ from posespace.pose import Pose, require_pose
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 from posespace.skin.basis import Basis, combined
-from posespace.skin.bones.learned import LearnedBones, require_points
-from posespace.skin.bones.positions import BonePlaces
+from posespace.skin.bones.learned import LearnedBones, require_control_points
+from posespace.skin.bones.positions import BonePositions
 from posespace.skin.bound import Bound, Neighbourhoods, limits_of
 from posespace.skin.detail import Detail
 from posespace.skin.driver import Driver
@@ -76,7 +76,7 @@ class Skin:
             fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
-            given = 0 if self.bones is None else self.bones.raised
+            given = 0 if self.bones is None else self.bones.detail_count
             if self.detail.driver is None and given != len(self.detail.heights):
                 raise InputError(
                     f"detail: expected a driver, or bones that give {len(self.detail.heights)} amounts of it"
@@ -142,10 +142,10 @@ class Skin:
         return self.rig.influences, self.rig.weights, len(self.rig.skeleton)
 
     @cached_property
-    def bone_places(self) -> BonePlaces:
+    def bone_positions(self) -> BonePositions:
         """Where learned bones are, once their rotations are known."""
         assert self.bones is not None
-        return BonePlaces(self.bones, self.rig.mesh)
+        return BonePositions(self.bones, self.rig.mesh)
 
     def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
@@ -161,12 +161,12 @@ class Skin:
         assert self.bones is not None
         seen, turn, shift = self.aligned(pose)
         shifts = seen.translations[1:]
-        quaternions, amounts = self.bones.predicted(shifts)
+        quaternions, amounts = self.bones.predict(shifts)
         turns = rotations.matrices(quaternions)
         moved = np.empty((len(turns), 3, 4))
         moved[..., :3] = turn @ turns
         with np.errstate(over="ignore", invalid="ignore"):
-            centres = (self.bones.centres + self.bone_places(turns, shifts)) @ turn.T + shift
+            centres = (self.bones.centres + self.bone_positions(turns, shifts)) @ turn.T + shift
             moved[..., 3] = centres - np.einsum("bij,bj->bi", moved[..., :3], self.bones.centres)
         check.ordinary("bone transforms", moved)
         return moved, amounts
@@ -191,7 +191,7 @@ class Skin:
     def correction_limits(self) -> Floats:
         """The most (N,) that corrections of learned bones displace each vertex; see `posespace.skin.bound`."""
         assert self.bones is not None
-        amounts = (self.bones.predicted(places - self.bones.rest)[1] for places in self.bones.samples)
+        amounts = (self.bones.predict(places - self.bones.rest)[1] for places in self.bones.samples)
         every = np.arange(len(self.rig.mesh.points), dtype=np.int32)
         return limits_of(map(self.bones.displacements, amounts), every, Neighbourhoods(self.rig.mesh))
 
@@ -265,7 +265,7 @@ class Skin:
             blend = rig.blend(pose)
         else:
             transforms, amounts = self._learned(pose)
-            own = self.bones.spread(amounts[:, self.bones.added :])
+            own = self.bones.per_vertex(amounts[:, self.bones.correction_count :])
             blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
             displaced = displaced + self.corrections(amounts)
         points = skinning.apply(blend, rig.mesh.points + displaced)
@@ -283,7 +283,7 @@ class Skin:
             raise InputError("heights: expected a skin with detail, got one without")
         own = None
         if self.bones is not None:
-            own = self.bones.spread(self._learned(pose)[1][:, self.bones.added :])
+            own = self.bones.per_vertex(self._learned(pose)[1][:, self.bones.correction_count :])
         return self._raised(self._driven(pose), own)
 
     def _raised(self, driven: dict[int, Floats], own: Floats | None) -> Floats:
@@ -293,7 +293,7 @@ class Skin:
         assert shares is not None
         for level in self._levels if shares.ndim > 1 else ():
             shares = level.refine(shares)
-        return self.detail.raised(shares)
+        return self.detail.heights_at(shares)
 
     def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
         """The coarse points subdivided and raised."""
@@ -370,7 +370,7 @@ def _check_bones(bones: LearnedBones, rig: Rig) -> None:
         raise InputError(f"learned bones: expected weights and points of {count} vertices as in the rig, got others")
     if rig.blending != "linear":
         raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
-    require_points(rig.skeleton, bones)
+    require_control_points(rig.skeleton, bones)
 
 
 class Posable(Protocol):

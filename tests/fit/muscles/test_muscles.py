@@ -28,7 +28,7 @@ from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.motion import Motion
 from posespace.poses.active import at_rest
-from posespace.skin.edit import edit_words
+from posespace.skin.edit import edit_summary
 from posespace.skin.skin import Skin
 
 SMALL = Muscles(3)
@@ -289,5 +289,5 @@ def test_what_a_file_says_of_edits_may_be_anything() -> None:
     skin = Muscles(3).fit(datasets.arm()[0][:80:8])
     for said in ("much", {"scale": 1}, [3, {"scale": [1]}, {"scale": {"1": "a"}, "exaggerate": 1}, {}]):
         strange = replace(skin, about={**skin.about, "edits": said})
-        assert edit_words(strange) == ""
-        assert edit_words(strange.edited({1: 0.5})) == "1 times 0.5"
+        assert edit_summary(strange) == ""
+        assert edit_summary(strange.edited({1: 0.5})) == "1 times 0.5"

@@ -122,7 +122,7 @@ def test_a_joint_that_the_file_shows_turned_from_the_bound_pose_is_at_rest() -> 
     tipped = rotations.from_axis_angle((1.0, 0.0, 0.0), np.pi / 2)
     rest = np.array(plain.skeleton.rest_rotations, dtype=np.float64)
     rest[1] = tipped
-    skeleton = Skeleton(plain.skeleton.names, plain.skeleton.parents, plain.skeleton.frames, rest)
+    skeleton = Skeleton(plain.skeleton.names, plain.skeleton.parents, plain.skeleton.local_frames, rest)
     rig = ps.Rig(plain.mesh, skeleton, plain.influences, plain.weights, plain.inverse_bind)
     poses = {}
     for name, tip, controls in (("tip", 0.8, {}), ("smile", 0.0, {"smile": 1.0}), ("shown", 0.0, {})):

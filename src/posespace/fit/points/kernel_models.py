@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import kernel_cca, left_out, units_of
+from posespace.interpolate.kernel_cca import kernel_cca, left_out, median_distances
 
 
 class Models(NamedTuple):
@@ -32,7 +32,7 @@ def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neigh
     ridge : relative to the kernels' mean variance
     neighbours : how many examples nearest to an example its own model has besides; 0: one model of all examples
     """
-    units = units_of(squares)
+    units = median_distances(squares)
     each = np.swapaxes(turns, 0, 1)
     if not neighbours:
         middle = middle_of(each)
@@ -71,7 +71,7 @@ def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridg
     for example in range(count):
         hood = np.argsort(squares[:, example], axis=1, kind="stable")[:, : neighbours + 1]
         own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
-        widths[:, example] = width * units_of(own)
+        widths[:, example] = width * median_distances(own)
         here = each[:, example]
         relative = rotations.same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
         start, weights = kernel_cca(own, relative, widths[:, example], ridge)

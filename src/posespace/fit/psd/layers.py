@@ -147,7 +147,7 @@ def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RB
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made.held(HELD)
+        return made.with_reach(HELD)
     raise AssertionError
 
 

@@ -26,7 +26,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import changing, space_of
 from posespace.poses.digests import pose_digests
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
@@ -218,7 +218,7 @@ def _onto(motion: Motion, source: Skin, target: Skin, names: Sequence[str], role
         have = ", ".join(repr(name) for name in there.names[:4])
         more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
         raise InputError(f"retarget: {role} lacks the joints {some}{more}; its joints are {have}, ...; rename them")
-    return motion if here.same_as(there) else onto(motion, here, there)
+    return motion if here.same_as(there) else retarget_motion(motion, here, there)
 
 
 def _lost(a1: Factors, a2: Factors) -> float:

@@ -14,7 +14,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.geometry import rotations
-from posespace.geometry.local_frames import own_frames
+from posespace.geometry.local_frames import local_frames
 from posespace.geometry.rigid import rigid
 from posespace.skeleton import Skeleton
 from posespace.skin.basis import Basis, PackedBasis, checked_basis
@@ -118,7 +118,7 @@ class LearnedBones:
         put(self, "widths", widths)
         put(self, "heat", heat)
         put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, "V"), check.LARGEST))
-        values, least = self.offsets.shape[2], 4 + self.added
+        values, least = self.offsets.shape[2], 4 + self.correction_count
         if values < least:
             raise InputError(f"bones' offsets: expected at least {least} numbers per model, got {values}")
         shape = (bones, models, samples, values)
@@ -146,23 +146,23 @@ class LearnedBones:
         return seen, turn, shift
 
     @property
-    def added(self) -> int:
+    def correction_count(self) -> int:
         """K, how many corrections there are."""
         return 0 if self.corrections is None else self.corrections.shape[0]
 
     @property
-    def raised(self) -> int:
+    def detail_count(self) -> int:
         """D, of how many components of detail each bone has its own amount."""
-        return int(self.offsets.shape[2]) - 4 - self.added
+        return int(self.offsets.shape[2]) - 4 - self.correction_count
 
     @cached_property
-    def own_samples(self) -> Floats:
+    def local_samples(self) -> Floats:
         """The points of each bone in each example (B, S, C, 3), as the bone sees them."""
         assert self.holds is not None
-        seen = own_frames(self.rest[self.near], self.samples[:, self.near], self.holds)[0]
+        seen = local_frames(self.rest[self.near], self.samples[:, self.near], self.holds)[0]
         return np.ascontiguousarray(np.swapaxes(seen, 0, 1))
 
-    def predicted(self, shifts: Floats) -> tuple[Floats, Floats]:
+    def predict(self, shifts: Floats) -> tuple[Floats, Floats]:
         """Return the rotations (B, 4) of all bones and their amounts (B, K + D) of corrections and detail.
 
         `shifts` (M, 3) are those of the points, without the motion of the whole.
@@ -177,7 +177,7 @@ class LearnedBones:
             turns, amounts = self._blend(squares, turns, amounts)
         return turns if frames is None else rotations.multiply(frames, turns), amounts
 
-    def squares(self, places: Floats) -> Floats:
+    def squared_distances(self, places: Floats) -> Floats:
         """Return how far (B, S) points (M, 3), without the whole's motion, are from each bone's samples, squared."""
         return self._seen(places)[0]
 
@@ -186,8 +186,8 @@ class LearnedBones:
         if self.holds is None:
             gaps = places - self.samples
             return np.einsum("smx,smx->ms", gaps, gaps)[self.near].sum(axis=1), None
-        seen, frames = own_frames(self.rest[self.near], places[self.near], self.holds)
-        gaps = seen[:, None] - self.own_samples
+        seen, frames = local_frames(self.rest[self.near], places[self.near], self.holds)
+        gaps = seen[:, None] - self.local_samples
         return np.einsum("bscx,bscx->bs", gaps, gaps), frames
 
     def _blend(self, squares: Floats, turns: Floats, amounts: Floats) -> tuple[Floats, Floats]:
@@ -206,14 +206,14 @@ class LearnedBones:
         """Return the displacements (N, 3) of the rest shape where each bone adds its amounts (B, K + D)."""
         if self.corrections is None:
             return np.zeros((len(self.weights), 3))
-        each = self.spread(amounts[:, : self.added])
+        each = self.per_vertex(amounts[:, : self.correction_count])
         return np.asarray(np.einsum("nc,cnx->nx", each, np.asarray(self.corrections)))
 
-    def spread(self, amounts: Floats) -> Floats:
+    def per_vertex(self, amounts: Floats) -> Floats:
         """Return how much (N, A) each vertex has of what its bones have (B, A)."""
         return np.asarray(np.einsum("nk,nkc->nc", self.weights, amounts[self.influences]))
 
-    def with_one(self) -> LearnedBones:
+    def with_constant(self) -> LearnedBones:
         """Return bones that always have one of the next component, e.g. of the mean heights."""
         one, none = np.ones((*self.offsets.shape[:2], 1)), np.zeros((*self.coefficients.shape[:3], 1))
         return replace(
@@ -229,7 +229,7 @@ class LearnedBones:
         return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits, full=True))
 
 
-def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:
+def require_control_points(skeleton: Skeleton, bones: LearnedBones) -> None:
     """Raise unless a skeleton is a root and, below it, a joint for each control point where it rests."""
     count = len(bones.points)
     parents = np.concatenate([[-1], np.zeros(count, np.int32)])
@@ -238,7 +238,7 @@ def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:
     size = 1 + float(np.abs(bones.rest).max(initial=0.0))
     fits = len(skeleton) == count + 1 and np.array_equal(skeleton.parents, parents) and skeleton.stretches is None
     fits = fits and bool((rotations.angles_between(skeleton.rest_rotations, rotations.IDENTITY) < 1e-6).all())
-    if not fits or np.abs(skeleton.frames - frames).max() > 1e-5 * size or skeleton.links is not None:
+    if not fits or np.abs(skeleton.local_frames - frames).max() > 1e-5 * size or skeleton.links is not None:
         raise InputError(f"learned bones: expected a skeleton of a root and {count} control points below it")
 
 

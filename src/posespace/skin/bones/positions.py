@@ -19,7 +19,7 @@ _RIDGE = 1e-10
 """Of the mean diagonal: a bone that moves no vertex has a place all the same."""
 
 
-class BonePlaces:
+class BonePositions:
     """How the places of bones change with their rotations and the control points: ``inverse · (turned + drawn)``.
 
     Attributes

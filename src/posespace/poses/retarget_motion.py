@@ -10,11 +10,11 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
-from posespace.poses.world_rotations import pose_by_turns, world_turns
+from posespace.poses.world_rotations import motion_from_world_rotations, world_rotations
 from posespace.skeleton import Skeleton
 
 
-def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
+def retarget_motion(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
     """Carry poses of the skeleton `source` onto `target`: joints of one name turn alike in the world, from rest.
 
     The two may have other axes (y up, z up), units and rest rotations: axes and unit are found from where the common
@@ -32,13 +32,13 @@ def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
     to = [target.index(name) for name in common]
     of = [source.index(name) for name in common]
     axes, unit = _alignment(source.rest_world[of, :3, 3], target.rest_world[to, :3, 3])
-    given_turn, given_shift = world_turns(motion, source)
+    given_turn, given_shift = world_rotations(motion, source)
     turn = np.tile(np.eye(3), (len(motion), len(target), 1, 1))
     shift = np.zeros((len(motion), len(target), 3))
     turn[:, to] = axes @ given_turn[:, of] @ axes.T
     shift[:, to] = unit * given_shift[:, of] @ axes.T
     free = np.isin(np.arange(len(target)), to, invert=True)
-    return pose_by_turns(target, turn, shift, motion, free)
+    return motion_from_world_rotations(target, turn, shift, motion, free)
 
 
 def _alignment(source: Floats, target: Floats) -> tuple[Floats, float]:
