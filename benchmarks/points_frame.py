@@ -40,7 +40,7 @@ class InNumPy:
             csr_array((axis.astype(np.float32), (row, places.columns)), shape=(count, count))
             for axis in places.levers.T
         ]
-        self.inverse, self.drawn = places.inverse.astype(np.float32), places.drawn.astype(np.float32)
+        self.inverse, self.drawn = places.inverse.astype(np.float32), places.pulls.astype(np.float32)
         self.rest = skin.rig.mesh.points.astype(np.float32)
         (self.level,) = levels_of(skin.rig.mesh.triangles, len(self.rest), 1)
         self.triangles = self.level.triangles

@@ -71,9 +71,8 @@ def test_a_skeleton_leads_the_points(folder: Path, skin: ps.Skin) -> None:
 def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
         ("--markers", "map.json"): "--markers: expected --motion FILE with it",
-        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point "
-        "('root', 'point1', 'point2', 'point3', ...); say which marker moves which control point in a file, given as "
-        "--markers",
+        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... has the name of a control "
+        "point ('root', 'point1', 'point2', 'point3', ...); map markers to control points in a file, given as --markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
         ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",
@@ -88,5 +87,5 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
 def test_the_joints_of_an_ordinary_skin_are_called_joints(folder: Path) -> None:
     ps.Skin(TRAIN.rig).save("plain.skin")
     done = run("export", "plain.skin", "-o", "out.glb", "--motion", "take.tsv")
-    assert_one_line(done, "is called as a joint (", "which marker moves which joint", "--markers")
+    assert_one_line(done, "has the name of a joint (", "map markers to joints", "--markers")
     assert "control point" not in done.stderr

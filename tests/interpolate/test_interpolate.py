@@ -254,7 +254,7 @@ def test_coincident_samples_are_named(method, seed, size):
     rng = np.random.default_rng(seed)
     samples = scattered(rng, 5, 2, size)
     samples[3] = samples[1] * (1.0 + 1e-13)
-    with pytest.raises(SingularError, match="samples 'fist' and 'fist_copy' lie at the same place"):
+    with pytest.raises(SingularError, match="samples 'fist' and 'fist_copy' coincide"):
         method.fit(samples, np.zeros(5), names=["rest", "fist", "point", "fist_copy", "flat"])
 
 

@@ -159,7 +159,7 @@ def test_what_cannot_be_driven_is_said() -> None:
     for message, (pairs, markers) in cases.items():
         with pytest.raises(ps.InputError, match=message):
             ps.MarkerMapping(points=pairs).motion(markers, points)
-    with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. is called as a control point"):
+    with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. has the name of a control point"):
         DRIVE.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
     with pytest.raises(ps.InputError, match="no frame shows all of them at once; 'tip' is seen least"):
         DRIVE.motion(hidden(given, [3], 0, 120), points)

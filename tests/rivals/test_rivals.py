@@ -154,7 +154,7 @@ def test_a_rival_that_cannot_be_fitted_gives_its_reason() -> None:
     chosen = [0, 5, 10, 10]
     motion = Motion(TRAIN.motion.rotations[chosen], names=("a", "b", "c", "d"))
     fitted = fit_all(rivals(), Examples.from_shapes(TRAIN.rig, motion, [TRAIN.shapes[k] for k in chosen]))
-    assert "'c' and 'd' lie at the same place" in str(fitted["Shepard"])
+    assert "'c' and 'd' coincide" in str(fitted["Shepard"])
     assert isinstance(fitted["plain PSD"], InputError)
     assert isinstance(fitted["dual quaternions"], Skin)
     mesh = Mesh(np.eye(3), [[0, 1, 2]])

@@ -114,7 +114,7 @@ def _opened(
 
 
 def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
-    """The skin, with_beta to its control points as strongly as asked for: weakly, where markers move them."""
+    """The skin with the weight of its control points: low by default, because markers are noisy."""
     from posespace.formats.load import MARKER_FILES
     from posespace.skin.edit import with_beta
 

@@ -11,7 +11,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import centred_kernels, left_out, median_distances, ridge_weights
+from posespace.interpolate.kernel_cca import centred_kernels, leave_one_out, median_distances, ridge_weights
 from posespace.pose import Pose
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
@@ -77,7 +77,7 @@ class RegressedRelief:
         width = np.asarray(_WIDTH * median_distances(squares))
         mean = heights.mean(axis=0)
         values = (heights - mean)[None]
-        lost = [float((left_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
+        lost = [float((leave_one_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
         kernels, row = centred_kernels(squares, width)
         weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(lost))])
         learned = (samples, float(width), mean - row @ weights, weights)

@@ -17,12 +17,12 @@ from posespace.skin.driver import Driver
 
 @dataclass(frozen=True, eq=False)
 class Detail:
-    """Fine relief: the skinned surface subdivided, then moved along its normals by driven heights.
+    """A height map: the skinned surface subdivided, then moved along its normals by driven heights.
 
     Parameters
     ----------
-    levels : how often the surface is subdivided, 0 to 6
-    driver : pose to coordinates (C,); None: learned bones, each with its own
+    levels : number of subdivisions, 0 to 6
+    driver : pose to coordinates (C,); None: learned bones give them, each bone its own
     heights : (C, F) height of each fine vertex per unit of each coordinate, in the mesh's unit; or whole numbers of 16
         or 8 bits, to be multiplied by `scales`
     scales : (C,) the length of one unit of each component's heights, or None where they are lengths
@@ -45,9 +45,9 @@ class Detail:
         object.__setattr__(self, "heights", heights)
 
     def heights_at(self, coordinates: Floats) -> Floats:
-        """Return the heights (F,) of coordinates (C,), or (F, C) where each vertex has its own."""
-        shares = coordinates if self.scales is None else coordinates * self.scales
-        return np.asarray(shares @ self.heights if shares.ndim == 1 else np.einsum("fc,cf->f", shares, self.heights))
+        """Return the heights (F,) at coordinates (C,), or at those of each vertex (F, C)."""
+        amounts = coordinates if self.scales is None else coordinates * self.scales
+        return np.asarray(amounts @ self.heights if amounts.ndim == 1 else np.einsum("fc,cf->f", amounts, self.heights))
 
     def packed(self, bits: int) -> Detail:
         """Return the detail with its heights in 32, 16 or 8 bits per number."""
@@ -57,16 +57,16 @@ class Detail:
         plain = self.packed(32).heights
         most = 2 ** (bits - 1) - 1
         scales = np.abs(plain).max(axis=1, initial=0.0).astype(np.float64) / most
-        whole = np.rint(plain / np.where(scales > 0, scales, 1.0)[:, None])
-        return replace(self, heights=whole.astype(f"i{bits // 8}"), scales=scales)
+        rounded = np.rint(plain / np.where(scales > 0, scales, 1.0)[:, None])
+        return replace(self, heights=rounded.astype(f"i{bits // 8}"), scales=scales)
 
 
 def _whole(heights: NDArray[Any], count: int) -> NDArray[Any]:
     """Heights (C, F) in whole numbers, read-only."""
-    found = np.asarray(heights)
-    if found.dtype not in (np.int16, np.int8) or found.ndim != 2 or len(found) != count:
+    whole = np.asarray(heights)
+    if whole.dtype not in (np.int16, np.int8) or whole.ndim != 2 or len(whole) != count:
         wanted = f"whole numbers of 16 or 8 bits of shape ({count}, F)"
-        raise InputError(f"detail heights: expected {wanted}, got {found.dtype} of shape {found.shape}")
-    view = found.view()
+        raise InputError(f"detail heights: expected {wanted}, got {whole.dtype} of shape {whole.shape}")
+    view = whole.view()
     view.flags.writeable = False
     return view

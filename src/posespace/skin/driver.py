@@ -20,15 +20,15 @@ Interpolant = RBFInterpolant | ShepardInterpolant
 
 @dataclass(frozen=True, eq=False)
 class Driver:
-    """Coordinates from a pose: a pose space and the interpolant over it."""
+    """From a pose to coordinates: a pose space and the interpolant over it."""
 
     space: PoseSpace
     interpolant: Interpolant
 
     def __post_init__(self) -> None:
-        have = self.interpolant.centres.shape[1]
-        if have != self.space.dimensions:
-            raise InputError(f"interpolant: expected {self.space.dimensions} numbers per sample, got {have}")
+        dimensions = self.interpolant.centres.shape[1]
+        if dimensions != self.space.dimensions:
+            raise InputError(f"interpolant: expected {self.space.dimensions} numbers per sample, got {dimensions}")
         if self.interpolant.metric != self.space.metric:
             raise InputError(f"interpolant: expected metric {self.space.metric!r}, got {self.interpolant.metric!r}")
         if not self.components:
@@ -38,24 +38,24 @@ class Driver:
 
     @property
     def components(self) -> int:
-        """How many coordinates it gives: one for each component of a layer."""
+        """The number of coordinates: one for each component of a layer."""
         return self.interpolant.columns
 
     def coordinates(
         self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None
     ) -> Floats:
-        """Return the coordinates (C,) of a pose, or (P, C) of a motion; its `parts` may be known: see `Parts.of`."""
+        """Return the coordinates (C,) of a pose, or (P, C) of a motion; its `parts` may be given: see `Parts.of`."""
         with np.errstate(over="ignore", invalid="ignore"):
-            where = self.space.coordinates(pose, skeleton, parts)
-            values: Floats = self.interpolant(where[None])[0] if isinstance(pose, Pose) else self.interpolant(where)
+            points = self.space.coordinates(pose, skeleton, parts)
+            values: Floats = self.interpolant(points[None])[0] if isinstance(pose, Pose) else self.interpolant(points)
         check.ordinary(f"coordinates over {quoted(', '.join(self.space.names))}", values)
         return values
 
     def truncated(self, components: int) -> Driver:
         """Return a driver of at most the first `components` coordinates (at least 1)."""
-        made = self.interpolant
+        interpolant = self.interpolant
         if components >= self.components:
             return self
-        if isinstance(made, RBFInterpolant):
-            return replace(self, interpolant=replace(made, weights=made.weights[:, :components]))
-        return replace(self, interpolant=replace(made, values=made.values[:, :components]))
+        if isinstance(interpolant, RBFInterpolant):
+            return replace(self, interpolant=replace(interpolant, weights=interpolant.weights[:, :components]))
+        return replace(self, interpolant=replace(interpolant, values=interpolant.values[:, :components]))

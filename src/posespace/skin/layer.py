@@ -20,12 +20,12 @@ class Layer:
 
     Parameters
     ----------
-    name : the joints, controls or region it is for
+    name : of its joints, controls or region
     driver : pose to coordinates (C,)
     support : (S,) int32, the vertices it moves, ascending
     basis : (C, S, 3) the displacement of each vertex per unit of each coordinate, as an array or packed
     normal_basis : (C, S, 3) or None, the same for the rest normals
-    normal_driver : the driver of `normal_basis` where it has its own; None: it shares `driver`
+    normal_driver : the driver of `normal_basis`; None: `driver`
     """
 
     name: str
@@ -57,5 +57,5 @@ class Layer:
     def truncated(self, components: int, truncate: Callable[[Driver], Driver]) -> Layer:
         """Return the layer with at most its first `components` (at least 1); `truncate` does the same to a driver."""
         normal = None if self.normal_basis is None else self.normal_basis[:components]
-        own = None if self.normal_driver is None else truncate(self.normal_driver)
-        return Layer(self.name, truncate(self.driver), self.support, self.basis[:components], normal, own)
+        normal_driver = None if self.normal_driver is None else truncate(self.normal_driver)
+        return Layer(self.name, truncate(self.driver), self.support, self.basis[:components], normal, normal_driver)

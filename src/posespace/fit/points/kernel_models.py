@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import kernel_cca, left_out, median_distances
+from posespace.interpolate.kernel_cca import kernel_cca, leave_one_out, median_distances
 
 
 class Models(NamedTuple):
@@ -57,7 +57,7 @@ def _kept(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floa
 
     Points that are far from a bone may say nothing of it: then it keeps its mean rotation.
     """
-    guessed = values - left_out(squares, values, widths, ridge)
+    guessed = values - leave_one_out(squares, values, widths, ridge)
     right = (guessed * values).sum(axis=(1, 2)) / np.maximum((guessed**2).sum(axis=(1, 2)), 1e-300)
     return np.asarray(np.clip(right, 0.0, 1.0))
 

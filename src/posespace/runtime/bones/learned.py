@@ -88,7 +88,7 @@ class PosedBones:
             places.starts,
             owned("bones' columns", places.columns, count),
             places.levers,
-            places.drawn,
+            places.pulls,
             bones.centres.astype(np.float64),
         )
         self._inverse: Floats32 = places.inverse.astype(np.float32)
