@@ -72,7 +72,8 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
         ("--markers", "map.json"): "--markers: expected --motion FILE with it",
         ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... has the name of a control "
-        "point ('root', 'point1', 'point2', 'point3', ...); map markers to control points in a file, given as --markers",
+        "point ('root', 'point1', 'point2', 'point3', ...); map markers to control points in a file, "
+        "given as --markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
         ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",

@@ -261,7 +261,7 @@ def test_coincident_samples_are_named(method, seed, size):
 def test_quaternions_of_either_sign_are_coincident():
     samples = rotations(np.random.default_rng(0), 3, 1)
     samples[2] = -samples[0]
-    with pytest.raises(SingularError, match="samples 0 and 2 lie"):
+    with pytest.raises(SingularError, match="samples 0 and 2 coincide"):
         RBF().fit(samples, np.zeros(3), "rotation")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import posespace as ps
 from posespace.geometry import rotations
-from posespace.markers.alignment import placement
+from posespace.markers.alignment import align_take
 
 NAMES = ("back1", "back2", "back3", "tip")
 REST = np.array([[0.0, 0, 0], [40, 0, 0], [0, 30, 2], [15, 90, 5]])
@@ -48,13 +48,13 @@ def hidden(markers: ps.Markers, which: list[int], start: int, end: int) -> ps.Ma
     return replace(markers, seen=seen)
 
 
-DRIVE = ps.MarkerMapping(place_by=NAMES[:3], smooth=0.0, reference=0.0)
+MAPPING = ps.MarkerMapping(place_by=NAMES[:3], smooth=0.0, reference=0.0)
 
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**16), size=st.sampled_from([1.0, 0.001, 39.37]))
 def test_where_a_take_lies_and_its_unit_change_nothing(seed: int, size: float) -> None:
-    found = DRIVE.motion(moved(bending(), seed, size), skeleton())
+    found = MAPPING.motion(moved(bending(), seed, size), skeleton())
     assert found.size == pytest.approx(1 / size)
     wanted = bending().positions - REST
     np.testing.assert_allclose(found.motion.translations[:, 1:], wanted, atol=1e-6)
@@ -63,7 +63,7 @@ def test_where_a_take_lies_and_its_unit_change_nothing(seed: int, size: float) -
 
 def test_the_whole_can_be_kept() -> None:
     given = moved(bending(), 3)
-    found = replace(DRIVE, keep_whole=True).motion(given, skeleton()).motion
+    found = replace(MAPPING, keep_whole=True).motion(given, skeleton()).motion
     world = skeleton().world(found.rotations, found.translations)
     np.testing.assert_allclose(world[:, 1:, :3, 3], given.positions, atol=1e-6)
 
@@ -71,7 +71,7 @@ def test_the_whole_can_be_kept() -> None:
 def test_the_reference_is_the_frame_most_like_rest() -> None:
     late = bending()
     late = replace(late, positions=np.roll(late.positions, 50, axis=0))
-    found = replace(DRIVE, reference=None, size=1.0).motion(moved(late, 5), skeleton())
+    found = replace(MAPPING, reference=None, size=1.0).motion(moved(late, 5), skeleton())
     assert found.reference == pytest.approx(0.5, abs=0.011)
     assert found.offset < 0.1
 
@@ -80,10 +80,10 @@ def test_offsets_let_markers_sit_beside_their_points() -> None:
     beside = bending()
     shift = np.array([[0, 0, 8], [0, 0, 8], [0, 0, 8], [3, 0, 8.0]])
     beside = replace(beside, positions=beside.positions + shift)
-    found = replace(DRIVE, size=1.0).motion(beside, skeleton()).motion
+    found = replace(MAPPING, size=1.0).motion(beside, skeleton()).motion
     assert np.abs(found.translations[0]).max() < 1e-9
     np.testing.assert_allclose(found.translations[:, 4, 2], bending().positions[:, 3, 2] - 5, atol=0.5)
-    exact = replace(DRIVE, size=1.0, offsets=False).motion(beside, skeleton())
+    exact = replace(MAPPING, size=1.0, offsets=False).motion(beside, skeleton())
     assert np.abs(exact.motion.translations[0]).max() > 0.5
     assert found.translations.shape == exact.motion.translations.shape
 
@@ -92,8 +92,8 @@ def test_offsets_let_markers_sit_beside_their_points() -> None:
 @pytest.mark.parametrize(("start", "end"), [(40, 50), (30, 110), (0, 40), (90, 120)])
 def test_through_gaps_no_point_jumps(which: list[int], start: int, end: int) -> None:
     whole = moved(bending(), 7)
-    drive = replace(DRIVE, reference=None, size=1.0)
-    found = drive.motion(hidden(whole, which, start, end), skeleton()).motion
+    mapping = replace(MAPPING, reference=None, size=1.0)
+    found = mapping.motion(hidden(whole, which, start, end), skeleton()).motion
     steps = np.linalg.norm(np.diff(found.translations[:, 1:], axis=0), axis=2)
     usual = np.linalg.norm(np.diff(bending().positions, axis=0), axis=2).max()
     # To rest within the fade of half a second, or to another place within the quarter in which a marker comes or goes,
@@ -104,13 +104,13 @@ def test_through_gaps_no_point_jumps(which: list[int], start: int, end: int) -> 
 
 def test_a_place_that_is_not_seen_is_between_its_neighbours() -> None:
     given = moved(bending(), 11).chosen(NAMES[:3])
-    found = placement(hidden(given, [0], 50, 60), REST[:3])
+    found = align_take(hidden(given, [0], 50, 60), REST[:3])
     assert np.flatnonzero(~found.known).tolist() == list(range(50, 60))
-    whole = placement(given, REST[:3])
+    whole = align_take(given, REST[:3])
     np.testing.assert_allclose(found(given.positions), whole(given.positions), atol=0.2)
     assert whole.misfit.max() < 1e-9
-    one = placement(bending().chosen(NAMES[:3]), REST[:3], whole=True)
-    assert np.ptp(one.turns, axis=0).max() == 0
+    one = align_take(bending().chosen(NAMES[:3]), REST[:3], whole=True)
+    assert np.ptp(one.rotations, axis=0).max() == 0
 
 
 def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
@@ -121,7 +121,7 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
     jumping = replace(given, positions=positions)
     steps = []
     for smooth in (0.0, 0.1):
-        shifts = replace(DRIVE, smooth=smooth).motion(jumping, skeleton()).motion.translations
+        shifts = replace(MAPPING, smooth=smooth).motion(jumping, skeleton()).motion.translations
         steps.append(np.linalg.norm(np.diff(shifts[:, 4], axis=0), axis=1).max())
     assert steps[1] < 0.2 * steps[0]
 
@@ -160,14 +160,14 @@ def test_what_cannot_be_driven_is_said() -> None:
         with pytest.raises(ps.InputError, match=message):
             ps.MarkerMapping(points=pairs).motion(markers, points)
     with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. has the name of a control point"):
-        DRIVE.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
+        MAPPING.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
     with pytest.raises(ps.InputError, match="no frame shows all of them at once; 'tip' is seen least"):
-        DRIVE.motion(hidden(given, [3], 0, 120), points)
+        MAPPING.motion(hidden(given, [3], 0, 120), points)
     with pytest.raises(ps.InputError, match=r"reference: expected a time at which all markers are seen, got 0\.5 s"):
-        replace(DRIVE, reference=0.5).motion(hidden(given, [3], 20, 90), points)
+        replace(MAPPING, reference=0.5).motion(hidden(given, [3], 20, 90), points)
     flat = replace(given, positions=np.tile(np.arange(4.0)[:, None] * [1, 2, 3], (120, 1, 1)))
     with pytest.raises(ps.InputError, match="no frame shows three of them off one line"):
-        DRIVE.motion(flat, points)
+        MAPPING.motion(flat, points)
     with pytest.raises(ps.InputError, match="place_by: expected at least three markers, got 2"):
         ps.MarkerMapping(place_by=("a", "b"))
 

@@ -1,4 +1,4 @@
-"""A template and files of scans in, an example store out: each scan is stored as it is registered."""
+"""Registration of files of scans into an example store; each scan is stored as soon as it is registered."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a scan.
+    """The result of one scan.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def register_files(
     poses = ExampleStore.open(out).motion if out.exists() else None
     if poses is None or poses.names != names:
         poses = Motion.from_poses([rig.rest] * len(names), list(names))
-    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings, starts), settings.levels)
+    store = ExampleStore.create(out, rig, poses, resume, _settings_record(marks, settings, starts), settings.levels)
     log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
     unfinished = np.flatnonzero(~store.finished()).tolist()
     if unfinished:
@@ -122,8 +122,8 @@ def work(job: Job, _: int, scan: Scan) -> Registered | batch.Failed:
         which = None if starts is None else starts.nearest(registrar, scan.mesh, scan.landmarks, scan.name)
         if starts is None or which is None:
             return registrar.register(scan.mesh, scan.landmarks)
-        found = registrar.starting_from(starts.shapes[which]).register(scan.mesh, scan.landmarks)
-        return replace(found, notes=[*found.notes, f"it was started from {starts.names[which]!r}"])
+        registered = registrar.starting_from(starts.shapes[which]).register(scan.mesh, scan.landmarks)
+        return replace(registered, notes=[*registered.notes, f"it was started from {starts.names[which]!r}"])
     except InputError as error:
         return batch.Failed(str(error))
 
@@ -144,9 +144,9 @@ def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, r
         store.fail(index, outcome.reason)
         return Row(row.name, row.file, {}, [], outcome.reason)
     store.write(index, outcome.points, outcome.heights)
-    placed = outcome.alignment
-    where = {"rotation": placed.rotation.tolist(), "shift": placed.shift.tolist()}
-    return Row(row.name, row.file, outcome.figures | where, outcome.notes)
+    alignment = outcome.alignment
+    position = {"rotation": alignment.rotation.tolist(), "shift": alignment.translation.tolist()}
+    return Row(row.name, row.file, outcome.figures | position, outcome.notes)
 
 
 def _opened(
@@ -194,14 +194,16 @@ def _pose(store: ExampleStore) -> None:
     store.reposed(rig_poses(rig, shapes, store.motion.names))
 
 
-def _made(marks: LandmarkFile, settings: Registration, starts: Starts | None) -> dict[str, str | float | bool]:
-    """What decides the shapes besides the template and the scans. Landmarks of scans may be mended between runs."""
+def _settings_record(
+    marks: LandmarkFile, settings: Registration, starts: Starts | None
+) -> dict[str, str | float | bool]:
+    """What the shapes depend on besides template and scans. Landmarks of scans may be corrected between runs."""
     digest = hashlib.sha256(json.dumps(sorted(marks.template.items())).encode()).hexdigest()[:16]
-    settled: dict[str, str | float | bool] = {"landmarks of the template": digest}
+    record: dict[str, str | float | bool] = {"landmarks of the template": digest}
     if starts is not None:
-        settled["starts"] = starts.digest
+        record["starts"] = starts.digest
     decisive = {name: value for name, value in asdict(settings).items() if name != "force"}
-    return settled | {name: "none" if value is None else value for name, value in decisive.items()}
+    return record | {name: "none" if value is None else value for name, value in decisive.items()}
 
 
 class _Log:

@@ -233,7 +233,7 @@ class SculptList:
         heard = {key: each for key, each in self._all.items() if not each.muted and key != name}
         if (other := self._at(pose, heard)) is not None:
             raise InputError(
-                f"sculpts {other!r} and {name!r} lie at the same place in the pose space; "
+                f"sculpts {other!r} and {name!r} coincide in the pose space; "
                 "move, mute or remove one, or set smoothing above 0"
             )
 
