@@ -148,7 +148,7 @@ def test_points_without_a_marker_take_the_nearest() -> None:
 def test_what_cannot_be_driven_is_said() -> None:
     points, given = skeleton(), bending()
     cases = {
-        "control point 'back2': no marker moves it; name one in the file": (
+        "control point 'back2': no marker moves it; map one in the file": (
             {"back1": "back1"},
             given,
         ),

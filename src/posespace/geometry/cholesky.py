@@ -31,17 +31,17 @@ _BALANCE = 0.3  # The least share of a region's nodes on either side of a cut.
 
 @dataclass(eq=False)
 class Front:
-    """One dense step of the elimination: `own` nodes are eliminated, which couples the nodes of `rest`.
+    """One dense step of the elimination: `pivots` are eliminated, which couples the nodes of `rest`.
 
     Parameters
     ----------
-    own : (n,) nodes, by their number
+    pivots : (n,) nodes that are eliminated, by their number
     children : fronts, by their number in the order of elimination, whose coupling is added to this one
     rest : (m,) nodes, by their rank in the order of elimination, ascending
     level : distance from the root of its tree
     """
 
-    own: Nodes
+    pivots: Nodes
     children: list[int]
     rest: Nodes
     level: int = 0
@@ -66,10 +66,10 @@ class BlockCholesky:
         scratch = np.full(len(points), -1)
         _dissect(np.ascontiguousarray(points), links, np.arange(len(points)), scratch, fronts)
         self._fronts = fronts
-        self._order = np.concatenate([front.own for front in fronts])
+        self._order = np.concatenate([front.pivots for front in fronts])
         rank = np.empty(len(points), np.int64)
         rank[self._order] = np.arange(len(points))
-        self._first = np.cumsum([0] + [len(front.own) for front in fronts])
+        self._first = np.cumsum([0] + [len(front.pivots) for front in fronts])
         self._maps = [np.zeros(0, np.int64)] * len(fronts)
         self._couple(rank, links)
         self._allocate()
@@ -79,7 +79,7 @@ class BlockCholesky:
         """Find which nodes each front couples, and where they are in its parent."""
         for k, front in enumerate(self._fronts):
             end = self._first[k + 1]
-            reached = [_later(*graph, front.own, rank, end), *(self._fronts[child].rest for child in front.children)]
+            reached = [_later(*graph, front.pivots, rank, end), *(self._fronts[child].rest for child in front.children)]
             nodes = np.sort(np.concatenate(reached))
             # Sorted, so that what comes twice stands side by side.
             front.rest = nodes[(nodes >= end) & np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]]
@@ -102,12 +102,12 @@ class BlockCholesky:
         A front reads its children's couplings and writes its own, so the two never share an array; within one, they
         are a stack, because children come before their parent. All matrices are kept transposed: LAPACK's order.
         """
-        own = [self._width * len(front.own) for front in self._fronts]
+        pivots = [self._width * len(front.pivots) for front in self._fronts]
         rest = [self._width * len(front.rest) for front in self._fronts]
-        self._starts = np.cumsum([0] + [n * (n + m) for n, m in zip(own, rest, strict=True)])
+        self._starts = np.cumsum([0] + [n * (n + m) for n, m in zip(pivots, rest, strict=True)])
         self._factor = np.zeros(self._starts[-1])
         self._diagonal, self._below = [], []
-        for start, n, m in zip(self._starts[:-1], own, rest, strict=True):
+        for start, n, m in zip(self._starts[:-1], pivots, rest, strict=True):
             self._diagonal.append(self._factor[start : start + n * n].reshape(n, n))
             self._below.append(self._factor[start + n * n : start + n * (n + m)].reshape(n, m))
         tops, peak, offsets = [0, 0], [0, 0], list[int]()
@@ -135,7 +135,7 @@ class BlockCholesky:
         bounds = np.searchsorted(low[by_rank], self._first)
         for k, front in enumerate(self._fronts):
             blocks = by_rank[bounds[k] : bounds[k + 1]]
-            n, m, first = len(front.own), len(front.rest), self._first[k]
+            n, m, first = len(front.pivots), len(front.rest), self._first[k]
             inside = high[blocks] < first + n
             row = np.where(inside, high[blocks] - first, np.searchsorted(front.rest, high[blocks]))
             stride = width * np.where(inside, n, m)
@@ -182,26 +182,26 @@ class BlockCholesky:
         every = zip(self._width * self._first[:-1], self._diagonal, self._below, self._slots, strict=True)
         fronts = [front for front in every if front[1].size]
         for first, diagonal, below, slots in fronts:
-            own = slice(first, first + len(diagonal))
-            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1, trans_a=1).T
+            pivots = slice(first, first + len(diagonal))
+            x[pivots] = dtrsm(1.0, diagonal.T, x[pivots].T, side=1, lower=1, trans_a=1).T
             if below.size:
-                x[slots] -= dgemm(1.0, x[own].T, below.T, trans_b=1).T
+                x[slots] -= dgemm(1.0, x[pivots].T, below.T, trans_b=1).T
         for first, diagonal, below, slots in reversed(fronts):
-            own = slice(first, first + len(diagonal))
+            pivots = slice(first, first + len(diagonal))
             if below.size:
-                x[own] -= dgemm(1.0, x[slots].T, below.T).T
-            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1).T
+                x[pivots] -= dgemm(1.0, x[slots].T, below.T).T
+            x[pivots] = dtrsm(1.0, diagonal.T, x[pivots].T, side=1, lower=1).T
         result = np.empty(right.shape)
         result[self._order] = x.reshape(right.shape)
         return result
 
 
 @njit()
-def _later(starts: Nodes, others: Nodes, own: Nodes, rank: Nodes, end: int) -> Any:
-    """The ranks in the order of elimination, from `end` on, of the neighbours of `own` nodes."""
+def _later(starts: Nodes, others: Nodes, pivots: Nodes, rank: Nodes, end: int) -> Any:
+    """The ranks in the order of elimination, from `end` on, of the neighbours of `pivots` nodes."""
     count = 0
-    ranks = np.empty((starts[own + 1] - starts[own]).sum(), np.int64)
-    for node in own:
+    ranks = np.empty((starts[pivots + 1] - starts[pivots]).sum(), np.int64)
+    for node in pivots:
         for e in range(starts[node], starts[node + 1]):
             if rank[others[e]] >= end:
                 ranks[count] = rank[others[e]]
@@ -221,18 +221,18 @@ def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, transposed: NDArray
 @njit()
 def _add(child: Floats, at: Nodes, diagonal: Floats, below: Floats, coupling: Floats) -> None:
     """Add a child's coupling (c, c) into its parent; `at` (c,) is where its rows are there, ascending."""
-    count, own = len(at), len(diagonal)
-    inside = np.searchsorted(at, own)
+    count, pivots = len(at), len(diagonal)
+    inside = np.searchsorted(at, pivots)
     for column in range(count):
         part, target = child[column], at[column]
-        if target < own:
+        if target < pivots:
             for row in range(column, inside):
                 diagonal[target, at[row]] += part[row]
             for row in range(inside, count):
-                below[target, at[row] - own] += part[row]
+                below[target, at[row] - pivots] += part[row]
         else:
             for row in range(column, count):
-                coupling[target - own, at[row] - own] += part[row]
+                coupling[target - pivots, at[row] - pivots] += part[row]
 
 
 def _dissect(points: Floats, graph: Graph, region: Nodes, scratch: Nodes, fronts: list[Front]) -> list[int]:

@@ -242,9 +242,9 @@ def _walk(
         done += 1
         for corner in range(3):
             good = good and ours.kind[here, corner] == theirs.kind[there, corner]
-        for way in range(2):
-            next_here = ours.after[here] if way == 0 else ours.twin[here]
-            next_there = theirs.after[there] if way == 0 else theirs.twin[there]
+        for step in range(2):
+            next_here = ours.after[here] if step == 0 else ours.twin[here]
+            next_there = theirs.after[there] if step == 0 else theirs.twin[there]
             if next_here < 0 or next_there < 0:
                 good = good and next_here == next_there
             elif image[next_here] < 0 and back[next_there] < 0 and reached < size:

@@ -213,11 +213,11 @@ def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, 
                 a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
                 v, w = _closest_shares(p, a, b, c)
                 ab, ac = minus(b, a), minus(c, a)
-                place = (a[0] + v * ab[0] + w * ac[0], a[1] + v * ab[1] + w * ac[1], a[2] + v * ab[2] + w * ac[2])
-                away = minus(p, place)
+                point = (a[0] + v * ab[0] + w * ac[0], a[1] + v * ab[1] + w * ac[1], a[2] + v * ab[2] + w * ac[2])
+                away = minus(p, point)
                 if dot(away, away) < best:
                     best, triangle[q] = dot(away, away), t
-                    nearest[q, 0], nearest[q, 1], nearest[q, 2] = place
+                    nearest[q, 0], nearest[q, 1], nearest[q, 2] = point
                     shares[q, 0], shares[q, 1], shares[q, 2] = 1 - v - w, v, w
     return nearest, triangle, shares
 
@@ -233,7 +233,7 @@ def _solid_angle(p: Any, corners: Any) -> float:
 
 @njit()
 def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, moments: Floats) -> Any:
-    found = np.zeros(len(queries))
+    numbers = np.zeros(len(queries))
     first_leaf = len(boxes) // 2
     stack = np.empty(64, dtype=np.int64)
     for q in range(len(queries)):
@@ -254,8 +254,8 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
                 for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
                     if order[slot] >= 0:
                         angle += _solid_angle(p, corners[order[slot]])
-        found[q] = angle / (4 * math.pi)
-    return found
+        numbers[q] = angle / (4 * math.pi)
+    return numbers
 
 
 @njit()

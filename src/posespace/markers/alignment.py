@@ -75,30 +75,38 @@ def align_take(
         raise InputError(f"markers {names}: no frame shows three of them off one line, so the take cannot be aligned")
     # The motion is found backwards, from the targets to the frame, because that interpolates smoothly over a gap.
     if whole:
-        rotation, translation = rigid(
-            goal.reshape(-1, 3), markers.positions.reshape(-1, 3), equal_shares(markers.seen.ravel())
-        )
-        quaternions, translations = (
-            np.tile(rotations.from_matrices(rotation), (len(markers), 1)),
-            np.tile(translation, (len(markers), 1)),
-        )
+        quaternions, translations = _one_motion(markers, goal)
         known = np.ones(len(markers), dtype=bool)
     else:
-        quaternions, translations = np.tile(rotations.IDENTITY, (len(markers), 1)), np.zeros((len(markers), 3))
-        rotation, translations[known] = rigid(goal[known], markers.positions[known], shares[known])
-        quaternions[known] = rotations.from_matrices(rotation)
-        quaternions, centres = _between(quaternions, translations, known, target.mean(axis=0))
-        window = round(min(smooth * markers.rate, _ENDLESS))
-        budget = Budget(markers.positions.nbytes, "take")
-        budget.hold(window * (_A_WINDOW + len(markers) // 2), f"smooth: {smooth:g} s", "give fewer seconds")
-        quaternions, centres = _smoothed(quaternions, centres, window)
-        translations = centres - rotations.matrices(quaternions) @ target.mean(axis=0)
-    back = rotations.inverse(quaternions)
-    alignment = TakeAlignment(
-        back, -np.einsum("fij,fj->fi", rotations.matrices(back), translations), known, np.zeros(len(markers))
-    )
+        quaternions, translations = _motions(markers, target, shares, known, smooth)
+    inverse = rotations.inverse(quaternions)
+    translations = -np.einsum("fij,fj->fi", rotations.matrices(inverse), translations)
+    alignment = TakeAlignment(inverse, translations, known, np.zeros(len(markers)))
     squared = ((alignment(markers.positions) - goal) ** 2).sum(axis=2)
     return replace(alignment, misfit=np.sqrt((shares * squared).sum(axis=1)) * known)
+
+
+def _one_motion(markers: Markers, goal: Floats) -> tuple[Floats, Floats]:
+    """The rotation and translation from `goal` (F, M, 3) to all frames together, repeated for each frame."""
+    shares = equal_shares(markers.seen.ravel())
+    rotation, translation = rigid(goal.reshape(-1, 3), markers.positions.reshape(-1, 3), shares)
+    return np.tile(rotations.from_matrices(rotation), (len(markers), 1)), np.tile(translation, (len(markers), 1))
+
+
+def _motions(
+    markers: Markers, target: Floats, shares: Floats, known: NDArray[np.bool_], smooth: float
+) -> tuple[Floats, Floats]:
+    """The rotations (F, 4) and translations (F, 3) from `target` (M, 3) to each frame, interpolated and smoothed."""
+    quaternions, translations = np.tile(rotations.IDENTITY, (len(markers), 1)), np.zeros((len(markers), 3))
+    goal = np.broadcast_to(target, markers.positions.shape)
+    rotation, translations[known] = rigid(goal[known], markers.positions[known], shares[known])
+    quaternions[known] = rotations.from_matrices(rotation)
+    quaternions, centres = _between(quaternions, translations, known, target.mean(axis=0))
+    window = round(min(smooth * markers.rate, _ENDLESS))
+    budget = Budget(markers.positions.nbytes, "take")
+    budget.hold(window * (_A_WINDOW + len(markers) // 2), f"smooth: {smooth:g} s", "give fewer seconds")
+    quaternions, centres = _smoothed(quaternions, centres, window)
+    return quaternions, centres - rotations.matrices(quaternions) @ target.mean(axis=0)
 
 
 def _between(

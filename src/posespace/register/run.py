@@ -28,6 +28,24 @@ from posespace.register.rig_poses import rig_poses
 from posespace.register.starts import Starts
 
 
+@dataclass(frozen=True)
+class ScanFiles:
+    """The files that a registration reads.
+
+    Parameters
+    ----------
+    template : a mesh or rig
+    scans : meshes
+    landmarks : of the template and of each scan
+    start : a store of the same template: each scan starts from the shape there whose landmarks are nearest; or None
+    """
+
+    template: Path
+    scans: Sequence[Path]
+    landmarks: Path
+    start: Path | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """What every worker needs to register any scan."""
@@ -68,31 +86,27 @@ class Row:
 
 
 def register_files(
-    template: Path,
-    scans: Sequence[Path],
-    landmarks: Path,
+    files: ScanFiles,
     out: Path,
     settings: Registration,
     machines: Machines,
     resume: bool = False,
     warn: Callable[[str], None] | None = None,
-    start: Path | None = None,
 ) -> list[Row]:
     """Register scans, write the store, and return a row for each scan.
 
-    With `start`, a store of the same template, each scan starts from the shape there whose landmarks are nearest.
     Bad input that concerns all scans is refused before the long work begins. A scan that fails is left out of the
     store, with its reason there; with `resume`, those that are not finished are done again.
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with `resume`")
-    names = _names(scans)
-    marks = read_landmarks(landmarks)
+    template, scans = files.template, files.scans
+    names, marks = _names(scans), read_landmarks(files.landmarks)
     _require_files(scans, names, marks, out)
     rig = load.rig_or_mesh(_read(template))
     with naming(template), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
-    starts = None if start is None else Starts.open(start, rig.mesh)
+    starts = None if files.start is None else Starts.open(files.start, rig.mesh)
     poses = ExampleStore.open(out).motion if out.exists() else None
     if poses is None or poses.names != names:
         poses = Motion.from_poses([rig.rest] * len(names), list(names))

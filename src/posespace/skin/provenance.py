@@ -16,7 +16,7 @@ _NOTES = "notes"
 
 
 def about_fit(
-    method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, own: Mapping[str, Any] | None = None
+    method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, figures: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return `Skin.about` of a fit: "method", "settings", "poses", "damped vertices", then the figures of the method.
 
@@ -26,14 +26,14 @@ def about_fit(
     settings : of the fit, as a dataclass or by name
     poses : digests of the poses it was fitted on, see `pose_digests`; none where nothing was learned from them
     damped : vertices, summed over the poses, whose displacements are damped because their blend nearly loses rank
-    own : further figures of the method, by key
+    figures : further figures of the method, by key
     """
     return {
         "method": method,
         "settings": _plain(settings),
         "poses": list(poses),
         "damped vertices": damped,
-        **_plain(own or {}),
+        **_plain(figures or {}),
     }
 
 

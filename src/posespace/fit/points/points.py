@@ -119,7 +119,7 @@ class ControlPoints:
             bones, detail = with_detail(bones, examples, squares)
         skin = Skin(rig, bones=bones)
         own: dict[str, Any] = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
-        about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
+        about = about_fit("points", self, pose_digests(seen, rig.skeleton), figures=own)
         if (ratio := own[EXAMPLES_ERROR]) > 1:
             line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
             warnings.warn(f"points: {line}", stacklevel=2)

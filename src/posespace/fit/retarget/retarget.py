@@ -168,7 +168,7 @@ def retarget(
         "fraction of the change outside X1's deformation": lost,
     }
     # No vertex is damped: each hangs on one bone, whose transform has an inverse.
-    about = about_fit("retarget", settings, pose_digests(three.motion, three.rig.skeleton), own=own)
+    about = about_fit("retarget", settings, pose_digests(three.motion, three.rig.skeleton), figures=own)
     return Skin(three.rig, (_layer(three, names, *product, signals, bits),), about=about)
 
 
