@@ -1,6 +1,8 @@
 """posespace learns how a character's skin bends from a few example shapes and plays it back in real time.
 
 Names are imported when they are first used, so that a program that only plays a skin loads nothing of the rest.
+The library's own files are opened by class methods, `Examples.open` (stays on disk) and `Skin.load` (read whole); files
+of other programs by the functions `load_*`.
 """
 
 from __future__ import annotations
