@@ -74,7 +74,7 @@ def _examples(source: Path, posed: Sequence[Path]) -> Examples:
             raise InputError(f"{source}: a store has its shapes inside; give it alone, or a mesh and its posed files")
         examples = Examples.open(source)
         if not len(examples):
-            raise FileError(source, "holds no finished pose; finish it with `resume`")
+            raise FileError(source, "holds no finished pose; resume the run that writes it")
         return examples
     if not posed:
         raise InputError(f"{source}: expected posed files of this mesh after it, or an example store in its place")
