@@ -126,7 +126,7 @@ def row(name: str, rest: ps.Mesh, shapes: Array, count: int, options: argparse.N
 def large(as_json: bool) -> None:
     """Fourteen poses of the built-in hand at the size of a scan, with as many bones as the paper has."""
     examples, _ = ps.datasets.hand(level=2)
-    chosen = examples.subset(np.linspace(0, len(examples) - 1, 14).astype(np.int64))
+    chosen = examples[np.linspace(0, len(examples) - 1, 14).astype(np.int64)]
     mesh, shapes = chosen.rig.mesh, np.stack([chosen.shapes[k] for k in range(14)]).astype(np.float64)
     finer = subdivide(mesh.triangles, len(mesh.points))
     fine = ps.Mesh(finer.refine(mesh.points), finer.triangles)

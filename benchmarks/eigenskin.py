@@ -32,7 +32,7 @@ def score(skin: ps.Skin, unseen: ps.Examples) -> float:
 
 def bytes_per_vertex(skin: ps.Skin, unseen: ps.Examples) -> float:
     """What the skin stores, excluding the rig."""
-    return round(ps.evaluate(skin, unseen.subset([0])).bytes_per_vertex, 1)
+    return round(ps.evaluate(skin, unseen[[0]]).bytes_per_vertex, 1)
 
 
 def components(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> list[Row]:

@@ -60,7 +60,7 @@ def by_distance(single: ps.Examples, unseen: ps.Examples) -> dict[str, ps.Exampl
         place = int(np.searchsorted(beyond, degrees))
         groups.setdefault(min(place - 1, len(beyond) - 1 - place, 2), []).append(index)
     names = ("in the last interval", "in the one before", "further in")
-    return {names[k]: unseen.subset(groups[k]) for k in sorted(groups)}
+    return {names[k]: unseen[groups[k]] for k in sorted(groups)}
 
 
 def _angles(names: Iterable[str]) -> list[tuple[str, float]]:

@@ -52,12 +52,12 @@ def glove_points(rig: ps.Rig) -> dict[str, int]:
     }
 
 
-def fitted(vertices: int, bones: int, kept: Path | None) -> tuple[ps.Skin, ps.MarkerDrive]:
+def fitted(vertices: int, bones: int, kept: Path | None) -> tuple[ps.Skin, ps.MarkerMapping]:
     """A skin of the hand by fourteen registered scans, and how the glove drives it."""
     hand = ps.datasets.scanned_hand(1, "grasps", vertices)
     picked = glove_points(hand.examples.rig)
     pairs = {marker: f"point{k}" for k, marker in enumerate(picked, 1)}
-    drive = ps.MarkerDrive(points=pairs, place_by=BACK)
+    drive = ps.MarkerMapping(points=pairs, place_by=BACK)
     if kept is not None and kept.exists():
         return ps.Skin.load(kept), drive
     skin = ControlPoints(picked=tuple(picked.values()), bones=bones).fit(registered(hand))
@@ -146,7 +146,7 @@ def main() -> None:
         picture(whole, drive, take)
 
 
-def picture(skin: ps.Skin, drive: ps.MarkerDrive, take: ps.Markers) -> None:
+def picture(skin: ps.Skin, drive: ps.MarkerMapping, take: ps.Markers) -> None:
     """By beta 3.0 and 0.3: an early frame, and those that stretch edges most, points beside markers and on them."""
     strong, weak = drawn(skin, 3.0), drawn(skin, 0.3)
     beside, literal = (

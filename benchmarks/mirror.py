@@ -16,7 +16,7 @@ from timing import show, wants_json
 
 import posespace as ps
 from posespace.geometry import rotations
-from posespace.poses.mirror import OtherSide
+from posespace.poses.mirror import Mirror
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -101,7 +101,7 @@ def row(name: str) -> dict[str, object]:
     rig, (_, joint, other) = rig_of(name), CASES[name]
     examples = sculpt(rig, joint)
     try:
-        side = OtherSide(rig)
+        side = Mirror(rig)
         mirrored = side.sculpt("bentL", examples.motion[0], examples.residual(0)[0])
     except ps.InputError as error:
         return {"character": name, "result": str(error)}

@@ -34,13 +34,13 @@ class InNumPy:
         influences, weights, count = skin.binding
         rows = np.repeat(np.arange(len(weights)), weights.shape[1])
         self.weights = csr_array((weights.ravel(), (rows, influences.ravel())), shape=(len(weights), count))
-        places = skin.bone_places
+        places = skin.bone_positions
         row = np.repeat(np.arange(count), np.diff(places.starts))
         self.levers = [
             csr_array((axis.astype(np.float32), (row, places.columns)), shape=(count, count))
             for axis in places.levers.T
         ]
-        self.inverse, self.drawn = places.inverse.astype(np.float32), places.drawn.astype(np.float32)
+        self.inverse, self.drawn = places.inverse.astype(np.float32), places.pulls.astype(np.float32)
         self.rest = skin.rig.mesh.points.astype(np.float32)
         (self.level,) = levels_of(skin.rig.mesh.triangles, len(self.rest), 1)
         self.triangles = self.level.triangles
@@ -56,7 +56,7 @@ class InNumPy:
         bones = self.bones
         seen, turn, shift = self.skin.aligned(pose)
         shifts = seen.translations[1:].astype(np.float32)
-        quaternions, amounts = bones.predicted(shifts)
+        quaternions, amounts = bones.predict(shifts)
         turns = rotations.matrices(quaternions).astype(np.float32)
         changed = turns - np.eye(3, dtype=np.float32)
         asked = sum(lever @ changed[:, :, axis] for axis, lever in enumerate(self.levers)) + self.drawn @ shifts
@@ -65,10 +65,10 @@ class InNumPy:
         moved = np.concatenate([linear, (centres - np.einsum("bij,bj->bi", linear, bones.centres))[..., None]], axis=2)
         blend = (self.weights @ moved.reshape(-1, 12).astype(np.float32)).reshape(-1, 3, 4)
         each = self.weights @ amounts.astype(np.float32)
-        rest = self.rest + np.einsum("nk,knx->nx", each[:, : bones.added], self.corrections)
+        rest = self.rest + np.einsum("nk,knx->nx", each[:, : bones.correction_count], self.corrections)
         coarse = np.einsum("nij,nj->ni", blend[..., :3], rest) + blend[..., 3]
         fine = self.level.refine(coarse)
-        shares = self.level.refine(each[:, bones.added :])
+        shares = self.level.refine(each[:, bones.correction_count :])
         points = fine + np.einsum("fc,cf->f", shares, self.heights)[:, None] * self.normals(fine)
         return points, self.normals(points)
 

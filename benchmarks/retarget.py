@@ -21,7 +21,8 @@ import posespace as ps
 from posespace.fit.retarget.retarget import Sampled
 from posespace.geometry import rotations
 from posespace.interpolate.fitted import RBFInterpolant
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 Array = NDArray[np.float64]
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))

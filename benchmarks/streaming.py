@@ -70,12 +70,12 @@ def child(path: Path, method: str, memory: int, workers: int) -> None:
     if workers == 1:
         resource.setrlimit(resource.RLIMIT_DATA, (memory * 10**9, memory * 10**9))
     examples = ps.Examples.open(path)
-    METHODS[method].fit(examples.subset(range(40)))
+    METHODS[method].fit(examples[:40])
     start = time.perf_counter()
     resources = ps.Resources(f"{memory * 250}MB", workers)
     skin = METHODS[method].fit(examples, resources)
     seconds = time.perf_counter() - start
-    some = examples.subset(range(0, len(examples), max(1, len(examples) // 20)))
+    some = examples[:: max(1, len(examples) // 20)]
     size = len(examples) * len(examples.rig.mesh.points)
     row = {
         "poses": len(examples),

@@ -25,7 +25,7 @@ def every_second(examples: ps.Examples) -> tuple[ps.Examples, ps.Examples]:
         freedom, _, degrees = name.partition(" ")
         ranges[freedom].append((int(degrees or 0), index))
     out = [index for found in ranges.values() for _, index in sorted(found)[1:-1:2]]
-    return examples.subset(np.setdiff1d(np.arange(len(examples)), out)), examples.subset(np.sort(out))
+    return examples[np.setdiff1d(np.arange(len(examples)), out)], examples[np.sort(out)]
 
 
 def skins(train: ps.Examples) -> dict[str, ps.Skin]:

@@ -37,7 +37,7 @@ def points() -> None:
     for name in ("fist", "pinch"):
         left = hand.names.index(name)
         kept = [k for k in range(len(hand)) if k != left]
-        train = replace(hand.examples.subset(kept), heights=hand.heights[kept], levels=1)
+        train = replace(hand.examples[kept], heights=hand.heights[kept], levels=1)
         truth = hand.shape(left)
         camera = Camera.fit(truth, (0.35, 0.25, -1.0), up=(0.0, 1.0, 0.0))
         virtual = ps.bones(replace(train, heights=None), BONES, rounds=1).rig

@@ -21,7 +21,7 @@ from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.mirror import mirror, mirror_examples
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
@@ -216,7 +216,7 @@ def test_a_motion_carried_onto_other_axes_and_units_moves_the_joints_alike(seed:
     world[:, :3, 3] = 100 * world[:, :3, 3] @ z_up.T
     target = Skeleton.from_world(source.names, source.parents, world)
     motion = Motion(random_rotations(rng, 3, 5), rng.normal(size=(3, 5, 3)))
-    carried = onto(motion, source, target)
+    carried = retarget_motion(motion, source, target)
     here = source.world(motion.rotations, motion.translations)[..., :3, 3]
     there = target.world(carried.rotations, carried.translations)[..., :3, 3]
     np.testing.assert_allclose(there, 100 * here @ z_up.T, atol=1e-7)
@@ -226,7 +226,7 @@ def test_a_motion_of_unknown_joints_is_refused() -> None:
     one = Skeleton.from_world(["a"], [-1], np.eye(4)[None])
     other = Skeleton.from_world(["b"], [-1], np.eye(4)[None])
     with pytest.raises(InputError, match=r"none of its joints \(a"):
-        onto(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
+        retarget_motion(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
 
 
 def test_subdivision_splits_each_triangle_in_four_and_keeps_the_coarse_vertices_first() -> None:
@@ -290,9 +290,9 @@ def test_a_shift_is_carried_through_frames_that_scale() -> None:
     plain = Skeleton.from_world(("hips", "head"), [-1, 0], np.stack([np.eye(4), [[1, 0, 0, 0], [0, 1, 0, 0.01],
                                 [0, 0, 1, 0], [0, 0, 0, 1]]]))  # fmt: skip
     moved = Motion(np.tile([0, 0, 0, 1.0], (1, 2, 1)), [[[2.0, 0, 0], [0, 0, 0]]])
-    carried = onto(moved, plain, scaled)
+    carried = retarget_motion(moved, plain, scaled)
     np.testing.assert_allclose(carried.translations[0, 0], (200, 0, 0), atol=1e-9)
-    back = onto(carried, scaled, plain)
+    back = retarget_motion(carried, scaled, plain)
     np.testing.assert_allclose(back.translations, moved.translations, atol=1e-9)
 
 
@@ -304,6 +304,27 @@ def test_a_large_matrix_of_a_file_may_be_no_less_affine_than_a_small_one(toleran
     matrix[3, 0] = 2 * tolerance
     with pytest.raises(InputError, match="expected 0 0 0 1 as last row"):
         check.affine("node", matrix, (4, 4), tolerance)
+
+
+def test_examples_are_indexed_as_their_motion_is() -> None:
+    examples = bending_arm(rings=8, sides=5)[0]
+    names = examples.motion.names
+    for key in (slice(3, 10), slice(None, None, -7), [4, 1], np.array([2]), np.arange(len(examples)) % 3 == 0, []):
+        some = examples[key]
+        assert some.motion.names == examples.motion[key].names
+        for pose, shape in some:
+            np.testing.assert_array_equal(examples.rig.skin(pose).shape, shape.shape)
+        expected = np.asarray(examples.shapes)[key] if len(some) else []
+        np.testing.assert_array_equal([shape for _, shape in some], expected)
+    assert examples[3:10][1:3].motion.names == names[4:6]
+    for key in (5, -25, names[5], np.int64(5)):
+        pose, shape = examples[key]  # type: ignore[misc, call-overload]
+        np.testing.assert_array_equal(pose.rotations, examples.motion.rotations[5])
+        np.testing.assert_array_equal(shape, examples.shapes[5])
+    with pytest.raises(IndexError):
+        examples[len(examples)]
+    with pytest.raises(InputError, match="pose 'x': not in the motion"):
+        examples["x"]
 
 
 def test_examples_of_one_rig_join_and_others_do_not() -> None:
@@ -328,8 +349,8 @@ def test_a_wrong_kind_is_said_in_one_line(wrong: object) -> None:
         lambda: mirror(wrong, skeleton),  # type: ignore[arg-type]
         lambda: mirror(train.motion, wrong),  # type: ignore[arg-type]
         lambda: mirror_examples(wrong),  # type: ignore[arg-type]
-        lambda: onto(wrong, skeleton, skeleton),  # type: ignore[arg-type]
-        lambda: onto(train.motion, wrong, skeleton),  # type: ignore[arg-type]
+        lambda: retarget_motion(wrong, skeleton, skeleton),  # type: ignore[arg-type]
+        lambda: retarget_motion(train.motion, wrong, skeleton),  # type: ignore[arg-type]
         lambda: Sculpts(wrong),  # type: ignore[arg-type]
         lambda: Sculpts(train.rig).add("bent", wrong, train.rig.mesh.points),  # type: ignore[arg-type]
         lambda: Skin(wrong),  # type: ignore[arg-type]
@@ -358,4 +379,4 @@ def test_a_rig_without_joints_is_refused() -> None:
 def test_a_fit_to_no_poses_is_refused(method: PSD | EigenSkin | Muscles) -> None:
     train, _ = bending_arm(rings=6, sides=6)
     with pytest.raises(InputError, match="examples: expected at least one pose, got none"):
-        method.fit(train.subset([]))
+        method.fit(train[[]])

@@ -100,7 +100,7 @@ def _added_by_points(skin: ps.Skin, examples: ps.Examples) -> Floats:
     bones = skin.bones
     assert bones is not None
     motion = skin.aligned(motion_from_shapes(examples, skin.rig, bones.points))[0]
-    return _lengths(skin.corrections(bones.predicted(pose.translations[1:])[1]) for pose in motion)
+    return _lengths(skin.corrections(bones.predict(pose.translations[1:])[1]) for pose in motion)
 
 
 def _lengths(displacements: Iterable[Floats]) -> Floats:

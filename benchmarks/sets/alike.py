@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace.check import Floats
-from posespace.motion import DIALLED
+from posespace.motion import LEAST_CONTROL
 from posespace.skeleton import invert_affine
 
 TURNED, SHIFTED = 1e-3, 1e-4
@@ -21,7 +21,7 @@ def alike(rig: ps.Rig, motion: ps.Motion, others: ps.Motion) -> NDArray[np.bool_
     allowed = np.array([TURNED, TURNED, TURNED, SHIFTED * rig.mesh.diagonal])
     for row, (bone, controls) in enumerate(zip(bones, motion.controls, strict=True)):
         placed = (np.abs(theirs - bone) < allowed).all(axis=(1, 2, 3))
-        found[row] = placed & (np.abs(others.controls - controls) < DIALLED).all(axis=1)
+        found[row] = placed & (np.abs(others.controls - controls) < LEAST_CONTROL).all(axis=1)
     return found
 
 

@@ -39,8 +39,8 @@ class LeftOutError(Exception):
 
 def parted(name: str, examples: ps.Examples, unseen: NDArray[np.bool_], split: str) -> DataSet:
     """Return the data set in which the examples marked in `unseen` (P,) are for evaluation and all others to fit on."""
-    train = examples.subset(np.flatnonzero(~unseen))
-    return DataSet(name, train, examples.subset(np.flatnonzero(unseen)), split)
+    train = examples[np.flatnonzero(~unseen)]
+    return DataSet(name, train, examples[np.flatnonzero(unseen)], split)
 
 
 def plain_error(examples: ps.Examples) -> float:

@@ -1,6 +1,8 @@
 """posespace learns how a character's skin bends from a few example shapes and plays it back in real time.
 
 Names are imported when they are first used, so that a program that only plays a skin loads nothing of the rest.
+The library's own files are opened by class methods, `Examples.open` (stays on disk) and `Skin.load` (read whole); files
+of other programs by the functions `load_*`.
 """
 
 from __future__ import annotations
@@ -41,14 +43,14 @@ if TYPE_CHECKING:
     from posespace.gathering.outliers import check_examples as check_examples
     from posespace.interpolate.rbf import RBF as RBF
     from posespace.interpolate.shepard import Shepard as Shepard
-    from posespace.markers.control_points import MarkerDrive as MarkerDrive
+    from posespace.markers.control_points import MarkerMapping as MarkerMapping
     from posespace.markers.markers import Markers as Markers
     from posespace.mesh import Mesh as Mesh
     from posespace.motion import Motion as Motion
     from posespace.pose import Pose as Pose
     from posespace.poses.mirror import mirror as mirror
     from posespace.poses.mirror import mirror_examples as mirror_examples
-    from posespace.poses.onto_skeleton import onto as onto
+    from posespace.poses.retarget_motion import retarget_motion as retarget_motion
     from posespace.poses.spaces import PoseSpace as PoseSpace
     from posespace.register.correspondence import triangle_correspondence as triangle_correspondence
     from posespace.register.registration import Registered as Registered
@@ -57,8 +59,8 @@ if TYPE_CHECKING:
     from posespace.register.transfer import transfer as transfer
     from posespace.rig import Rig as Rig
     from posespace.skeleton import Skeleton as Skeleton
-    from posespace.skin.layer import Detail as Detail
-    from posespace.skin.layer import Driver as Driver
+    from posespace.skin.detail import Detail as Detail
+    from posespace.skin.driver import Driver as Driver
     from posespace.skin.layer import Layer as Layer
     from posespace.skin.skin import Skin as Skin
 
@@ -90,13 +92,15 @@ _HOMES = {
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
-    "posespace.skin.layer": ("Detail", "Driver", "Layer"),
-    "posespace.markers.control_points": ("MarkerDrive",),
+    "posespace.skin.detail": ("Detail",),
+    "posespace.skin.driver": ("Driver",),
+    "posespace.skin.layer": ("Layer",),
+    "posespace.markers.control_points": ("MarkerMapping",),
     "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),
     "posespace.motion": ("Motion",),
     "posespace.poses.mirror": ("mirror", "mirror_examples"),
-    "posespace.poses.onto_skeleton": ("onto",),
+    "posespace.poses.retarget_motion": ("retarget_motion",),
     "posespace.pose": ("Pose",),
     "posespace.register.correspondence": ("triangle_correspondence",),
     "posespace.register.registration": ("Registered", "Registrar", "Registration"),

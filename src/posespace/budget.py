@@ -1,9 +1,9 @@
-"""Budget: how much memory and work a file may ask for. Every limit on what is derived from a file stands here.
+"""Budget: how much memory and work a file may ask for. Every such limit is here.
 
-A few bytes can ask for gigabytes: a node that shows a mesh again takes a dozen of them, a number in a marker file can
-ask for any number of frames. So what a file asks for is counted before it is made. Each limit has a part that any file
-may use and a part that grows with its bytes, so that large files are read as before. What is derived later, from a rig,
-a motion or a take, counts in the same way, by the bytes of their arrays.
+A few bytes can ask for gigabytes: a node that instances a mesh takes a dozen bytes, a number in a marker file can
+ask for any number of frames. So allocations and work are counted before they are made. Each limit has a part that any
+file may use and a part that grows with its bytes. What is computed later, from a rig, a motion or a take, is limited in
+the same way, by the bytes of their arrays.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ FRAME_NUMBERS = Limit(8_000_000)
 FRAMES = Limit(20_000, 64)
 """Frames that are made between the poses of a motion, or of a take of markers, when it is resampled or written."""
 ASKED_FOR = 4
-"""How many times more frames there may be at a rate that a user asks for."""
+"""Factor on the number of frames where a user asks for a rate."""
 FRAME = 16
-"""A frame costs as much as this many numbers beside its own."""
+"""A frame costs as much as this many numbers, besides the numbers it holds."""
 JOINTS = Limit(30_000)
 """Joints of a BVH."""
 ROTATIONS = Limit(1_000_000)
@@ -59,16 +59,16 @@ ARRAY = Limit(2**27)
 """Numbers of one array of a USD file, once it is expanded."""
 
 NUMBERS_A_STEP = 2_500
-"""Numbers that simple arithmetic passes through in a step."""
+"""Numbers that simple arithmetic processes in a step."""
 
 
 class Budget:
-    """What is left of the memory and the work that something may ask for.
+    """The memory and the work that a file, a rig or a motion may still ask for.
 
     Parameters
     ----------
-    size : its bytes, by which the limits grow
-    name : what it is called in messages: "file", "rig", "motion"
+    size : bytes of the file or noun; the limits grow with them
+    name : its name in messages: "file", "rig", "motion"
     """
 
     def __init__(self, size: int, name: str = "file") -> None:

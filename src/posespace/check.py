@@ -1,6 +1,6 @@
-"""Checks that turn what a caller gave into arrays of a known shape and type, once, at construction.
+"""Checks of arguments: each returns an array, a name or a number of a known shape and type, or raises.
 
-Every message names the thing, what was expected and what came.
+Nouns call them once, at construction. Every message names the argument, what was expected and what came.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 LARGEST = 1e10
-"""What a shape, a pose and what moves it may hold: products of a few such numbers still fit single precision."""
+"""Largest number in a shape or a pose: products of a few such numbers still fit single precision."""
 
 _INT32_MAX = np.iinfo(np.int32).max
 _FINITE = float(np.finfo(np.float64).max)
@@ -50,7 +50,7 @@ def floats(name: str, value: ArrayLike, shape: Sequence[int | str], most: float 
 
 
 def ordinary(name: str, computed: Floats) -> None:
-    """Raise where numbers that a pose gives are too large to move points by: beyond `LARGEST`, or not numbers."""
+    """Raise where numbers computed from a pose are not finite, or larger than `LARGEST`."""
     size = float(np.abs(computed).max(initial=0.0))
     if not size <= LARGEST:
         raise InputError(f"{name}: expected numbers from {-LARGEST:g} to {LARGEST:g} in this pose, got {size:g}")
@@ -67,8 +67,8 @@ def indices(name: str, value: ArrayLike, shape: Sequence[int | str], below: int,
     if array.size:
         low, high = int(array.min()), int(array.max())
         if low < least or high >= below or high > _INT32_MAX:
-            came = low if low < least else high
-            raise InputError(f"{name}: expected indices from {least} to {below - 1}, got {came}")
+            outside = low if low < least else high
+            raise InputError(f"{name}: expected indices from {least} to {below - 1}, got {outside}")
     return _read_only(array.astype(np.int32, copy=False))
 
 
@@ -120,7 +120,7 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def kind(name: str, value: object, wanted: type) -> None:
-    """Raise unless `value` is of the kind `wanted`, saying where what was given instead has one."""
+    """Raise unless `value` is an instance of `wanted`; the message names the attribute of `value` that is one."""
     if not isinstance(value, wanted):
         part = wanted.__name__.lower()
         remedy = f"; pass its .{part}" if hasattr(value, part) else ""
@@ -142,7 +142,7 @@ def number(name: str, value: Any) -> float:
 
 
 def bits(value: Any) -> int:
-    """Return `value` if a stored number may have that many bits."""
+    """Return `value` if it is a number of bits that stored numbers can have."""
     if whole("bits", value) not in (32, 16, 8):
         raise InputError(f"bits: expected 32, 16 or 8, got {value}")
     return int(value)
@@ -157,11 +157,11 @@ def _array(name: str, value: ArrayLike) -> NDArray[Any]:
 
 def _check_shape(name: str, array: NDArray[Any], shape: Sequence[int | str]) -> None:
     fits = array.ndim == len(shape) and all(
-        isinstance(want, str) or want == have for want, have in zip(shape, array.shape, strict=True)
+        isinstance(wanted, str) or wanted == length for wanted, length in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        wanted = ", ".join(str(want) for want in shape)
-        raise InputError(f"{name}: expected shape ({wanted}), got {array.shape}")
+        expected = ", ".join(map(str, shape))
+        raise InputError(f"{name}: expected shape ({expected}), got {array.shape}")
 
 
 def _check_last_rows(name: str, matrices: Floats, tolerance: float, columns: Sequence[str] = ()) -> None:

@@ -15,19 +15,19 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """Something the user gave is wrong: an array, a setting or a name."""
+    """An input is wrong: an array, a setting or a name."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied as it is, without `__init__`, whose arguments differ: errors of other processes arrive as copies."""
-        return _unmade, (type(self), self.args), self.__dict__
+        """Pickle without `__init__`, whose arguments differ: errors of other processes arrive pickled."""
+        return _without_init, (type(self), self.args), self.__dict__
 
 
-def _unmade(kind: type[InputError], words: tuple[Any, ...]) -> InputError:
-    """Return an error of a kind that `__init__` was not called for; pickling then puts its attributes back."""
-    return kind.__new__(kind, *words)
+def _without_init(kind: type[InputError], arguments: tuple[Any, ...]) -> InputError:
+    """Return an error of a kind without calling `__init__`; unpickling then restores its attributes."""
+    return kind.__new__(kind, *arguments)
 
 
 class FileError(InputError):
@@ -52,7 +52,7 @@ class MissingExtraError(InputError):
 
 
 def one_line(text: str) -> str:
-    """Return a text with its line ends and other characters that no terminal should get written as escapes.
+    """Return a text with line ends and other unprintable characters written as escapes.
 
     Names come from files, and may hold anything: a line end would make two lines of one message.
     """
@@ -81,50 +81,50 @@ _LIKELY = 24
 _LONGEST = 80
 """Letters of a name that are compared: counting edits takes the square of the length."""
 
-_ALIKE = 0.5
-"""Most edits between names of which one may be meant by the other, as a fraction of their length."""
+_SIMILAR = 0.5
+"""Largest number of edits between similar names, as a fraction of their length."""
 
 _CONTAINED = 3
-"""Letters of a name that may be meant by any name which contains it."""
+"""Letters from which on a name is similar to any name that contains it."""
 
 _NAMED = 4
-"""Known names that are listed where none is alike."""
+"""Known names that are listed where none is similar."""
 
 
 def closest_name(name: str, known: Sequence[str]) -> str:
     """Return the known name that takes the fewest edits, quoted for a message; "" where none is known.
 
     What all known names begin with, and a namespace such as ``mixamorig:``, may be missing from the wrong name: the
-    part that differs decides. Upper and lower case are alike.
+    part that differs decides. Case does not matter.
     """
     return quoted(_closest(name, known)) if known else ""
 
 
 def _closest(name: str, known: Sequence[str]) -> str:
     shared = len(os.path.commonprefix(known)) if len(known) > 1 else 0  # noqa: RUF071 - letters, not folders
-    given = _forms(name, 0)
+    wanted_forms = _forms(name, 0)
 
-    def apart(entry: str, distance: Callable[[str, str], int]) -> tuple[float, int]:
-        """How far the forms are apart that are most alike, as a fraction of their length; then the whole names."""
+    def distances(entry: str, distance: Callable[[str, str], int]) -> tuple[float, int]:
+        """The distance between the most similar forms, as a fraction of their length; then that of the whole names."""
         forms = _forms(entry, shared)
-        least = min(distance(a, b) / max(len(a), len(b), 1) for a in given for b in forms)
-        return least, distance(given[0], forms[0])
+        least = min(distance(a, b) / max(len(a), len(b), 1) for a in wanted_forms for b in forms)
+        return least, distance(wanted_forms[0], forms[0])
 
     # A file may have thousands of names, and counting letters is quick.
-    likely = heapq.nsmallest(_LIKELY, known, key=lambda entry: apart(entry, _letters_apart))
-    return min(likely, key=lambda entry: apart(entry, _edits))
+    likely = heapq.nsmallest(_LIKELY, known, key=lambda entry: distances(entry, _letters_apart))
+    return min(likely, key=lambda entry: distances(entry, _edits))
 
 
 def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
     """Return the end of a message about an unknown name: "; the closest is 'arm'", or a few of the known names.
 
-    Where no known name is alike, none is suggested. `listed` says that the message names all of them already: nothing
-    is added then.
+    Where no known name is similar, none is suggested. With `listed` the message names all of them already, and nothing
+    is added.
     """
     if not known:
         return ""
     close = _closest(name, known)
-    if _is_alike(name, close):
+    if _is_similar(name, close):
         return f"; the closest is {quoted(close)}"
     if listed:
         return ""
@@ -132,10 +132,10 @@ def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
     return f"; known are {', '.join(map(quoted, known[:_NAMED]))}{more}"
 
 
-def _is_alike(name: str, other: str) -> bool:
-    """Whether one name may be meant by the other: half of the letters agree, or one contains the other."""
+def _is_similar(name: str, other: str) -> bool:
+    """Whether two names are similar: half of the letters agree, or one contains the other."""
     for a, b in product(_forms(name, 0), _forms(other, 0)):
-        if _edits(a, b) <= _ALIKE * max(len(a), len(b)):
+        if _edits(a, b) <= _SIMILAR * max(len(a), len(b)):
             return True
         if len(min(a, b, key=len)) >= _CONTAINED and (a in b or b in a):
             return True
@@ -143,9 +143,9 @@ def _is_alike(name: str, other: str) -> bool:
 
 
 def _forms(name: str, shared: int) -> list[str]:
-    """A name as it may be meant: whole, without the first letters that all names share, without its namespace."""
-    found = (name, name[shared:], re.split(r"[:|/]", name)[-1])
-    return [form[:_LONGEST].casefold() for form in dict.fromkeys(found) if form or not name]
+    """A name in its forms: whole, without the first letters that all names share, without its namespace."""
+    forms = (name, name[shared:], re.split(r"[:|/]", name)[-1])
+    return [form[:_LONGEST].casefold() for form in dict.fromkeys(forms) if form or not name]
 
 
 def _letters_apart(a: str, b: str) -> int:
@@ -155,7 +155,7 @@ def _letters_apart(a: str, b: str) -> int:
 
 
 def _edits(a: str, b: str) -> int:
-    """How many letters must be added, left out, changed or swapped with the next to turn one name into the other."""
+    """The Damerau-Levenshtein distance: letters to insert, delete, change or swap with the next."""
     before: list[int] = []
     above: list[int] = []
     row = list(range(len(b) + 1))

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,10 +41,10 @@ class Examples:
     rig : the rig, whose mesh is the rest shape
     motion : P poses
     shapes : P observed shapes (N, 3) in posed space
-    heights : of detail, or None: for each shape (M,), how far the observed surface lies from the shape along its
-        normals, after the mesh was subdivided `levels` times
+    heights : of detail, or None: for each shape (M,), the distance of the observed surface from the shape along its
+        normals, on the mesh subdivided `levels` times
     levels : subdivisions of the mesh that `heights` are on, 0 to 6
-    radii : how far single examples reach, by the name of their pose, for fits that interpolate over them (PSD)
+    radii : of the influence of single examples, by the name of their pose, for fits that interpolate them (PSD)
     """
 
     rig: Rig
@@ -58,8 +58,8 @@ class Examples:
         if len(self.shapes) != len(self.motion):
             raise InputError(f"examples: expected {len(self.motion)} shapes, one per pose, got {len(self.shapes)}")
         if self.motion.rotations.shape[1] != len(self.rig.skeleton):
-            have = self.motion.rotations.shape[1]
-            raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {have}")
+            joints = self.motion.rotations.shape[1]
+            raise InputError(f"examples: expected poses of {len(self.rig.skeleton)} joints as in the rig, got {joints}")
         if self.heights is not None and len(self.heights) != len(self.motion):
             raise InputError(f"examples: expected heights of {len(self.motion)} shapes, got {len(self.heights)}")
         if not 0 <= check.whole("levels", self.levels) <= MOST_LEVELS:
@@ -71,35 +71,35 @@ class Examples:
     @classmethod
     def from_shapes(cls, rig: Rig, motion: Motion, shapes: ArrayLike | Sequence[ArrayLike]) -> Examples:
         """Examples in memory; `shapes` is (P, N, 3), or P arrays (N, 3)."""
-        for name, given, kind in (("rig", rig, Rig), ("motion", motion, Motion)):
-            if not isinstance(given, kind):
+        for name, argument, kind in (("rig", rig, Rig), ("motion", motion, Motion)):
+            if not isinstance(argument, kind):
                 order = "Examples.from_shapes(rig, motion, shapes)"
-                raise InputError(f"{name}: expected a {kind.__name__}, got {type(given).__name__}; call {order}")
+                raise InputError(f"{name}: expected a {kind.__name__}, got {type(argument).__name__}; call {order}")
         expected = rig.mesh.points.shape
         if isinstance(shapes, np.ndarray):
             return cls(rig, motion, check.floats("example shapes", shapes, (len(motion), *expected)))
         named = zip(shapes, motion.names, strict=False)  # type: ignore[arg-type]
-        found = [check.floats(f"shape of pose {name!r}", shape, expected) for shape, name in named]
-        return cls(rig, motion, np.stack(found) if found else np.zeros((0, *expected)))
+        checked = [check.floats(f"shape of pose {name!r}", shape, expected) for shape, name in named]
+        return cls(rig, motion, np.stack(checked) if checked else np.zeros((0, *expected)))
 
     @classmethod
     def open(cls, path: str | Path) -> Examples:
-        """The finished examples of a store that are not muted, with a warning that says what is left out.
+        """Open a store: the library's own file of examples. Shapes stay on disk and are mapped when they are used.
 
-        Shapes are mapped when they are asked for.
+        Poses that are not finished and muted sculpts are left out, with a warning. (`open` is for the library's files
+        that stay on disk, `Skin.load` for those that are read whole, `ps.load_*` for files of other programs.)
         """
         store = late("example store").open(path)
-        done = store.finished()
         if store.muted:
             names = ", ".join(name for name in store.motion.names if name in store.muted)
             warnings.warn(f"{path}: muted sculpts are left out: {names[:200]}", stacklevel=2)
-        finished = np.flatnonzero(done)
+        finished = np.flatnonzero(store.finished())
         if 0 < len(finished) < len(store):
             missing = f"{len(store) - len(finished)} of its {len(store)} poses are not finished"
             warnings.warn(f"{path}: {missing} and are left out", stacklevel=2)
         kept = np.array([k for k in finished if store.motion.names[k] not in store.muted], dtype=np.intp)
-        heights = None if store.levels is None else _StoredShapes(store.heights, kept)
-        shapes = _StoredShapes(store.shape, kept)
+        heights = None if store.levels is None else _ChosenShapes(store.heights, kept)
+        shapes = _ChosenShapes(store.shape, kept)
         return cls(store.rig, store.motion[kept], shapes, heights, store.levels or 0, store.radii)
 
     def save(self, path: str | Path) -> None:
@@ -115,39 +115,52 @@ class Examples:
     def __iter__(self) -> Iterator[tuple[Pose, Floats]]:
         return ((self.motion[k], self.shapes[k]) for k in range(len(self)))
 
-    def subset(self, chosen: Sequence[int] | NDArray[np.integer]) -> Examples:
-        """Some of the examples, by number."""
-        try:
-            numbers = np.arange(len(self))[np.asarray(chosen, dtype=None if len(chosen) else np.int64)]
-        except IndexError as error:
-            raise InputError(f"subset: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
-        shapes, heights = (
-            None if source is None else _StoredShapes(source.__getitem__, numbers)
-            for source in (self.shapes, self.heights)
-        )
-        assert shapes is not None
+    @overload
+    def __getitem__(self, key: int | str) -> tuple[Pose, Floats]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Examples: ...
+    def __getitem__(self, key: int | str | slice | Sequence[int] | NDArray[Any]) -> tuple[Pose, Floats] | Examples:
+        """Return one example, its pose and its shape, by number or name; or several, by a slice, numbers or a mask."""
+        if isinstance(key, str):
+            key = self.motion.index(key)
+        if isinstance(key, int | np.integer):
+            return self.motion[key], self.shapes[range(len(self))[key]]
+        numbers = self._numbers(key)
+        heights = None if self.heights is None else _ChosenShapes(self.heights.__getitem__, numbers)
+        shapes = _ChosenShapes(self.shapes.__getitem__, numbers)
         return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels, self.radii)
 
+    def _numbers(self, key: slice | Sequence[int] | NDArray[Any]) -> NDArray[np.integer]:
+        """The numbers of the examples that a slice, a list or a mask chooses."""
+        numbers = np.arange(len(self))
+        if isinstance(key, slice):
+            return numbers[key]
+        try:
+            return np.asarray(numbers[np.asarray(key, dtype=None if len(key) else np.int64)])
+        except IndexError as error:
+            raise InputError(f"examples: expected whole numbers from 0 to {len(self) - 1} ({error})") from None
+
     def named(self, *patterns: str) -> Examples:
-        """Those whose pose's name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
-        return self.subset(matching(self.motion.names, patterns))
+        """Return those whose name matches a pattern, e.g. "wrist.*"; "!" before a pattern excludes its matches."""
+        return self[matching(self.motion.names, patterns)]
 
     def joined(self, *others: Examples) -> Examples:
-        """These examples and others of the same rig as one set; detail is kept where all have it on the same levels."""
-        every = (self, *others)
+        """Return these and other examples of one rig as one set; detail is kept where all have it on equal levels."""
+        sets = (self, *others)
         for other in others:
             same = other.rig.mesh.points.shape == self.rig.mesh.points.shape
             if not same or other.rig.skeleton.names != self.rig.skeleton.names:
                 raise InputError(f"joined: expected examples of one rig, got {self.rig} and {other.rig}")
-        poses = [pose for each in every for pose in each.motion]
-        motion = Motion.from_poses(poses, [name for each in every for name in each.motion.names])
-        heights = [each.heights for each in every if each.heights is not None and each.levels == self.levels]
-        kept = _JoinedShapes(heights) if len(heights) == len(every) else None
-        radii = {name: radius for each in reversed(every) for name, radius in each.radii.items()}
-        return Examples(self.rig, motion, _JoinedShapes([each.shapes for each in every]), kept, self.levels, radii)
+        poses = [pose for examples in sets for pose in examples.motion]
+        motion = Motion.from_poses(poses, [name for examples in sets for name in examples.motion.names])
+        heights = [part.heights for part in sets if part.heights is not None and part.levels == self.levels]
+        joined_heights = _JoinedShapes(heights) if len(heights) == len(sets) else None
+        radii = {name: radius for examples in reversed(sets) for name, radius in examples.radii.items()}
+        shapes = _JoinedShapes([examples.shapes for examples in sets])
+        return Examples(self.rig, motion, shapes, joined_heights, self.levels, radii)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """What example `index` adds in the rest shape (N, 3), and which vertices (N,) had to be damped.
+        """Return the residual (N, 3) of example `index` in the rest shape, and which vertices (N,) were damped.
 
         Vertices that share a position at a seam get one common displacement, so that no crack opens there. The two
         sides of a sheet, such as hair, may come apart.
@@ -159,16 +172,16 @@ class Examples:
         return displacements, damped
 
 
-def require_examples(given: object) -> None:
-    """Raise unless given Examples of at least one pose, saying how to open a store whose path was given instead."""
-    if not isinstance(given, Examples):
-        remedy = "; open it with ps.Examples.open" if isinstance(given, str | Path) else ""
-        raise InputError(f"examples: expected Examples, got a {type(given).__name__}{remedy}")
-    if not len(given):
+def require_examples(value: object) -> None:
+    """Raise unless `value` is Examples of at least one pose; the message says how to open a path."""
+    if not isinstance(value, Examples):
+        remedy = "; open it with ps.Examples.open" if isinstance(value, str | Path) else ""
+        raise InputError(f"examples: expected Examples, got a {type(value).__name__}{remedy}")
+    if not len(value):
         raise InputError("examples: expected at least one pose, got none")
 
 
-class _StoredShapes:
+class _ChosenShapes:
     """Some shapes of a source, by number, fetched one at a time."""
 
     def __init__(self, fetch: Callable[[int], Floats], numbers: NDArray[np.integer]) -> None:
@@ -185,11 +198,11 @@ class _JoinedShapes:
     """The shapes of several sources, one after the other."""
 
     def __init__(self, sources: Sequence[Shapes]) -> None:
-        self._where = [(source, index) for source in sources for index in range(len(source))]
+        self._sources = [(source, index) for source in sources for index in range(len(source))]
 
     def __len__(self) -> int:
-        return len(self._where)
+        return len(self._sources)
 
     def __getitem__(self, index: int, /) -> Floats:
-        source, place = self._where[index]
-        return source[place]
+        source, number = self._sources[index]
+        return source[number]

@@ -1,7 +1,7 @@
-"""Work that a noun offers as a method and that a room below it does: `Skin.save`, `Skin.compile`, `Examples.open`.
+"""Late imports: methods of nouns that other packages implement, such as `Skin.save` and `Examples.open`.
 
-Nouns import no room: they would drag it along wherever a noun is used, and every room imports nouns. They ask for the
-work by name instead. This table says which room does it; the room is imported when the work is first asked for.
+Nouns do not import these packages: every package imports nouns, and a program that uses a noun would load them all.
+Nouns name the work instead. The table below says where it is implemented; it is imported on first use.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ WORK = {
     "example store": ("posespace.formats.store.example_store", "ExampleStore"),
     "sculpt journal": ("posespace.formats.store.journal", "StoreJournal"),
 }
-"""What is asked for: the module that does it, and the name of its function or class."""
+"""The module and the name of the function or class that implements each piece of work."""
 
 
 def late(work: str) -> Any:
-    """Return the function or class that does a piece of work."""
+    """Return the function or class that implements a piece of work."""
     module, name = WORK[work]
     return getattr(import_module(module), name)

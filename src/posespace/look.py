@@ -1,4 +1,4 @@
-"""Look: what a mesh's file says besides its shape: single meshes, materials, images, numbers per vertex, blend shapes.
+"""Look: how a mesh is drawn: its parts, materials, images, vertex attributes and blend shapes.
 
 Nothing here moves with a pose. It is kept so that a skin leaves the library as its rig came in. Materials and textures
 are JSON objects in glTF's words, without anything that points outside.
@@ -55,7 +55,7 @@ class Look:
     textures : "source", one of `images`, and "sampler", an object
     images : (bytes,) uint8, each a whole PNG, JPEG or WebP file
     morphs : blend shapes by name: vertices (S,), ascending, and their displacements (S, 3)
-    omitted : names of the meshes of the file that it was not joined from, since other joints or none move them
+    omitted : names of the other meshes of the file, which other joints or none move
     """
 
     meshes: tuple[str, ...]
@@ -72,9 +72,9 @@ class Look:
         blocks = check.indices("look blocks", self.blocks, ("B", 2), below=2**31)
         groups = check.indices("look groups", self.groups, ("G", 3), below=2**31, least=-1)
         below = (("meshes", blocks[:, 0], self.meshes), ("blocks", groups[:, 0], blocks))
-        for what, numbers, found in (*below, ("materials", groups[:, 1], self.materials)):
-            if len(numbers) and numbers.max() >= len(found):
-                raise InputError(f"look {what}: expected numbers below {len(found)}, got {numbers.max()}")
+        for what, numbers, known in (*below, ("materials", groups[:, 1], self.materials)):
+            if len(numbers) and numbers.max() >= len(known):
+                raise InputError(f"look {what}: expected numbers below {len(known)}, got {numbers.max()}")
         if groups[:, [0, 2]].min(initial=0) < 0:
             raise InputError("look groups: expected blocks and triangles of at least 0, got a negative number")
         put = object.__setattr__
@@ -82,10 +82,11 @@ class Look:
         put(self, "groups", groups)
         count = self.vertex_count
         checked = {
-            name: check.floats(f"look {name}", each, (count, width_of(name))) for name, each in self.attributes.items()
+            name: check.floats(f"look {name}", values, (count, width_of(name)))
+            for name, values in self.attributes.items()
         }
         put(self, "attributes", checked)
-        put(self, "morphs", {name: _checked_morph(name, *each, count) for name, each in self.morphs.items()})
+        put(self, "morphs", {name: _checked_morph(name, *morph, count) for name, morph in self.morphs.items()})
 
     @classmethod
     def plain(cls, vertices: int, triangles: int) -> Look:

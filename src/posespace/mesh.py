@@ -18,7 +18,7 @@ from posespace.geometry.weld import Weld, weld_points
 from posespace.look import Look
 
 UNITS = {"mm": 0.001, "cm": 0.01, "m": 1.0, "in": 0.0254, "ft": 0.3048}
-"""Metres per unit of length, by what the unit is called."""
+"""Metres per unit of length, by the name of the unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,11 @@ class Mesh:
 
     Parameters
     ----------
-    points : (N, 3) float32 or float64, the rest shape in the mesh's own unit
+    points : (N, 3) float32 or float64, the rest shape in units of `unit`
     triangles : (T, 3) int32, counter-clockwise seen from outside
     face_sizes : (F,) int32 or None, corners of each polygon of the source file. A polygon of k corners is a fan
         of k - 2 successive triangles, so the polygons can be recovered; None means all faces are triangles
-    look : its materials and the like, or None
+    look : materials, images and attributes, or None
     unit : metres per unit of length
     """
 

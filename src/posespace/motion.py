@@ -1,4 +1,4 @@
-"""Motion: poses over time, as arrays, and what distinguishes them."""
+"""Motion: poses over time, as arrays; which of its joints rotate and which of its controls are set."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from posespace.geometry import rotations
 from posespace.pose import Pose
 from posespace.skeleton import Skeleton
 
-TURNED = 1e-3
-"""Radians beyond which a joint counts as turned: more than rounding in a file does to a rest pose."""
+LEAST_ANGLE = 1e-3
+"""Radians beyond which a joint counts as rotated: more than rounding in a file does to a rest pose."""
 
-DIALLED = 1e-6
-"""A control is dialled beyond this: unlike a joint's rotation, it has no rounding in a file to fear."""
+LEAST_CONTROL = 1e-6
+"""Value beyond which a control counts as set. It is smaller than an angle's: controls have no rounding in files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Motion:
     Parameters
     ----------
     rotations : (P, J, 4) unit quaternions x y z w
-    translations : (P, J, 3) shifts of the joints in their frames from rest, or None for none
+    translations : (P, J, 3) of the joints in their local frames, from rest, or None for none
     times : (P,) seconds, in any order, or None for thirty poses per second
     names : P names of the poses, or None for "0", "1", ...
     controls : (P, C) values of the named controls
@@ -46,12 +46,13 @@ class Motion:
     control_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        turn = check.floats("motion rotations", self.rotations, ("P", "J", 4))
-        count, joints = turn.shape[:2]
+        quaternions = check.floats("motion rotations", self.rotations, ("P", "J", 4))
+        count, joints = quaternions.shape[:2]
         put = object.__setattr__
-        put(self, "rotations", rotations.normalize(turn, "motion rotations"))
-        shift = np.zeros((count, joints, 3)) if self.translations is None else self.translations
-        put(self, "translations", check.floats("motion translations", shift, (count, joints, 3), check.LARGEST))
+        put(self, "rotations", rotations.normalize(quaternions, "motion rotations"))
+        shape: tuple[int, ...] = (count, joints, 3)
+        translations = np.zeros(shape) if self.translations is None else self.translations
+        put(self, "translations", check.floats("motion translations", translations, shape, check.LARGEST))
         times = np.arange(count) / 30.0 if self.times is None else self.times
         put(self, "times", check.floats("motion times", times, (count,)))
         put(self, "names", check.names("motion names", self.names or [str(k) for k in range(count)], count))
@@ -92,20 +93,20 @@ class Motion:
         times: ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Motion:
-        """Poses from each joint's transform to the world, `world` (P, J, 4, 4), as rotations and shifts.
+        """Poses from each joint's transform to the world, `world` (P, J, 4, 4).
 
         A joint whose scale changes over time has no such pose: raises, naming the joint.
         """
         check.kind("skeleton", skeleton, Skeleton)
-        given = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names).astype(np.float64)
-        turn, shift, misfit = skeleton.local(given)
+        transforms = check.transforms("world", world, ("P", len(skeleton), 4, 4), skeleton.names)
+        quaternions, translations, misfit = skeleton.local(transforms.astype(np.float64))
         off = misfit.max(axis=0, initial=0.0)
         if (off > 1e-3).any():
             joint = skeleton.names[int(off.argmax())]
-            raise InputError(f"world of joint {joint!r}: expected rotations and shifts, got a scale that changes")
+            raise InputError(f"world of joint {joint!r}: expected rotations and translations, got a scale that changes")
         return cls(
-            turn,
-            shift,
+            quaternions,
+            translations,
             times,  # type: ignore[arg-type]
             names,  # type: ignore[arg-type]
         )
@@ -118,9 +119,9 @@ class Motion:
         name = "rest"
         while name in self.names:
             name += "_"
-        still = Pose(rest.rotations, rest.translations, dict.fromkeys(self.control_names, 0.0))
+        at_rest = Pose(rest.rotations, rest.translations, dict.fromkeys(self.control_names, 0.0))
         times = [*self.times, self.times.max() + 1 / 30 if len(self) else 0.0]
-        return Motion.from_poses([*self, still], [*self.names, name], times)
+        return Motion.from_poses([*self, at_rest], [*self.names, name], times)
 
     def __repr__(self) -> str:
         return f"Motion({len(self)} poses, {self.rotations.shape[1]} joints, {len(self.control_names)} controls)"
@@ -158,7 +159,7 @@ class Motion:
         return self.names.index(name)
 
     def named(self, *patterns: str) -> Motion:
-        """Those whose name matches a pattern, e.g. "wrist.*"; a pattern after "!" leaves out what matches it."""
+        """Return the poses whose name matches a pattern, e.g. "wrist.*"; "!" before a pattern excludes its matches."""
         return self[matching(self.names, patterns)]
 
 
@@ -180,9 +181,9 @@ def joined(motions: Sequence[Motion]) -> Motion:
 
 
 def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
-    """Return the numbers of the poses whose names match one of the patterns and none that stands after "!".
+    """Return the numbers of the poses whose names match one of the patterns and none that begins with "!".
 
-    With no patterns, or only such, every other name matches. Raises where no pose is left.
+    Without a pattern that includes, all names are included. Raises where no pose remains.
     """
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
     unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
@@ -192,23 +193,23 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
         if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
     ]
     if names and not chosen:
-        some = ", ".join(quoted(name) for name in names[:3])
-        raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {some}, ...")
+        first = ", ".join(quoted(name) for name in names[:3])
+        raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {first}, ...")
     return chosen
 
 
-def turned(motion: Motion, still: Floats) -> NDArray[np.bool_]:
-    """Return (P, J) which joints of each pose are turned from the rotations `still` (J, 4)."""
-    return np.asarray(rotations.angles_between(motion.rotations, still) > TURNED)
+def rotated_joints(motion: Motion, still: Floats) -> NDArray[np.bool_]:
+    """Return (P, J) which joints of each pose are rotated away from the rotations `still` (J, 4)."""
+    return np.asarray(rotations.angles_between(motion.rotations, still) > LEAST_ANGLE)
 
 
-def dialled(motion: Motion) -> NDArray[np.bool_]:
+def nonzero_controls(motion: Motion) -> NDArray[np.bool_]:
     """Return (P, C) which controls of each pose are not at zero."""
-    return np.asarray(np.abs(motion.controls) > DIALLED)
+    return np.asarray(np.abs(motion.controls) > LEAST_CONTROL)
 
 
-def turning(motion: Motion) -> NDArray[np.bool_]:
-    """Return (J,) which joints turn during a motion: away from its first pose."""
+def rotating_joints(motion: Motion) -> NDArray[np.bool_]:
+    """Return (J,) which joints rotate during a motion, away from its first pose."""
     if not len(motion):
         return np.zeros(motion.rotations.shape[1], dtype=bool)
-    return np.asarray(turned(motion, motion.rotations[0]).any(axis=0))
+    return np.asarray(rotated_joints(motion, motion.rotations[0]).any(axis=0))

@@ -1,4 +1,4 @@
-"""Pose: joint rotations, joint shifts and named controls."""
+"""Pose: joint rotations, joint translations and named controls."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Pose:
 
     Parameters
     ----------
-    rotations : (J, 4) unit quaternions x y z w: each joint's own rotation (glTF's node rotation)
-    translations : (J, 3) each joint's shift in its frame from rest; only the root's differs from zero on most rigs.
+    rotations : (J, 4) unit quaternions x y z w: each joint's local rotation (glTF's node rotation)
+    translations : (J, 3) of each joint in its local frame, from rest; on most rigs only the root's is not zero.
         None for none
     controls : named scalars that are not joints: smile, load, ...
     """
@@ -32,11 +32,12 @@ class Pose:
     controls: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        turn = check.floats("pose rotations", self.rotations, ("J", 4))
-        object.__setattr__(self, "rotations", rotations.normalize(turn, "pose rotations"))
-        shift = np.zeros((len(turn), 3)) if self.translations is None else self.translations
-        shift = check.floats("pose translations", shift, (len(turn), 3), check.LARGEST)
-        object.__setattr__(self, "translations", shift)
+        quaternions = check.floats("pose rotations", self.rotations, ("J", 4))
+        object.__setattr__(self, "rotations", rotations.normalize(quaternions, "pose rotations"))
+        shape = (len(quaternions), 3)
+        translations = np.zeros(shape) if self.translations is None else self.translations
+        translations = check.floats("pose translations", translations, shape, check.LARGEST)
+        object.__setattr__(self, "translations", translations)
         check.kind("pose controls", self.controls, Mapping)
         for name, value in self.controls.items():
             if not abs(value) <= check.LARGEST:
@@ -49,24 +50,24 @@ class Pose:
 
     @classmethod
     def rest(cls, skeleton: Skeleton) -> Pose:
-        """The skeleton's own rest pose, as its file shows it; `Rig.rest` is the pose the mesh was bound in."""
+        """The skeleton's rest pose, as its file has it; `Rig.rest` is the pose the mesh was bound in."""
         return cls(skeleton.rest_rotations)
 
     @classmethod
     def from_joints(
         cls, skeleton: Skeleton, joints: Mapping[str, ArrayLike], controls: Mapping[str, float] | None = None
     ) -> Pose:
-        """A pose that gives some joints, by name, a rotation (4,); the others rest."""
+        """A pose from the rotations (4,) of some joints, by name; the others are at rest."""
         check.kind("skeleton", skeleton, Skeleton)
         check.kind("rotations by joint", joints, Mapping)
-        turn = skeleton.rest_rotations.astype(np.float64)
+        quaternions = skeleton.rest_rotations.astype(np.float64)
         for name, quaternion in joints.items():
-            turn[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
-        return cls(turn, controls={} if controls is None else controls)
+            quaternions[skeleton.index(name)] = check.floats(f"rotation of joint {name!r}", quaternion, (4,))
+        return cls(quaternions, controls={} if controls is None else controls)
 
 
-def require_pose(what: str, given: object) -> None:
-    """Raise unless given one Pose; `what` was asked to use it."""
-    if not isinstance(given, Pose):
-        remedy = "; pass one pose, e.g. motion[0]" if hasattr(given, "rotations") else ""
-        raise InputError(f"{what}: expected one Pose, got {type(given).__name__}{remedy}")
+def require_pose(caller: str, value: object) -> None:
+    """Raise unless `value` is one Pose; `caller` is named in the message."""
+    if not isinstance(value, Pose):
+        remedy = "; pass one pose, e.g. motion[0]" if hasattr(value, "rotations") else ""
+        raise InputError(f"{caller}: expected one Pose, got {type(value).__name__}{remedy}")

@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal; silent anywhere else."""
+"""Progress bars on a terminal; silent anywhere else."""
 
 from __future__ import annotations
 

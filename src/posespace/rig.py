@@ -80,15 +80,15 @@ class Rig:
         names : J names; None for joint0, joint1, ...
         """
         mesh = Mesh(np.asarray(points), np.asarray(triangles))
-        links = np.asarray(parents)
-        skeleton = Skeleton.from_world(names or [f"joint{k}" for k in range(len(links))], links, rest_world)
+        above = np.asarray(parents)
+        skeleton = Skeleton.from_world(names or [f"joint{k}" for k in range(len(above))], above, rest_world)
         dense = check.floats("rig weights", weights, (len(mesh.points), len(skeleton)))
         influences, packed = pack_weights(dense)
         return cls(mesh, skeleton, influences, packed)
 
     @classmethod
     def from_mesh(cls, mesh: Mesh) -> Rig:
-        """Make a rig with nothing but a root, for shapes driven by controls alone, such as faces."""
+        """Make a rig that has only a root joint, for shapes driven by controls alone, such as faces."""
         skeleton = Skeleton.from_world(["root"], [-1], np.eye(4)[None])
         count = len(mesh.points)
         return cls(mesh, skeleton, np.zeros((count, 1), np.int32), np.ones((count, 1), np.float32))
@@ -96,8 +96,8 @@ class Rig:
     @cached_property
     def rest(self) -> Pose:
         """The pose of the rest shape: the one whose bone transforms are the identity, or the nearest to it."""
-        turn, shift, _ = self.skeleton.local(invert_affine(self.inverse_bind))
-        return Pose(turn, shift)
+        rotations, translations, _ = self.skeleton.local(invert_affine(self.inverse_bind))
+        return Pose(rotations, translations)
 
     @cached_property
     def normals(self) -> Floats:
@@ -113,9 +113,9 @@ class Rig:
 
     def transforms(self, pose: Pose | Motion) -> Floats:
         """Return the bone transforms (J, 3, 4) of a pose, or (P, J, 3, 4) of a motion: rest to posed space."""
-        have, want = pose.rotations.shape[-2], len(self.skeleton)
-        if have != want:
-            raise InputError(f"pose: expected {want} joints as in the rig, got {have}")
+        joints, expected = pose.rotations.shape[-2], len(self.skeleton)
+        if joints != expected:
+            raise InputError(f"pose: expected {expected} joints as in the rig, got {joints}")
         with np.errstate(over="ignore", invalid="ignore"):
             world = self.skeleton.world(pose.rotations.astype(np.float64), pose.translations)
             moved: Floats = (world @ self.inverse_bind)[..., :3, :]
@@ -133,7 +133,7 @@ class Rig:
         return skinning.apply(self.blend(pose), rest)
 
     def residual(self, pose: Pose, observed: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-        """What must be added in the rest shape so that skinning gives the observed shape.
+        """Return the displacements in the rest shape with which skinning gives the observed shape.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Rig:
         return np.einsum("nij,nj->ni", inverse, gap), damped
 
     def normal_residual(self, pose: Pose, observed: ArrayLike) -> Floats:
-        """What must be added to the rest normals so that carrying them gives observed unit normals (N, 3)."""
+        """Return the displacements (N, 3) of the rest normals with which skinning gives observed unit normals."""
         normals = check.floats("observed normals", observed, self.mesh.points.shape)
         back = np.einsum("nji,nj->ni", self.blend(pose)[:, :, :3], normals)
         length = np.linalg.norm(back, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""A sculpt, and the journal that keeps what sculpts were before each change."""
+"""Sculpt: a shape at a pose; and the journal that can undo changes of sculpts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Sculpt:
 
     Parameters
     ----------
-    pose : where it was sculpted
+    pose : the pose it was sculpted in
     shape : (N, 3) in posed space
     muted : it is kept, but fits ignore it
-    radius : how far it reaches, in radians or the controls' unit; None: as its layer
+    radius : of its influence, in radians or the controls' unit; None: that of its layer
     """
 
     pose: Pose
@@ -35,7 +35,7 @@ class Sculpt:
 
 
 class Journal(Protocol):
-    """Keeps the sculpts after each change, so that it can be undone."""
+    """Records the sculpts after each change, so that it can be undone."""
 
     def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
         """Keep the sculpts as they are after the change that `did` names."""

@@ -1,4 +1,4 @@
-"""Skeleton: named joints, their parents, where they turn, how far they may turn, and forward kinematics."""
+"""Skeleton: named joints with their parents, rest transforms and limits; forward kinematics and its inverse."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from posespace.errors import InputError, quoted, suggestion
 from posespace.geometry import rotations
 
 AXES = ("x", "y", "z")
-"""What a joint's first, second and third axis are called."""
+"""The names of a joint's three axes."""
 
 Ranges = Mapping[str, Mapping[str, tuple[float, float]]]
 """Limits as people write them: by joint and axis, the lowest and the highest angle in degrees, from rest."""
@@ -24,36 +24,36 @@ Ranges = Mapping[str, Mapping[str, tuple[float, float]]]
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Joints in the order of the file they came from; parents may stand before or after their children.
+    """Joints in the order of their file; parents may come before or after their children.
 
-    A joint's transform to its parent is ``frame · [R·stretch | t]``, where the pose gives R and t. In the rest pose R
-    is the joint's rest rotation and t is zero.
+    A joint's transform to its parent is ``local_frame · [R·stretch | t]``, where the pose gives R and t. In the rest
+    pose R is the joint's rest rotation and t is zero.
 
     Parameters
     ----------
     names : J names, each once
     parents : (J,) int32, -1 for a root
-    frames : (J, 4, 4) from the place where the joint turns to its parent joint (for a root: to the world)
+    local_frames : (J, 4, 4) from the joint, before its rotation, to its parent (for a root: to the world)
     rest_rotations : (J, 4) unit quaternions x y z w
-    stretches : (J, 3, 3) scale or shear of the joint's own frame, or None for none
-    axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's rest frame, a zero row is none.
-        One row: a revolute joint. None: all are ball joints
+    stretches : (J, 3, 3) scale or shear of the joint, or None for none
+    axes : (J, 3, 3) each joint's degrees of freedom: orthonormal rows in the joint's local frame at rest; a zero row is
+        none. One row: a revolute joint. None: all are ball joints
     limits : (J, 3, 2) lowest and highest angle about each axis in radians, from rest; -inf and inf where the axis has
         no limits. None: unlimited
-    links : (J,) int32, the joint relative to which a joint's part of a pose is taken, see `Parts`; -1: it has none, its
-        motion is that of the whole. None: the parents
+    links : (J,) int32, the joint that each joint's rotation and translation are measured from in pose spaces, see
+        `Parts`; -1: none, the joint moves the whole. None: the parents
     """
 
     names: tuple[str, ...]
     parents: Ints
-    frames: Floats
+    local_frames: Floats
     rest_rotations: Floats
     stretches: Floats | None = None
     axes: Floats | None = None
     limits: Floats | None = None
     links: Ints | None = None
     order: tuple[int, ...] = field(init=False, repr=False)
-    """The joints sorted so that parents stand before their children."""
+    """The joints sorted parents first."""
 
     def __post_init__(self) -> None:
         parents = check.indices("skeleton parents", self.parents, ("J",), len(self.parents), least=-1)
@@ -63,7 +63,11 @@ class Skeleton:
         put = object.__setattr__
         put(self, "names", check.names("skeleton names", self.names, count))
         put(self, "parents", parents)
-        put(self, "frames", check.transforms("skeleton frames", self.frames, (count, 4, 4), self.names))
+        put(
+            self,
+            "local_frames",
+            check.transforms("skeleton local_frames", self.local_frames, (count, 4, 4), self.names),
+        )
         rest = check.floats("skeleton rest_rotations", self.rest_rotations, (count, 4))
         put(self, "rest_rotations", rotations.normalize(rest, "skeleton rest_rotations"))
         for part, shape in (("stretches", (count, 3, 3)), ("axes", (count, 3, 3))):
@@ -88,26 +92,26 @@ class Skeleton:
         limits: ArrayLike | None = None,
     ) -> Skeleton:
         """Make a skeleton from each joint's rest transform to the world, `rest_world` (J, 4, 4)."""
-        links = np.asarray(parents)
-        if not links.size:
+        above = np.asarray(parents)
+        if not above.size:
             raise InputError("skeleton: expected at least one joint, got none; without joints, take Rig.from_mesh")
-        world = check.transforms("rest_world", rest_world, (len(links), 4, 4), names).astype(np.float64)
-        links = check.indices("skeleton parents", links, ("J",), len(links), least=-1)
+        world = check.transforms("rest_world", rest_world, (len(above), 4, 4), names).astype(np.float64)
+        above = check.indices("skeleton parents", above, ("J",), len(above), least=-1)
         for name, determinant in zip(names, np.linalg.det(world[:, :3, :3]), strict=False):
             if abs(determinant) < 1e-12:
                 raise InputError(f"rest_world of joint {name!r}: expected an invertible transform, got a flat one")
         local = world.copy()
-        child = links >= 0
-        local[child] = np.linalg.solve(world[links[child]], world[child])
-        turn, stretches = rotations.polar(local[:, :3, :3])
-        frames = np.tile(np.eye(4), (len(links), 1, 1))
+        child = above >= 0
+        local[child] = np.linalg.solve(world[above[child]], world[child])
+        rest_rotations, stretches = rotations.polar(local[:, :3, :3])
+        frames = np.tile(np.eye(4), (len(above), 1, 1))
         frames[:, :3, 3] = local[:, :3, 3]
         rigid = np.abs(stretches - np.eye(3)).max() < 1e-9
         return cls(
             tuple(names),
-            links,
+            above,
             frames,
-            turn,
+            rest_rotations,
             None if rigid else stretches,
             None if axes is None else np.asarray(axes),
             None if limits is None else np.asarray(limits),
@@ -121,10 +125,10 @@ class Skeleton:
 
     def index(self, name: str) -> int:
         """Return the number of the joint called `name`."""
-        found = self._numbers.get(name)
-        if found is None:
+        number = self._numbers.get(name)
+        if number is None:
             raise InputError(f"joint {quoted(name)}: not in the skeleton{suggestion(name, self.names)}")
-        return found
+        return number
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -133,18 +137,18 @@ class Skeleton:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The children of each joint."""
-        found: list[list[int]] = [[] for _ in self.names]
+        children: list[list[int]] = [[] for _ in self.names]
         for joint, parent in enumerate(self.parents):
             if parent >= 0:
-                found[parent].append(joint)
-        return tuple(tuple(entry) for entry in found)
+                children[parent].append(joint)
+        return tuple(map(tuple, children))
 
     def same_as(self, other: Skeleton) -> bool:
-        """Whether the two have the same joints, resting alike, so that poses of one fit the other as they are."""
+        """Whether the two have the same joints and rest pose, so that poses of one fit the other unchanged."""
         return (
             self.names == other.names
             and np.array_equal(self.parents, other.parents)
-            and np.allclose(self.frames, other.frames, atol=1e-6)
+            and np.allclose(self.local_frames, other.local_frames, atol=1e-6)
             and np.allclose(self.rest_rotations, other.rest_rotations, atol=1e-6)
         )
 
@@ -159,7 +163,7 @@ class Skeleton:
         Parameters
         ----------
         local : (..., J, 4) unit quaternions, each joint's rotation
-        translations : (..., J, 3) shift of each joint in its frame, from rest; None for none
+        translations : (..., J, 3) of each joint in its local frame, from rest; None for none
 
         Returns
         -------
@@ -167,22 +171,22 @@ class Skeleton:
         """
         if local.shape[-2:] != (len(self), 4):
             raise InputError(f"rotations: expected (..., {len(self)}, 4) for this skeleton, got {local.shape}")
-        own = np.zeros((*local.shape[:-1], 4, 4))
-        own[..., :3, :3] = rotations.matrices(local)
+        transforms = np.zeros((*local.shape[:-1], 4, 4))
+        transforms[..., :3, :3] = rotations.matrices(local)
         if self.stretches is not None:
-            own[..., :3, :3] = own[..., :3, :3] @ self.stretches
+            transforms[..., :3, :3] = transforms[..., :3, :3] @ self.stretches
         if translations is not None:
-            own[..., :3, 3] = translations
-        own[..., 3, 3] = 1.0
-        own = self.frames @ own
+            transforms[..., :3, 3] = translations
+        transforms[..., 3, 3] = 1.0
+        transforms = self.local_frames @ transforms
         for joint in self.order:
             parent = self.parents[joint]
             if parent >= 0:
-                own[..., joint, :, :] = own[..., parent, :, :] @ own[..., joint, :, :]
-        return own
+                transforms[..., joint, :, :] = transforms[..., parent, :, :] @ transforms[..., joint, :, :]
+        return transforms
 
     def local(self, world: Floats) -> tuple[Floats, Floats, Floats]:
-        """Undo forward kinematics.
+        """Inverse of forward kinematics: rotations and translations from transforms to the world.
 
         Parameters
         ----------
@@ -192,20 +196,20 @@ class Skeleton:
         -------
         rotations : (..., J, 4) the nearest unit quaternions
         translations : (..., J, 3)
-        misfit : (..., J) how far the joint's scale is from that of the skeleton, which no pose can follow
+        misfit : (..., J) difference of the joint's scale from the skeleton's, which no pose has
         """
-        above = np.tile(np.eye(4), (*world.shape[:-2], 1, 1))
+        parent_world = np.tile(np.eye(4), (*world.shape[:-2], 1, 1))
         child = self.parents >= 0
-        above[..., child, :, :] = world[..., self.parents[child], :, :]
-        own = invert_affine(above @ self.frames) @ world
-        linear = own[..., :3, :3]
+        parent_world[..., child, :, :] = world[..., self.parents[child], :, :]
+        local = invert_affine(parent_world @ self.local_frames) @ world
+        linear = local[..., :3, :3]
         if self.stretches is not None:
             linear = linear @ invert_affine(self.stretches)
-        turn, left = rotations.polar(linear)
-        return turn, own[..., :3, 3], np.abs(left - np.eye(3)).max(axis=(-1, -2))
+        quaternions, scale = rotations.polar(linear)
+        return quaternions, local[..., :3, 3], np.abs(scale - np.eye(3)).max(axis=(-1, -2))
 
     def degrees_of_freedom(self, joint: int) -> int:
-        """Return how many axes `joint` turns about: 3 for a ball joint, 1 for a revolute one."""
+        """Return the number of axes that `joint` rotates about: 3 for a ball joint, 1 for a revolute one."""
         return 3 if self.axes is None else int((np.abs(self.axes[joint]).max(axis=1) > 0).sum())
 
     def angles(self, local: Floats) -> Floats:
@@ -216,7 +220,7 @@ class Skeleton:
         return self.angles_from(self.rest_rotations.astype(np.float64), local)
 
     def angles_from(self, rest: Floats, local: Floats) -> Floats:
-        """Return the angles (..., J, 3) by which rotations (..., J, 4) are turned from others, `rest` (J, 4)."""
+        """Return the angles (..., J, 3) about the joints' axes from rotations `rest` (J, 4) to others (..., J, 4)."""
         delta = rotations.multiply(rotations.inverse(rest), local)
         delta = np.where(delta[..., 3:] < 0, -delta, delta)
         sine = np.linalg.norm(delta[..., :3], axis=-1, keepdims=True)
@@ -225,11 +229,11 @@ class Skeleton:
         return vector if self.axes is None else np.einsum("jab,...jb->...ja", self.axes, vector)
 
     def rotations(self, angles: ArrayLike) -> Floats:
-        """Return the rotations (..., J, 4) that turn each joint from rest by `angles` (..., J, 3) about its axes."""
-        return self.turned_from(self.rest_rotations.astype(np.float64), angles)
+        """Return the rotations (..., J, 4) of joints rotated from rest by `angles` (..., J, 3) about their axes."""
+        return self.rotated_from(self.rest_rotations.astype(np.float64), angles)
 
-    def turned_from(self, rest: Floats, angles: ArrayLike) -> Floats:
-        """Return rotations `rest` (J, 4) turned by `angles` (..., J, 3) about the joints' axes: (..., J, 4)."""
+    def rotated_from(self, rest: Floats, angles: ArrayLike) -> Floats:
+        """Return rotations `rest` (J, 4) followed by `angles` (..., J, 3) about the joints' axes: (..., J, 4)."""
         vector = np.asarray(angles, dtype=np.float64)
         if self.axes is not None:
             vector = np.einsum("jab,...ja->...jb", self.axes, vector)
@@ -245,7 +249,7 @@ class Skeleton:
         return self.rotations(angles)
 
     def beyond_limits(self, local: Floats, tolerance: float = 1e-6) -> list[str]:
-        """Return the names of the joints that rotations (J, 4) turn beyond their limits by more than `tolerance`."""
+        """Return the names of the joints whose rotations (J, 4) exceed their limits by more than `tolerance`."""
         if self.limits is None:
             return []
         angles = self.angles(local)
@@ -274,11 +278,11 @@ class Skeleton:
         limits = np.where(self._freedoms[..., None], [-np.inf, np.inf], 0.0)
         for name, by_axis in ranges.items():
             joint = self.index(name)
-            has = [AXES[axis] for axis in np.flatnonzero(self._freedoms[joint])]
+            known = [AXES[axis] for axis in np.flatnonzero(self._freedoms[joint])]
             for axis, (low, high) in by_axis.items():
                 where = f"limits of joint {quoted(name)}"
-                if axis not in has:
-                    raise InputError(f"{where}: it has no axis {axis[:20]!r}; it has {', '.join(has) or 'none'}")
+                if axis not in known:
+                    raise InputError(f"{where}: it has no axis {axis[:20]!r}; it has {', '.join(known) or 'none'}")
                 if not -180 <= low <= 0 <= high <= 180:
                     wanted = "the lowest angle from -180 to 0 and the highest from 0 to 180 degrees from rest"
                     raise InputError(f"{where}: {axis}: expected {wanted}, got {low:g} and {high:g}")
@@ -295,9 +299,8 @@ class Skeleton:
     @cached_property
     def counterparts(self) -> Ints:
         """(J,) the joint on the other side of each joint, by its name; a joint with none is its own."""
-        where = {name: joint for joint, name in enumerate(self.names)}
-        found = [where.get(other_side(name), joint) for joint, name in enumerate(self.names)]
-        return np.array(found, dtype=np.int32)
+        others = [self._numbers.get(other_side(name), joint) for joint, name in enumerate(self.names)]
+        return np.array(others, dtype=np.int32)
 
 
 _SIDES = {"left": "right", "right": "left", "l": "r", "r": "l"}
@@ -319,13 +322,13 @@ def other_side(name: str) -> str:
 
 
 def side_of(name: str) -> str:
-    """Return the side that a name tells: "l", "r", or "" for none."""
-    found = _SIDE.search(name)
-    return found.group()[0].lower() if found else ""
+    """Return the side that a name has: "l", "r", or "" for none."""
+    side = _SIDE.search(name)
+    return side.group()[0].lower() if side else ""
 
 
 def invert_affine(matrices: Floats) -> Floats:
-    """Invert transforms (..., n, n); one squashed flat, as some rigs hide things, gets the pseudo-inverse."""
+    """Invert transforms (..., n, n); singular ones, by which some rigs hide things, get the pseudo-inverse."""
     wide = matrices.astype(np.float64)
     try:
         return np.linalg.inv(wide)
@@ -334,14 +337,14 @@ def invert_affine(matrices: Floats) -> Floats:
 
 
 def parents_first(parents: Ints, names: tuple[str, ...], what: str = "parents") -> tuple[int, ...]:
-    """Return the joints sorted so that parents stand before their children; raises where they go round in a circle."""
+    """Return the joints sorted parents first; raises where the parents form a cycle."""
     order: list[int] = []
-    placed = [False] * len(parents)
+    done = [False] * len(parents)
     for start in range(len(parents)):
         path: list[int] = []
         on_path: set[int] = set()
         joint = start
-        while joint >= 0 and not placed[joint]:
+        while joint >= 0 and not done[joint]:
             if joint in on_path:
                 loop = " → ".join(names[k] for k in [*path[path.index(joint) :][:4], joint])
                 raise InputError(f"skeleton {what}: expected a tree, got a cycle {loop}")
@@ -349,7 +352,7 @@ def parents_first(parents: Ints, names: tuple[str, ...], what: str = "parents") 
             on_path.add(joint)
             joint = int(parents[joint])
         for joint in reversed(path):
-            placed[joint] = True
+            done[joint] = True
             order.append(joint)
     return tuple(order)
 

@@ -11,9 +11,9 @@ from helpers import marker_files
 from helpers.commands import assert_one_line, run
 
 import posespace as ps
-from posespace.skin.edit import drawn
+from posespace.skin.edit import with_beta
 
-TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0].subset(range(0, 30, 3))
+TRAIN = ps.datasets.bending_arm(rings=12, sides=8)[0][:30:3]
 PICKED = (3, 20, 41, 60, 79, 91)
 
 
@@ -52,7 +52,7 @@ def test_a_take_is_played_into_a_file(folder: Path, skin: ps.Skin) -> None:
     rig, motion = ps.load_rig("arm.glb"), ps.load_motion("arm.glb")
     assert len(motion) == 60
     wanted = ps.load_motion("take.tsv", skin.rig.skeleton, markers="map.json")
-    weak = drawn(skin, 0.3)
+    weak = with_beta(skin, 0.3)
     for frame in (0, 22, 47, 59):
         np.testing.assert_allclose(rig.skin(motion[frame]), weak.pose(wanted[frame])[0], atol=1e-4)
     steps = np.linalg.norm(np.diff([weak.pose(pose)[0] for pose in wanted], axis=0), axis=2)
@@ -71,9 +71,9 @@ def test_a_skeleton_leads_the_points(folder: Path, skin: ps.Skin) -> None:
 def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
         ("--markers", "map.json"): "--markers: expected --motion FILE with it",
-        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... is called as a control point "
-        "('root', 'point1', 'point2', 'point3', ...); say which marker moves which control point in a file, given as "
-        "--markers",
+        ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... has the name of a control "
+        "point ('root', 'point1', 'point2', 'point3', ...); map markers to control points in a file, "
+        "given as --markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
         ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",
@@ -88,5 +88,5 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
 def test_the_joints_of_an_ordinary_skin_are_called_joints(folder: Path) -> None:
     ps.Skin(TRAIN.rig).save("plain.skin")
     done = run("export", "plain.skin", "-o", "out.glb", "--motion", "take.tsv")
-    assert_one_line(done, "is called as a joint (", "which marker moves which joint", "--markers")
+    assert_one_line(done, "has the name of a joint (", "map markers to joints", "--markers")
     assert "control point" not in done.stderr

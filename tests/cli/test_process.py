@@ -161,7 +161,7 @@ def ended(words: list[str], signal_name: str, folder: Path) -> int:
 def test_a_command_that_is_ended_leaves_nothing_and_after_a_kill_the_next_removes_what_is_left(
     tmp_path: Path, command: str
 ) -> None:
-    TRAIN.subset(range(6)).save(tmp_path / "in.examples")
+    TRAIN[:6].save(tmp_path / "in.examples")
     save_mesh(tmp_path / "arm.obj", TRAIN.rig.mesh)
     options = {"bones": ["--count", "2"], "transfer": ["--onto", "arm.obj"]}[command]
     words = [command, "in.examples", *options, "-o", "out.examples"]

@@ -22,7 +22,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of two sculpts, and a folder with more."""
     folder = tmp_path_factory.mktemp("sculpts")
     chosen = TRAIN.named(*BENT)
-    chosen.subset([0, 1]).save(folder / "arm.examples")
+    chosen[[0, 1]].save(folder / "arm.examples")
     ps.save_poses(folder / "all.json", chosen.motion, TRAIN.rig.skeleton)
     for index in (2, 3):
         ps.save_mesh(folder / f"s{index}.obj", TRAIN.rig.mesh.with_points(chosen.shapes[index]))

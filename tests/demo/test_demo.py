@@ -64,7 +64,7 @@ def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) 
 
 
 def test_corrected_normals_shade_unseen_poses_better_than_plain_skinning(told: tuple[Path, dict[str, Any]]) -> None:
-    skin, unseen = Skin.load(told[0] / "demo" / "hand-eigenskin.skin"), datasets.hand()[1].subset(range(0, 25, 5))
+    skin, unseen = Skin.load(told[0] / "demo" / "hand-eigenskin.skin"), datasets.hand()[1][:25:5]
     assert all(layer.normal_basis is not None for layer in skin.layers)
     assert evaluate(skin, unseen).normal_degrees < 0.5 * evaluate(Skin(skin.rig), unseen).normal_degrees
 

@@ -24,7 +24,8 @@ from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.rivals.plain_psd import PlainPSD
 from posespace.skeleton import Skeleton
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=12, sides=8)
@@ -196,15 +197,15 @@ def test_poses_are_chosen_by_name() -> None:
         InputError, match=r"poses wrist\*: none of the 30 matches; they are called 'bend 0 twist -90 #0'"
     ):
         TRAIN.named("wrist*")
-    with pytest.raises(InputError, match=r"subset: expected whole numbers from 0 to 29 .*999"):
-        TRAIN.subset([999])
-    with pytest.raises(InputError, match="subset: expected whole numbers"):
-        TRAIN.subset([0.5])  # type: ignore[list-item]
+    with pytest.raises(InputError, match=r"examples: expected whole numbers from 0 to 29 .*999"):
+        TRAIN[[999]]
+    with pytest.raises(InputError, match="examples: expected whole numbers"):
+        TRAIN[[0.5]]  # type: ignore[list-item]
 
 
 def test_what_does_not_match_is_refused() -> None:
     with pytest.raises(InputError, match="expected at least one pose"):
-        evaluate(Skin(TRAIN.rig), TRAIN.subset(np.zeros(0, dtype=int)))
+        evaluate(Skin(TRAIN.rig), TRAIN[np.zeros(0, dtype=int)])
     other = datasets.bending_arm(rings=10, sides=8)[1]
     with pytest.raises(InputError, match="its shapes have 98 vertices, the examples 82"):
         evaluate(Skin(TRAIN.rig), other)
@@ -247,7 +248,7 @@ def test_a_score_reads_one_shape_at_a_time() -> None:
 
 
 def test_several_skins_in_one_pass_score_as_each_alone_and_one_that_fails_does_not_stop_the_others() -> None:
-    few = UNSEEN.subset(range(5))
+    few = UNSEEN[:5]
     needs = PoseSpace("points", ("tip",))
     driver = Driver(needs, RBF("linear").fit(np.zeros((1, 3)), np.ones((1, 1)), needs.metric))
     fails = Skin(TRAIN.rig, (Layer("tip", driver, np.array([0]), np.zeros((1, 1, 3), np.float32)),))

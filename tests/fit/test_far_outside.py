@@ -37,7 +37,7 @@ def far(examples: ps.Examples) -> ps.Motion:
     """The poses with all angles tripled and all shifts ten times as large."""
     parts = parts_of(examples.rig.skeleton)
     motion = examples.motion
-    turns = parts.turned(3 * parts.angles(parts.of(motion)[0]))
+    turns = parts.rotated(3 * parts.angles(parts.of(motion)[0]))
     return ps.Motion(rotations.normalize(turns), 10 * motion.translations)
 
 

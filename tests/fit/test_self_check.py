@@ -9,7 +9,7 @@ import pytest
 import posespace as ps
 from posespace.fit.self_check import checked, said
 from posespace.skin.edit import scaled_layer
-from posespace.skin.provenance import LEFT_OUT_ERROR, OWN_ERROR, notes_of
+from posespace.skin.provenance import CROSS_VALIDATED_ERROR, EXAMPLES_ERROR, notes_of
 from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = ps.datasets.bending_arm(rings=12, sides=8)
@@ -25,7 +25,7 @@ def test_a_sound_skin_stays_as_it_is_and_knows_its_error() -> None:
     assert SOUND.layers
     again = checked(SOUND, TRAIN)
     assert [layer.name for layer in again.layers] == [layer.name for layer in SOUND.layers]
-    assert again.about[OWN_ERROR] < 1e-3
+    assert again.about[EXAMPLES_ERROR] < 1e-3
     assert not notes_of(again.about)
 
 
@@ -35,7 +35,7 @@ def test_a_layer_of_the_wrong_sign_is_dropped_and_one_too_strong_is_weakened() -
     with pytest.warns(UserWarning, match="is dropped: it makes the examples it was fitted to worse"):
         said(dropped)
     weakened = checked(scaled(4.0), TRAIN)
-    assert weakened.about[OWN_ERROR] < 0.01
+    assert weakened.about[EXAMPLES_ERROR] < 0.01
     [line] = notes_of(weakened.about)
     assert "is weakened to 0.25" in line
 
@@ -74,7 +74,7 @@ def test_sculpts_that_do_not_predict_one_another_are_named_and_never_worse_than_
 
 def test_every_layer_says_how_it_does_on_sculpts_that_are_left_out() -> None:
     layers = SOUND.about["layers"]
-    assert all(0 <= layer[LEFT_OUT_ERROR] < 1 for layer in layers if len(layer["sculpts"]) > 1)
+    assert all(0 <= layer[CROSS_VALIDATED_ERROR] < 1 for layer in layers if len(layer["sculpts"]) > 1)
 
 
 def test_a_single_sculpt_of_two_joints_is_reproduced() -> None:
@@ -83,7 +83,7 @@ def test_a_single_sculpt_of_two_joints_is_reproduced() -> None:
         for k, (pose, _) in enumerate(TRAIN)
         if np.ptp(pose.rotations - TRAIN.rig.rest.rotations, axis=1).astype(bool).sum() > 1
     ]
-    one = TRAIN.subset(moved[-1:])
+    one = TRAIN[moved[-1:]]
     skin = ps.EigenSkin().fit(one)
     assert ps.evaluate(skin, one).rel_err < 0.1
 

@@ -83,7 +83,7 @@ def test_makehuman_poses_stand_where_people_stand(data):
         assert np.isfinite(joints).all()
         child = skeleton.parents >= 0
         length = np.linalg.norm(joints[child] - joints[skeleton.parents[child]], axis=1)
-        assert np.abs(length - np.linalg.norm(skeleton.frames[child, :3, 3], axis=1)).max() < 2e-4
+        assert np.abs(length - np.linalg.norm(skeleton.local_frames[child, :3, 3], axis=1)).max() < 2e-4
         assert 12 < np.linalg.norm(np.ptp(joints, axis=0)) < 26
 
 

@@ -65,7 +65,7 @@ end_header
 def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One good file of each format."""
     folder = tmp_path_factory.mktemp("samples")
-    train = datasets.bending_arm(rings=8, sides=5)[0].subset(range(4))
+    train = datasets.bending_arm(rings=8, sides=5)[0][:4]
     mesh = train.rig.mesh
     obj.write(folder / "arm.obj", mesh)
     ply.write(folder / "binary.ply", Mesh(mesh.points, mesh.triangles))

@@ -128,7 +128,7 @@ def test_a_map_says_which_marker_moves_which_point(tmp_path: Path) -> None:
     given = {"posespace": "markers", "version": 1, "points": {"a": "b"}, "place_by": ["x", "y", "z"], "hold": 1}
     path.write_text(json.dumps(given))
     found = marker_map.read(path)
-    assert found == dataclasses.replace(ps.MarkerDrive(), points={"a": "b"}, place_by=("x", "y", "z"), hold=1.0)
+    assert found == dataclasses.replace(ps.MarkerMapping(), points={"a": "b"}, place_by=("x", "y", "z"), hold=1.0)
     path.write_text(json.dumps(given | {"holt": 1}))
     with pytest.raises(ps.FileError, match=r"map\.json: 'holt': expected one of .*; the closest is 'hold'"):
         marker_map.read(path)

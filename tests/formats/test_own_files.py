@@ -294,7 +294,7 @@ def test_a_folder_that_another_process_is_writing_is_not_removed(tmp_path: Path)
 def test_a_subset_keeps_its_shapes_lazy(tmp_path: Path) -> None:
     examples = random_examples(np.random.default_rng(8))
     examples.save(tmp_path / "a.examples")
-    some = Examples.open(tmp_path / "a.examples").subset([3, 1])
+    some = Examples.open(tmp_path / "a.examples")[[3, 1]]
     assert some.motion.names == ("pose 3", "pose 1")
     assert isinstance(some.shapes[0].base, np.memmap) or isinstance(some.shapes[0], np.memmap)
     np.testing.assert_array_equal(some.shapes[1], examples.shapes[1])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from posespace import datasets
 from posespace.geometry.half_edges import HalfEdges, half_edges, match_by_faces
-from posespace.geometry.position_matching import match_by_places
+from posespace.geometry.position_matching import match_by_position
 from posespace.mesh import Mesh
 
 
@@ -64,7 +64,7 @@ def test_places_alone_match_a_gentle_sculpt_and_a_strong_one_rightly_or_not_at_a
     mesh = datasets.bending_arm(rings=12, sides=8)[0].rig.mesh
     points = bulged(rng, mesh, mesh.points, size)
     order = rng.permutation(len(points))
-    found = match_by_places(mesh.points, mesh.triangles, points[order])
+    found = match_by_position(mesh.points, mesh.triangles, points[order])
     assert size > 0.005 or found is not None
     assert found is None or np.array_equal(order[found], np.arange(len(points)))
 
@@ -73,5 +73,5 @@ def test_places_that_leave_a_doubt_are_refused() -> None:
     mesh = tube(20, 12)
     rng = np.random.default_rng(0)
     noisy = mesh.points + rng.normal(size=mesh.points.shape)
-    assert match_by_places(mesh.points, mesh.triangles, noisy) is None
-    assert match_by_places(mesh.points, mesh.triangles, mesh.points[1:]) is None
+    assert match_by_position(mesh.points, mesh.triangles, noisy) is None
+    assert match_by_position(mesh.points, mesh.triangles, mesh.points[1:]) is None

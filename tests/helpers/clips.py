@@ -77,7 +77,7 @@ def bulging(rig: ps.Rig, motion: ps.Motion, size: float = 0.2) -> ps.Examples:
 def parted(examples: ps.Examples, run: int = 5) -> tuple[ps.Examples, ps.Examples]:
     """The examples without every fourth run of frames, and those runs."""
     unseen = np.arange(len(examples)) // run % 4 == 2
-    return examples.subset(np.flatnonzero(~unseen)), examples.subset(np.flatnonzero(unseen))
+    return examples[np.flatnonzero(~unseen)], examples[np.flatnonzero(unseen)]
 
 
 def rigid(rng: np.random.Generator, count: int, size: float = 1.0) -> Array:

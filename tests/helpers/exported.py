@@ -64,7 +64,7 @@ def every_method(folder: Path) -> Iterator[Exported]:
         yield Exported(folder / f"eigenskin {bits}.glb", skin.packed(bits), keys).write()
     for compression in ("quantized", "meshopt"):
         yield Exported(folder / f"{compression}.glb", skin, keys, "cm", "z", compression).write()
-    clip = ps.datasets.arm_clip().subset(range(0, 100, 4))
+    clip = ps.datasets.arm_clip()[:100:4]
     yield Exported(folder / "muscles.glb", ps.Muscles(signals=3).fit(clip), paced(clip.motion[::8])).write()
     yield face(folder / "face.glb").write()
     yield dressed(folder).write()

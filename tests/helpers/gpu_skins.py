@@ -16,7 +16,8 @@ from posespace.interpolate.shepard import Shepard
 from posespace.mesh import Mesh
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 ARM, UNSEEN = ps.datasets.bending_arm(rings=24, sides=12)

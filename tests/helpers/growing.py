@@ -12,7 +12,8 @@ from posespace.check import Floats, Ints
 from posespace.interpolate.rbf import RBF
 from posespace.look import Look
 from posespace.poses.spaces import PoseSpace
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 
 def cut_arm(rig: ps.Rig) -> ps.Rig:

@@ -27,7 +27,9 @@ from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig, pack_weights
 from posespace.skeleton import Skeleton
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Detail, Driver, Layer
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 seeds = st.integers(0, 2**32 - 1)
@@ -110,7 +112,7 @@ def random_skin(rng: np.random.Generator) -> Skin:
         made = settings.fit(where, rng.normal(size=(len(where), 2)), space.metric, **origin)
         if isinstance(made, RBFInterpolant):
             assert (made.span is not None) == flat
-            made = made.held(0.5) if name == "near" else made
+            made = made.with_reach(0.5) if name == "near" else made
         driver = Driver(space, made)
         support = np.sort(rng.choice(len(rig.mesh.points), 7, replace=False))
         basis = rng.normal(size=(2, 7, 3)).astype(np.float32)

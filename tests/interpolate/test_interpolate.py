@@ -254,14 +254,14 @@ def test_coincident_samples_are_named(method, seed, size):
     rng = np.random.default_rng(seed)
     samples = scattered(rng, 5, 2, size)
     samples[3] = samples[1] * (1.0 + 1e-13)
-    with pytest.raises(SingularError, match="samples 'fist' and 'fist_copy' lie at the same place"):
+    with pytest.raises(SingularError, match="samples 'fist' and 'fist_copy' coincide"):
         method.fit(samples, np.zeros(5), names=["rest", "fist", "point", "fist_copy", "flat"])
 
 
 def test_quaternions_of_either_sign_are_coincident():
     samples = rotations(np.random.default_rng(0), 3, 1)
     samples[2] = -samples[0]
-    with pytest.raises(SingularError, match="samples 0 and 2 lie"):
+    with pytest.raises(SingularError, match="samples 0 and 2 coincide"):
         RBF().fit(samples, np.zeros(3), "rotation")
 
 
@@ -336,7 +336,7 @@ def test_a_held_function_is_the_same_within_its_reach_and_beyond_stays_as_at_its
     samples, values = scattered(rng, 9, 2), rng.normal(size=(9, 2))
     origin = int(rng.integers(9))
     free = RBF(kernel).fit(samples, values, origin=origin)
-    held = free.held(1.25)
+    held = free.with_reach(1.25)
     size = 1 + np.abs(free.weights).max()
     np.testing.assert_array_equal(held.centres[0], samples[origin])
     np.testing.assert_allclose(held(samples), free(samples), atol=1e-9 * size)
@@ -352,7 +352,7 @@ def test_functions_of_rotations_are_held_along_the_way_from_a_sample(kernel):
     rng = np.random.default_rng(0)
     samples = rotations(rng, 9, 1, reach=0.6)
     made = RBF(kernel).fit(samples, rng.normal(size=(9, 2)), "rotation", origin=2)
-    held = made.held(1.25)
+    held = made.with_reach(1.25)
     np.testing.assert_allclose(held(samples), made(samples), atol=1e-6)
     start, angle = Rotation.from_quat(samples[2]), 1.25 * distances(samples, samples[[2]], "rotation").max()
     way = angle * np.array([0.6, 0.8, 0.0])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import posespace as ps
 from posespace.geometry import rotations
-from posespace.markers.alignment import placement
+from posespace.markers.alignment import align_take
 
 NAMES = ("back1", "back2", "back3", "tip")
 REST = np.array([[0.0, 0, 0], [40, 0, 0], [0, 30, 2], [15, 90, 5]])
@@ -48,13 +48,13 @@ def hidden(markers: ps.Markers, which: list[int], start: int, end: int) -> ps.Ma
     return replace(markers, seen=seen)
 
 
-DRIVE = ps.MarkerDrive(place_by=NAMES[:3], smooth=0.0, reference=0.0)
+MAPPING = ps.MarkerMapping(place_by=NAMES[:3], smooth=0.0, reference=0.0)
 
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**16), size=st.sampled_from([1.0, 0.001, 39.37]))
 def test_where_a_take_lies_and_its_unit_change_nothing(seed: int, size: float) -> None:
-    found = DRIVE.motion(moved(bending(), seed, size), skeleton())
+    found = MAPPING.motion(moved(bending(), seed, size), skeleton())
     assert found.size == pytest.approx(1 / size)
     wanted = bending().positions - REST
     np.testing.assert_allclose(found.motion.translations[:, 1:], wanted, atol=1e-6)
@@ -63,7 +63,7 @@ def test_where_a_take_lies_and_its_unit_change_nothing(seed: int, size: float) -
 
 def test_the_whole_can_be_kept() -> None:
     given = moved(bending(), 3)
-    found = replace(DRIVE, keep_whole=True).motion(given, skeleton()).motion
+    found = replace(MAPPING, keep_whole=True).motion(given, skeleton()).motion
     world = skeleton().world(found.rotations, found.translations)
     np.testing.assert_allclose(world[:, 1:, :3, 3], given.positions, atol=1e-6)
 
@@ -71,7 +71,7 @@ def test_the_whole_can_be_kept() -> None:
 def test_the_reference_is_the_frame_most_like_rest() -> None:
     late = bending()
     late = replace(late, positions=np.roll(late.positions, 50, axis=0))
-    found = replace(DRIVE, reference=None, size=1.0).motion(moved(late, 5), skeleton())
+    found = replace(MAPPING, reference=None, size=1.0).motion(moved(late, 5), skeleton())
     assert found.reference == pytest.approx(0.5, abs=0.011)
     assert found.offset < 0.1
 
@@ -80,10 +80,10 @@ def test_offsets_let_markers_sit_beside_their_points() -> None:
     beside = bending()
     shift = np.array([[0, 0, 8], [0, 0, 8], [0, 0, 8], [3, 0, 8.0]])
     beside = replace(beside, positions=beside.positions + shift)
-    found = replace(DRIVE, size=1.0).motion(beside, skeleton()).motion
+    found = replace(MAPPING, size=1.0).motion(beside, skeleton()).motion
     assert np.abs(found.translations[0]).max() < 1e-9
     np.testing.assert_allclose(found.translations[:, 4, 2], bending().positions[:, 3, 2] - 5, atol=0.5)
-    exact = replace(DRIVE, size=1.0, offsets=False).motion(beside, skeleton())
+    exact = replace(MAPPING, size=1.0, offsets=False).motion(beside, skeleton())
     assert np.abs(exact.motion.translations[0]).max() > 0.5
     assert found.translations.shape == exact.motion.translations.shape
 
@@ -92,8 +92,8 @@ def test_offsets_let_markers_sit_beside_their_points() -> None:
 @pytest.mark.parametrize(("start", "end"), [(40, 50), (30, 110), (0, 40), (90, 120)])
 def test_through_gaps_no_point_jumps(which: list[int], start: int, end: int) -> None:
     whole = moved(bending(), 7)
-    drive = replace(DRIVE, reference=None, size=1.0)
-    found = drive.motion(hidden(whole, which, start, end), skeleton()).motion
+    mapping = replace(MAPPING, reference=None, size=1.0)
+    found = mapping.motion(hidden(whole, which, start, end), skeleton()).motion
     steps = np.linalg.norm(np.diff(found.translations[:, 1:], axis=0), axis=2)
     usual = np.linalg.norm(np.diff(bending().positions, axis=0), axis=2).max()
     # To rest within the fade of half a second, or to another place within the quarter in which a marker comes or goes,
@@ -104,13 +104,13 @@ def test_through_gaps_no_point_jumps(which: list[int], start: int, end: int) -> 
 
 def test_a_place_that_is_not_seen_is_between_its_neighbours() -> None:
     given = moved(bending(), 11).chosen(NAMES[:3])
-    found = placement(hidden(given, [0], 50, 60), REST[:3])
+    found = align_take(hidden(given, [0], 50, 60), REST[:3])
     assert np.flatnonzero(~found.known).tolist() == list(range(50, 60))
-    whole = placement(given, REST[:3])
+    whole = align_take(given, REST[:3])
     np.testing.assert_allclose(found(given.positions), whole(given.positions), atol=0.2)
     assert whole.misfit.max() < 1e-9
-    one = placement(bending().chosen(NAMES[:3]), REST[:3], whole=True)
-    assert np.ptp(one.turns, axis=0).max() == 0
+    one = align_take(bending().chosen(NAMES[:3]), REST[:3], whole=True)
+    assert np.ptp(one.rotations, axis=0).max() == 0
 
 
 def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
@@ -121,7 +121,7 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
     jumping = replace(given, positions=positions)
     steps = []
     for smooth in (0.0, 0.1):
-        shifts = replace(DRIVE, smooth=smooth).motion(jumping, skeleton()).motion.translations
+        shifts = replace(MAPPING, smooth=smooth).motion(jumping, skeleton()).motion.translations
         steps.append(np.linalg.norm(np.diff(shifts[:, 4], axis=0), axis=1).max())
     assert steps[1] < 0.2 * steps[0]
 
@@ -129,18 +129,18 @@ def test_a_jump_of_one_marker_is_spread_over_the_smoothing() -> None:
 @pytest.mark.parametrize("smooth", [1e9, 3e38])
 def test_smoothing_over_more_than_a_take_can_need_is_refused(smooth: float) -> None:
     with pytest.raises(ps.InputError, match=r"smooth: .* s: asks for more numbers than a take of this size can need"):
-        ps.MarkerDrive(smooth=smooth).motion(bending(), skeleton())
+        ps.MarkerMapping(smooth=smooth).motion(bending(), skeleton())
 
 
 def test_points_without_a_marker_take_the_nearest() -> None:
     given = moved(bending(), 9, 0.001)
     renamed = replace(given, names=("a", "b", "c", "some finger"))
     pairs = {"a": "back1", "b": "back2", "c": "back3"}
-    found = ps.MarkerDrive(points=pairs, nearest=True, reference=0.0, place_by=("a", "b", "c"), smooth=0.0)
+    found = ps.MarkerMapping(points=pairs, nearest=True, reference=0.0, place_by=("a", "b", "c"), smooth=0.0)
     wanted = bending().positions - REST
     np.testing.assert_allclose(found.motion(renamed, skeleton()).motion.translations[:, 1:], wanted, atol=1e-6)
     with pytest.raises(ps.InputError, match="nearest: needs `reference` and at least 3 mapped markers to align"):
-        ps.MarkerDrive(points=pairs, nearest=True)
+        ps.MarkerMapping(points=pairs, nearest=True)
     with pytest.raises(ps.InputError, match="nearest: expected 1 more markers at the reference, got 0"):
         found.motion(hidden(renamed, [3], 0, 5), skeleton())
 
@@ -148,7 +148,7 @@ def test_points_without_a_marker_take_the_nearest() -> None:
 def test_what_cannot_be_driven_is_said() -> None:
     points, given = skeleton(), bending()
     cases = {
-        "control point 'back2': no marker moves it; name one in the file": (
+        "control point 'back2': no marker moves it; map one in the file": (
             {"back1": "back1"},
             given,
         ),
@@ -158,18 +158,18 @@ def test_what_cannot_be_driven_is_said() -> None:
     }
     for message, (pairs, markers) in cases.items():
         with pytest.raises(ps.InputError, match=message):
-            ps.MarkerDrive(points=pairs).motion(markers, points)
-    with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. is called as a control point"):
-        DRIVE.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
+            ps.MarkerMapping(points=pairs).motion(markers, points)
+    with pytest.raises(ps.InputError, match=r"none of 'a', \.\.\. has the name of a control point"):
+        MAPPING.motion(ps.Markers(("a",), np.zeros((3, 1, 3))), points)
     with pytest.raises(ps.InputError, match="no frame shows all of them at once; 'tip' is seen least"):
-        DRIVE.motion(hidden(given, [3], 0, 120), points)
+        MAPPING.motion(hidden(given, [3], 0, 120), points)
     with pytest.raises(ps.InputError, match=r"reference: expected a time at which all markers are seen, got 0\.5 s"):
-        replace(DRIVE, reference=0.5).motion(hidden(given, [3], 20, 90), points)
+        replace(MAPPING, reference=0.5).motion(hidden(given, [3], 20, 90), points)
     flat = replace(given, positions=np.tile(np.arange(4.0)[:, None] * [1, 2, 3], (120, 1, 1)))
     with pytest.raises(ps.InputError, match="no frame shows three of them off one line"):
-        DRIVE.motion(flat, points)
+        MAPPING.motion(flat, points)
     with pytest.raises(ps.InputError, match="place_by: expected at least three markers, got 2"):
-        ps.MarkerDrive(place_by=("a", "b"))
+        ps.MarkerMapping(place_by=("a", "b"))
 
 
 @pytest.mark.parametrize("kind", ["right", "reversed", "swapped", "mirrored"])
@@ -186,5 +186,5 @@ def test_wrong_markers_are_refused_and_named_unless_forced(kind: str) -> None:
     if kind != "right":
         said = {"swapped": "'m2' and 'm7' seem to be swapped", "reversed": "reverse order"}.get(kind, kind)
         with pytest.raises(ps.InputError, match=said):
-            ps.MarkerDrive().motion(take, joints)
-    assert len(ps.MarkerDrive(force=kind != "right").motion(take, joints).motion) == 10
+            ps.MarkerMapping().motion(take, joints)
+    assert len(ps.MarkerMapping(force=kind != "right").motion(take, joints).motion) == 10

@@ -56,7 +56,7 @@ def page(file: Path, chromium: Any) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def points_files(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Pages of a skin that control points move: still, and with a motion."""
-    train = ps.datasets.bending_arm(rings=12, sides=8)[0].subset(range(0, 30, 3))
+    train = ps.datasets.bending_arm(rings=12, sides=8)[0][:30:3]
     skin = ps.ControlPoints(picked=(3, 20, 41, 60, 79, 91), bones=6, near_points=3).fit(train)
     assert skin.bones is not None
     folder = tmp_path_factory.mktemp("points")

@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 import posespace as ps
 from posespace.errors import InputError
 from posespace.geometry import rotations
-from posespace.poses.mirror import OtherSide, mirrored_name
+from posespace.poses.mirror import Mirror, mirrored_name
 from posespace.poses.symmetry import counterparts, rig_plane
 from posespace.skeleton import other_side
 
@@ -66,7 +66,7 @@ def test_only_where_the_sculpt_moves_anything_must_the_sides_be_alike() -> None:
     # One side has a horn, which the mirror plane must not mind.
     horned = strip(-6, -3, -2, -1, 0, 1, 2, 3)
     knee = lifted(horned, 4)
-    found = OtherSide(knee.rig).sculpt("smile_L", knee.motion[0], knee.residual(0)[0])
+    found = Mirror(knee.rig).sculpt("smile_L", knee.motion[0], knee.residual(0)[0])
     assert found.name == "smile_R"
     assert (found.match.vertices, found.match.matched) == (1, 1.0)
     horn = lifted(horned, 0)
@@ -103,7 +103,7 @@ def test_characters_with_asymmetric_heads_and_clothes_are_mirrored(
 ) -> None:
     rig = ps.load_rig(data / file)
     centre = rig.skeleton.world(rig.rest.rotations, rig.rest.translations)[rig.skeleton.index(joint), :3, 3]
-    pose, side = bent(rig, joint), OtherSide(rig)
+    pose, side = bent(rig, joint), Mirror(rig)
     found = side.sculpt("bentL", pose, bulge(rig, centre))
     assert found.name == "bentR"
     assert found.match.matched > 0.99
@@ -117,12 +117,12 @@ def test_a_single_hand_has_no_other_side(data: Path) -> None:
     rig = ps.load_rig(data / "hand-godot-xr" / "hand_l.gltf")
     assert (counterparts(rig.skeleton, rig_plane(rig)) == np.arange(len(rig.skeleton))).all()
     with pytest.raises(InputError, match="no joint has a counterpart on the other side"):
-        OtherSide(rig).sculpt("fist_L", rig.rest, np.zeros(rig.mesh.points.shape))
+        Mirror(rig).sculpt("fist_L", rig.rest, np.zeros(rig.mesh.points.shape))
 
 
 def test_examples_at_central_poses_keep_themselves(data: Path) -> None:
     rig = ps.load_rig(data / "quadrupeds-rocketbox" / "Horse_Brown_01.glb")
-    side = OtherSide(rig)
+    side = Mirror(rig)
     # About the joint's axis that lies across the body in the rest shape.
     number = rig.skeleton.index("horse Neck")
     axes = rig.skeleton.world(rig.rest.rotations, rig.rest.translations)[number, :3, :3]

@@ -54,7 +54,7 @@ def test_poses_made_of_parts_have_these_parts(seed: int) -> None:
     parts = parts_of(rig.skeleton)
     motion = ps.Motion.from_poses([random_pose(rng, rig) for _ in range(4)])
     found = parts.of(motion)
-    assert_same_parts(parts.of(ps.Motion(*parts.undone(*found))), found)
+    assert_same_parts(parts.of(ps.Motion(*parts.to_pose(*found))), found)
 
 
 @settings(max_examples=20)
@@ -89,7 +89,7 @@ def test_parts_turned_by_angles_have_these_angles(seed: int) -> None:
     rng = np.random.default_rng(seed)
     parts = parts_of(random_rig(rng).skeleton)
     angles = rng.uniform(-0.8, 0.8, size=(3, 5, 3))
-    np.testing.assert_allclose(parts.angles(parts.turned(angles)), angles, atol=1e-7)
+    np.testing.assert_allclose(parts.angles(parts.rotated(angles)), angles, atol=1e-7)
 
 
 def test_without_links_the_parents_count() -> None:

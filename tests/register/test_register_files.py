@@ -63,7 +63,7 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     assert examples.heights is not None
     assert examples.heights[1].shape == (1026,)
     again = tmp_path / "b.examples"
-    examples.subset([1]).save(again)
+    examples[[1]].save(again)
     kept = ps.Examples.open(again)
     assert kept.heights is not None
     assert np.array_equal(kept.heights[0], examples.heights[1])

@@ -137,7 +137,7 @@ def test_a_scan_of_something_else_is_refused() -> None:
     scan = scanned(0.0, 3)
     few = ps.Mesh(scan.points, scan.triangles[: len(scan.triangles) // 12])
     near = {name: tuple(few.points[few.triangles[0, 0]] + 0.05 * np.array(place)) for name, place in theirs.items()}
-    with pytest.raises(InputError, match=r"landmark|of the template found a place"):
+    with pytest.raises(InputError, match=r"landmark|of the template has closest points"):
         ps.Registrar(template(2), ours).register(few, near)
 
 
@@ -187,4 +187,4 @@ def test_wrong_landmarks_are_refused_and_named_unless_forced(kind: str) -> None:
     try:
         assert said in " ".join(forced.register(scan, marks).notes)
     except ps.InputError as error:
-        assert "found a place on the scan" in str(error)
+        assert "closest points on the scan" in str(error)

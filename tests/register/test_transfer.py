@@ -54,7 +54,7 @@ def test_a_target_with_other_axes_is_bent_in_its_own() -> None:
     turn = np.array([(1.0, 0, 0), (0, 0, -1), (0, 1, 0)])
     target = ps.Mesh(SOURCE.points @ turn.T, SOURCE.triangles)
     posed = bean(sphere(3)[0], 1.2)
-    assert np.allclose(centred(ps.transfer(SOURCE, posed, target, turn=turn)), centred(posed @ turn.T), atol=1e-6)
+    assert np.allclose(centred(ps.transfer(SOURCE, posed, target, rotation=turn)), centred(posed @ turn.T), atol=1e-6)
     marks = {f"{k}": k for k in MARKS}
     _, found = ps.triangle_correspondence(SOURCE, target, marks, marks)
     assert found is not None

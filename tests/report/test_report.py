@@ -30,8 +30,9 @@ from posespace.report.plot import Line, line_plot
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.rivals.plain_psd import PlainPSD
+from posespace.skin.driver import Driver
 from posespace.skin.edit import edit_factors
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 TRAIN, UNSEEN = datasets.bending_arm(rings=16, sides=8)
@@ -53,7 +54,7 @@ def eigen(examples: Examples) -> Skin:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    few = UNSEEN.subset(range(6))
+    few = UNSEEN[:6]
     names = (EVIL, *few.motion.names[1:])
     motion = Motion(few.motion.rotations, names=names)
     examples = Examples(few.rig, motion, few.shapes)
@@ -150,7 +151,7 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
 
 
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    few = UNSEEN.subset(range(2))
+    few = UNSEEN[:2]
     with pytest.raises(FileError, match=r"none/report.html: cannot be written"):
         write_report(tmp_path / "none" / "report.html", compare({}, few), few)
 
@@ -202,7 +203,7 @@ def test_heat_of_good_skins_is_finer_by_a_round_factor() -> None:
 
 
 def test_a_report_says_both_heat_scales(tmp_path: Path) -> None:
-    few = TRAIN.subset(range(0, 30, 6))
+    few = TRAIN[:30:6]
     write_report(tmp_path / "report.html", compare({"psd": PlainPSD().fit(TRAIN)}, few), few)
     text = (tmp_path / "report.html").read_text()
     assert "mesh unit: plain skinning" in text
@@ -210,7 +211,7 @@ def test_a_report_says_both_heat_scales(tmp_path: Path) -> None:
 
 
 def test_levels_have_the_error_of_the_truncated_skin() -> None:
-    skin, few = eigen(TRAIN), UNSEEN.subset(range(4))
+    skin, few = eigen(TRAIN), UNSEEN[:4]
     levels = [0, 1, 3, 6]
     wanted = [evaluate(skin.truncated(level), few).rel_err for level in levels]
     np.testing.assert_allclose(error_by_level(skin, levels, few), wanted, rtol=1e-5)
@@ -277,7 +278,7 @@ def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None
 
 def test_an_edited_skin_says_so_and_its_signals_are_drawn_as_they_act(tmp_path: Path) -> None:
     edited = Muscles(3).fit(TRAIN).edited({2: 0.0}, 1.5).edited({"muscles": 2.0})
-    few = UNSEEN.subset(range(3))
+    few = UNSEEN[:3]
     write_report(tmp_path / "report.html", compare({"arm": edited}, few), few)
     text = (tmp_path / "report.html").read_text()
     assert "arm is edited: 2 times 0, everything times 1.5, muscles times 2." in text
@@ -291,7 +292,7 @@ def test_an_edited_skin_says_so_and_its_signals_are_drawn_as_they_act(tmp_path: 
 
 def test_lines_break_where_frames_are_missing() -> None:
     skin, kept = Muscles(3).fit(TRAIN), [0, 1, 2, 3, 6, 7, 8]
-    entry = compare({"arm": skin}, UNSEEN.subset(range(3)))[1]
+    entry = compare({"arm": skin}, UNSEEN[:3])[1]
     motion = Motion(UNSEEN.motion.rotations[kept], times=np.array(kept) / 24)
     whole = Motion(motion.rotations)
     # Three signals and two angles, and two lines of left-out errors, which have no frames.
@@ -299,4 +300,4 @@ def test_lines_break_where_frames_are_missing() -> None:
 
 
 def section_of(skin: Skin) -> str:
-    return signals(compare({"skin": skin}, UNSEEN.subset(range(3)))[1], UNSEEN.motion)
+    return signals(compare({"skin": skin}, UNSEEN[:3])[1], UNSEEN.motion)

@@ -32,9 +32,7 @@ def points_rig(mesh: ps.Mesh = FIT.rig.mesh) -> ps.Rig:
     return ps.Rig(mesh, skeleton, np.zeros((every, 1), int), np.ones((every, 1)))
 
 
-TRAIN, JUDGED = (
-    examples_from_shapes(each, points_rig(), POINTS) for each in (FIT.subset(range(0, 30, 3)), UNSEEN.subset(range(6)))
-)
+TRAIN, JUDGED = (examples_from_shapes(each, points_rig(), POINTS) for each in (FIT[:30:3], UNSEEN[:6]))
 
 
 @pytest.fixture(scope="module", params=[MeshIK(), NearestRigid(rounds=300)], ids=["MESHIK", "ARAP"])

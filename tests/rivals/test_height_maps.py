@@ -18,7 +18,7 @@ from posespace.rivals.height_maps import RegressedRelief, StaticMap
 @pytest.fixture(scope="module")
 def bent() -> ps.Examples:
     """Bent arms whose skin wrinkles the more, the more they are bent; the first is the rest."""
-    arms = ps.datasets.bending_arm(rings=16, sides=8)[0].subset(range(0, 30, 3))
+    arms = ps.datasets.bending_arm(rings=16, sides=8)[0][:30:3]
     mesh = arms.rig.mesh
     fine = fine_vertex_count(mesh.triangles, len(mesh.points), 1)
     fixed, changing = np.random.default_rng(0).normal(size=(2, fine))

@@ -75,7 +75,7 @@ def test_every_methods_skin_plays_as_the_reference(name: str, threads: int) -> N
 
 def test_a_mesh_of_many_blocks_plays_on_two_cores_as_on_one() -> None:
     single, random = ps.datasets.hand()
-    skin = ps.EigenSkin(bits=16).fit(single.subset(range(0, len(single), 4)))
+    skin = ps.EigenSkin(bits=16).fit(single[::4])
     one, two = (skin.compile(threads=count) for count in (1, 2))
     for index in range(3):
         assert_same(skin, two, random.motion[index])
@@ -134,7 +134,7 @@ def test_unbound_vertices_and_empty_layers() -> None:
 
 def test_a_mesh_whose_order_is_poor_is_put_in_another() -> None:
     single, random = ps.datasets.hand()
-    skin = ps.EigenSkin(bits=16).fit(single.subset(range(0, len(single), 4)))
+    skin = ps.EigenSkin(bits=16).fit(single[::4])
     shuffle = np.random.default_rng(0).permutation(len(skin.rig.mesh.points))
     place = np.argsort(shuffle)
     rig = replace(

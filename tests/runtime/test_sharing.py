@@ -162,7 +162,7 @@ def test_a_skin_file_that_changes_after_loading_changes_nothing(tmp_path: Path, 
 
 
 def test_a_store_whose_rig_changes_after_opening_leaves_players_whole(tmp_path: Path) -> None:
-    TRAIN.subset(range(3)).save(tmp_path / "a.examples")
+    TRAIN[:3].save(tmp_path / "a.examples")
     rig = ps.Examples.open(tmp_path / "a.examples").rig
     want = rig.skin(rig.rest)
     for chunk in (tmp_path / "a.examples" / "rig").glob("*/c/**/*"):
@@ -183,9 +183,9 @@ def test_indices_that_a_caller_changes_are_refused_when_compiling() -> None:
 def test_the_sizes_of_a_pose_that_the_reference_refuses_are_refused_by_players() -> None:
     skin = SKINS["surface"]
     rig = skin.rig
-    frames = np.array(rig.skeleton.frames)
+    frames = np.array(rig.skeleton.local_frames)
     frames[:, :3, :3] *= 100.0
-    wide = replace(rig, skeleton=replace(rig.skeleton, frames=frames), inverse_bind=None)
+    wide = replace(rig, skeleton=replace(rig.skeleton, local_frames=frames), inverse_bind=None)
     far = ps.Pose(rig.rest.rotations, np.full((3, 3), 9e9))
     stretched = ps.Skin(wide)
     player = stretched.compile()

@@ -15,7 +15,8 @@ from posespace.errors import FileError, InputError
 from posespace.evaluation.storage import stored_bytes
 from posespace.mesh import Mesh
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 
 def driver(space: ps.PoseSpace, rng: np.random.Generator, components: int = 2) -> Driver:

@@ -16,7 +16,8 @@ from posespace.pose import Pose
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 

@@ -108,7 +108,7 @@ def _unseen(file: Path, fitted: Examples, truth: Examples) -> Examples:
         warn(
             f"{file}: {len(fitted) - len(kept)} of its {len(fitted)} poses are evaluated on; no rival is fitted to them"
         )
-    return fitted.subset(kept)
+    return fitted[kept]
 
 
 def _rivals() -> Any:

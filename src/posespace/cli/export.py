@@ -114,14 +114,14 @@ def _opened(
 
 
 def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
-    """The skin, drawn to its control points as strongly as asked for: weakly, where markers move them."""
+    """The skin with the weight of its control points: low by default, because markers are noisy."""
     from posespace.formats.load import MARKER_FILES
-    from posespace.skin.edit import drawn
+    from posespace.skin.edit import with_beta
 
     captured = skin.bones is not None and any(path.suffix.lower() in MARKER_FILES for path in motions)
     if beta is None and not captured:
         return skin
-    return drawn(skin, MARKERS_BETA if beta is None else beta)
+    return with_beta(skin, MARKERS_BETA if beta is None else beta)
 
 
 def _led(

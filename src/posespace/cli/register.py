@@ -67,13 +67,14 @@ def register(
     from posespace.cluster.machines import Machines
     from posespace.progress import status
     from posespace.register.registration import Registration
-    from posespace.register.run import register_files
+    from posespace.register.run import ScanFiles, register_files
 
     require_folder(out)
     if report is not None:
         require_page(report)
     settings = Registration(coarse, smoothing, levels, reach, stretch, force)
-    rows = register_files(template, scans, landmarks, out, settings, Machines(**machines), resume, warn, start)
+    files = ScanFiles(template, scans, landmarks, start)
+    rows = register_files(files, out, settings, Machines(**machines), resume, warn)
     if report is not None:
         from posespace.report.registration_page import write_registered
 

@@ -31,7 +31,7 @@ def hand(level: int = 1) -> tuple[Examples, Examples]:
     """
     examples = _read(HAND, level)
     random = np.array([name.startswith("random") for name in examples.motion.names])
-    return examples.subset(np.flatnonzero(~random)), examples.subset(np.flatnonzero(random))
+    return examples[np.flatnonzero(~random)], examples[np.flatnonzero(random)]
 
 
 def hand_between(level: int = 1) -> Examples:
@@ -69,7 +69,7 @@ def arm() -> tuple[Examples, Examples]:
     """
     clip = arm_clip()
     unseen = np.arange(len(clip)) // 10 % 5 == 4
-    return clip.subset(np.flatnonzero(~unseen)), clip.subset(np.flatnonzero(unseen))
+    return clip[np.flatnonzero(~unseen)], clip[np.flatnonzero(unseen)]
 
 
 def arm_clip() -> Examples:
@@ -89,8 +89,8 @@ def _read(path: Path, level: int) -> Examples:
 
 
 def _named(examples: Examples, *starts: str) -> Examples:
-    return examples.subset([k for k, name in enumerate(examples.motion.names) if name.startswith(starts)])
+    return examples[[k for k, name in enumerate(examples.motion.names) if name.startswith(starts)]]
 
 
 def _other_than(examples: Examples, *starts: str) -> Examples:
-    return examples.subset([k for k, name in enumerate(examples.motion.names) if not name.startswith(starts)])
+    return examples[[k for k, name in enumerate(examples.motion.names) if not name.startswith(starts)]]

@@ -11,7 +11,7 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.examples import Examples
 from posespace.geometry import skinning
-from posespace.skin.layer import Basis, combined
+from posespace.skin.basis import Basis, combined
 from posespace.skin.skin import Skin
 
 

@@ -15,7 +15,7 @@ from posespace.errors import InputError
 from posespace.evaluation.storage import stored_bytes, stored_numbers
 from posespace.examples import Examples
 from posespace.motion import Motion
-from posespace.poses.active import moved, names_of
+from posespace.poses.active import active_in_poses, active_names
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
@@ -315,7 +315,7 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
     """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
-    found = (names_of(movers, rig.skeleton) for movers in moved(rig, motion))
+    found = (active_names(active, rig.skeleton) for active in active_in_poses(rig, motion))
     return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in found)
 
 

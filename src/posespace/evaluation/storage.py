@@ -10,7 +10,7 @@ import numpy as np
 
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Posable, Skin
 
 

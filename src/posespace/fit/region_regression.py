@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from posespace.check import Floats
 from posespace.fit.regression import LeftOut, Regression
 from posespace.poses.spaces import PoseSpace
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 
 
 @dataclass(frozen=True, eq=False)

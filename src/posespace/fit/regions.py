@@ -15,7 +15,7 @@ import numpy as np
 from posespace.check import Floats, Floats32
 from posespace.fit.regression import LeftOut, Places, Trial
 from posespace.motion import Motion
-from posespace.poses.active import Movers, changing, moved, space_of
+from posespace.poses.active import Active, active_in_poses, changing, space_of
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 
@@ -57,21 +57,23 @@ class Listening:
     Parameters
     ----------
     rig, motion : the poses
-    movers : the joints and controls that may drive a region; None: all that change
+    active : the joints and controls that may drive a region; None: all that change
     """
 
-    def __init__(self, rig: Rig, motion: Motion, movers: Movers | None = None) -> None:
+    def __init__(self, rig: Rig, motion: Motion, active: Active | None = None) -> None:
         self._rig, self._motion = rig, motion
-        if movers is None:
+        if active is None:
             joints, controls = changing(rig, motion)
             # In a single pose nothing changes: what it moves from rest counts.
-            movers = frozenset((*map(rig.skeleton.index, joints), *controls)) or frozenset().union(*moved(rig, motion))
-        self.movers = movers
+            active = frozenset((*map(rig.skeleton.index, joints), *controls)) or frozenset().union(
+                *active_in_poses(rig, motion)
+            )
+        self.active = active
         self._weights = rig.dense_weights()
         self.trial = cache(self._trial)
 
-    def _trial(self, movers: Movers) -> Trial:
-        space = space_of(self._rig, movers, self._motion, "freedoms")
+    def _trial(self, active: Active) -> Trial:
+        space = space_of(self._rig, active, self._motion, "freedoms")
         return Trial(Places.of(self._rig, self._motion, space))
 
     def best(self, region: Region, values: Floats, exact: bool = False) -> tuple[Trial, LeftOut]:
@@ -80,29 +82,29 @@ class Listening:
         With an exact fit only the widest space will do: in a narrow one different poses may lie at one place.
         """
         if exact:
-            whole = self.trial(self.movers)
+            whole = self.trial(self.active)
             return whole, whole.best(values, exact)
         found: tuple[Trial, LeftOut] | None = None
-        for movers in self._candidates(region):
-            trial = self.trial(movers)
+        for active in self._candidates(region):
+            trial = self.trial(active)
             choice = trial.best(values)
             if found is None or choice.error < _BETTER * found[1].error:
                 found = trial, choice
         assert found is not None
         return found
 
-    def _candidates(self, region: Region) -> Iterator[Movers]:
+    def _candidates(self, region: Region) -> Iterator[Active]:
         """What a region may listen to: near joints, those and the next, all that moves; each only if it is more."""
         share = self._weights.T @ region.mask / max(float(region.mask.sum()), 1e-30)
         near = set(np.flatnonzero(share > _SHARE).tolist())
-        seen: Movers = frozenset()
+        seen: Active = frozenset()
         for _ in range(2):
-            wanted = frozenset(mover for mover in self.movers if isinstance(mover, str) or mover in near)
-            if wanted and wanted not in (seen, self.movers):
+            wanted = frozenset(mover for mover in self.active if isinstance(mover, str) or mover in near)
+            if wanted and wanted not in (seen, self.active):
                 seen = wanted
                 yield wanted
             near |= self._next_to(near)
-        yield self.movers
+        yield self.active
 
     def _next_to(self, joints: set[int]) -> set[int]:
         links = parts_of(self._rig.skeleton).links

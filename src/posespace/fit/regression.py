@@ -21,7 +21,7 @@ from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.motion import Motion
-from posespace.poses.measures import axis_lengths
+from posespace.poses.axis_lengths import axis_lengths
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 

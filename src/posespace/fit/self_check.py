@@ -13,9 +13,10 @@ import numpy as np
 from posespace.examples import Examples
 from posespace.fit.regression import tried_poses
 from posespace.poses.parts import parts_of
+from posespace.skin.basis import combined
 from posespace.skin.edit import scaled_layer
-from posespace.skin.layer import Layer, combined
-from posespace.skin.provenance import OWN_ERROR, notes_of, with_notes
+from posespace.skin.layer import Layer
+from posespace.skin.provenance import EXAMPLES_ERROR, notes_of, with_notes
 from posespace.skin.skin import Skin
 
 ENOUGH, WORSE = 4, 1.2
@@ -43,7 +44,7 @@ def checked(skin: Skin, examples: Examples) -> Skin:
 
     Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
     """
-    lines, some = list[str](), replace(examples, rig=skin.rig).subset(tried_poses(len(examples), _POSES))
+    lines, some = list[str](), replace(examples, rig=skin.rig)[tried_poses(len(examples), _POSES)]
     for _ in range(_ROUNDS):
         layers, done, ratio = _improved(skin, some)
         if not done:
@@ -54,7 +55,7 @@ def checked(skin: Skin, examples: Examples) -> Skin:
     if ratio > 1.0:
         skin, ratio = replace(skin, layers=()), 1.0
         lines.append("every layer is dropped: the skin was worse than plain skinning at its own examples")
-    return replace(skin, about=with_notes({**skin.about, OWN_ERROR: round(ratio, 4)}, lines))
+    return replace(skin, about=with_notes({**skin.about, EXAMPLES_ERROR: round(ratio, 4)}, lines))
 
 
 def said(skin: Skin) -> Skin:

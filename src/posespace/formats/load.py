@@ -13,11 +13,11 @@ from posespace.formats.files import naming
 from posespace.formats.frames import EVERYTHING, Clip, Rate, Wanted, checked_rate
 from posespace.formats.joining import name_omitted
 from posespace.formats.unread import is_foreign, unread
-from posespace.markers.control_points import MarkerDrive
+from posespace.markers.control_points import MarkerMapping
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
-from posespace.motion import Motion, turning
-from posespace.poses.onto_skeleton import onto
+from posespace.motion import Motion, rotating_joints
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin.skin import Skin
@@ -130,7 +130,7 @@ def load_motion(
     partial: bool = False,
     rate: Rate = None,
     note: Callable[[str], None] | None = None,
-    markers: MarkerDrive | str | Path | None = None,
+    markers: MarkerMapping | str | Path | None = None,
 ) -> Motion:
     """Return the motion of a file: the clip called `name`, or the first.
 
@@ -150,7 +150,7 @@ def load_clips(
     partial: bool = False,
     rate: Rate = None,
     note: Callable[[str], None] | None = None,
-    markers: MarkerDrive | str | Path | None = None,
+    markers: MarkerMapping | str | Path | None = None,
 ) -> dict[str, Motion]:
     """Return the motions of a file by the names of their clips: those called `names`, or the first.
 
@@ -197,7 +197,7 @@ def load_clips(
     if whole:
         for motion in motions.values():
             _require_turning(file, motion, own, skeleton)
-    return {name: onto(motion, own, skeleton) for name, motion in motions.items()}
+    return {name: retarget_motion(motion, own, skeleton) for name, motion in motions.items()}
 
 
 def _posed(file: Path, skeleton: Skeleton | None, only: Sequence[str], partial: bool) -> Motion:
@@ -216,7 +216,7 @@ def _require_clips(file: Path) -> None:
         raise FileError(file, "holds poses and no clips, so it has neither clip names nor frame rates")
 
 
-def _require_markers(file: Path, names: Sequence[str], markers: MarkerDrive | str | Path | None) -> None:
+def _require_markers(file: Path, names: Sequence[str], markers: MarkerMapping | str | Path | None) -> None:
     """Raise if a clip is asked for by name where there is one take of markers, or markers where there are none."""
     captured = file.suffix.lower() in MARKER_FILES
     if captured and names:
@@ -230,13 +230,13 @@ def _driven(
     skeleton: Skeleton | None,
     rate: Rate,
     note: Callable[[str], None] | None,
-    given: MarkerDrive | str | Path | None,
+    given: MarkerMapping | str | Path | None,
 ) -> Motion:
     """Return the motion of control points that the markers of a file make."""
     take = load_markers(file)
     if skeleton is None:
         raise FileError(file, "holds markers only; load it with the skeleton of a skin that control points move")
-    drive = given if isinstance(given, MarkerDrive) else MarkerDrive()
+    drive = given if isinstance(given, MarkerMapping) else MarkerMapping()
     if isinstance(given, str | Path):
         from posespace.formats import marker_map
 
@@ -251,7 +251,7 @@ def _driven(
 
 def _require_turning(file: Path, motion: Motion, own: Skeleton, skeleton: Skeleton) -> None:
     """Raise if a joint turns in the motion that the skeleton lacks."""
-    turns = zip(own.names, turning(motion), strict=True)
+    turns = zip(own.names, rotating_joints(motion), strict=True)
     missing = [name for name, each in turns if each and name not in skeleton.names]
     if missing:
         some, have = (", ".join(map(repr, names[:4])) for names in (missing, skeleton.names))

@@ -9,18 +9,18 @@ from typing import Any
 from posespace.errors import InputError, quoted, suggestion
 from posespace.formats import files, own_json
 from posespace.formats.checked_json import Fields
-from posespace.markers.control_points import MarkerDrive
+from posespace.markers.control_points import MarkerMapping
 
 VERSION = 1
 _FLAGS = ("nearest", "offsets", "keep_whole", "force")
 
 
-def read(path: str | Path) -> MarkerDrive:
-    """Read the settings of a `MarkerDrive`; those that the file does not name keep their defaults."""
+def read(path: str | Path) -> MarkerMapping:
+    """Read the settings of a `MarkerMapping`; those that the file does not name keep their defaults."""
     file = Path(path)
     given = own_json.read(file, "markers", VERSION, "a file that maps markers")
     with files.naming(file):
-        known = [field.name for field in fields(MarkerDrive)]
+        known = [field.name for field in fields(MarkerMapping)]
         settings: dict[str, Any] = {}
         for key in given:
             if key in ("posespace", "version"):
@@ -29,7 +29,7 @@ def read(path: str | Path) -> MarkerDrive:
                 close = suggestion(key, known, listed=True)
                 raise InputError(f"{quoted(key)}: expected one of {', '.join(known)}{close}")
             settings[key] = _value(given, key)
-        return MarkerDrive(**settings)
+        return MarkerMapping(**settings)
 
 
 def _value(given: Fields, key: str) -> Any:

@@ -20,9 +20,11 @@ from posespace.motion import Motion
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
+from posespace.skin.basis import Basis, PackedBasis
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Basis, Detail, Driver, Interpolant, Layer
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver, Interpolant
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 Arrays = dict[str, NDArray[Any]]
@@ -94,7 +96,7 @@ def write_rig(rig: Rig, writer: Writer, where: str) -> Json:
     mesh, bones = rig.mesh, rig.skeleton
     writer.put(where, points=mesh.points, triangles=mesh.triangles, face_sizes=mesh.face_sizes)
     writer.put(where, influences=rig.influences, weights=rig.weights, inverse_bind=rig.inverse_bind)
-    writer.put(where, parents=bones.parents, frames=bones.frames, rest_rotations=bones.rest_rotations)
+    writer.put(where, parents=bones.parents, frames=bones.local_frames, rest_rotations=bones.rest_rotations)
     writer.put(where, stretches=bones.stretches, axes=bones.axes, limits=bones.limits, links=bones.links)
     json: Json = {"joints": list(bones.names), "blending": rig.blending}
     if mesh.unit != 1:

@@ -13,7 +13,7 @@ from posespace.check import Floats, Ints
 from posespace.gathering.seams import ROUNDING
 from posespace.geometry.edges import distinct
 from posespace.geometry.half_edges import HalfEdges, Indices, half_edges, match_by_faces
-from posespace.geometry.position_matching import match_by_places
+from posespace.geometry.position_matching import match_by_position
 from posespace.geometry.weld import Weld, weld_points
 from posespace.geometry.weld_within import weld_within
 from posespace.mesh import Mesh
@@ -95,7 +95,7 @@ def _by_places(shape: Mesh, mesh: Mesh, skinned: Floats, ours: Weld, theirs: Wel
     # Vertices at one position cannot be told apart by it.
     if len(weld_points(points).first) < len(points):
         return None
-    found = match_by_places(points, ours.groups[mesh.triangles], others)
+    found = match_by_position(points, ours.groups[mesh.triangles], others)
     if found is None:
         return None
     sides = _sides(shape, theirs.groups)

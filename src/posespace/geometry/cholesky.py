@@ -1,4 +1,4 @@
-"""Sparse Cholesky of nodes in space, whose pattern stays while its values change: ordered once, factored often.
+"""Sparse Cholesky factorisation of matrices over nodes in space, with one pattern: ordered once, factored often.
 
 Multifrontal: a geometric nested dissection of the nodes gives a tree of fronts, each a dense matrix for LAPACK.
 Measured on a finger of 13k ten-node tetrahedra, 62k unknowns and 4.3M nonzeros, seconds of one core of an EPYC:
@@ -31,17 +31,17 @@ _BALANCE = 0.3  # The least share of a region's nodes on either side of a cut.
 
 @dataclass(eq=False)
 class Front:
-    """One dense step of the elimination: `own` nodes are eliminated, which couples the nodes of `rest`.
+    """One dense step of the elimination: `pivots` are eliminated, which couples the nodes of `rest`.
 
     Parameters
     ----------
-    own : (n,) nodes, by their number
+    pivots : (n,) nodes that are eliminated, by their number
     children : fronts, by their number in the order of elimination, whose coupling is added to this one
-    rest : (m,) nodes, by their place in the order of elimination, ascending
+    rest : (m,) nodes, by their rank in the order of elimination, ascending
     level : distance from the root of its tree
     """
 
-    own: Nodes
+    pivots: Nodes
     children: list[int]
     rest: Nodes
     level: int = 0
@@ -66,20 +66,20 @@ class BlockCholesky:
         scratch = np.full(len(points), -1)
         _dissect(np.ascontiguousarray(points), links, np.arange(len(points)), scratch, fronts)
         self._fronts = fronts
-        self._order = np.concatenate([front.own for front in fronts])
-        place = np.empty(len(points), np.int64)
-        place[self._order] = np.arange(len(points))
-        self._first = np.cumsum([0] + [len(front.own) for front in fronts])
+        self._order = np.concatenate([front.pivots for front in fronts])
+        rank = np.empty(len(points), np.int64)
+        rank[self._order] = np.arange(len(points))
+        self._first = np.cumsum([0] + [len(front.pivots) for front in fronts])
         self._maps = [np.zeros(0, np.int64)] * len(fronts)
-        self._couple(place, links)
+        self._couple(rank, links)
         self._allocate()
-        self._place_blocks(place, rows, columns)
+        self._locate_blocks(rank, rows, columns)
 
-    def _couple(self, place: Nodes, graph: Graph) -> None:
+    def _couple(self, rank: Nodes, graph: Graph) -> None:
         """Find which nodes each front couples, and where they are in its parent."""
         for k, front in enumerate(self._fronts):
             end = self._first[k + 1]
-            reached = [_later(*graph, front.own, place, end), *(self._fronts[child].rest for child in front.children)]
+            reached = [_later(*graph, front.pivots, rank, end), *(self._fronts[child].rest for child in front.children)]
             nodes = np.sort(np.concatenate(reached))
             # Sorted, so that what comes twice stands side by side.
             front.rest = nodes[(nodes >= end) & np.append(True, nodes[1:] != nodes[:-1])[: len(nodes)]]
@@ -102,12 +102,12 @@ class BlockCholesky:
         A front reads its children's couplings and writes its own, so the two never share an array; within one, they
         are a stack, because children come before their parent. All matrices are kept transposed: LAPACK's order.
         """
-        own = [self._width * len(front.own) for front in self._fronts]
+        pivots = [self._width * len(front.pivots) for front in self._fronts]
         rest = [self._width * len(front.rest) for front in self._fronts]
-        self._starts = np.cumsum([0] + [n * (n + m) for n, m in zip(own, rest, strict=True)])
+        self._starts = np.cumsum([0] + [n * (n + m) for n, m in zip(pivots, rest, strict=True)])
         self._factor = np.zeros(self._starts[-1])
         self._diagonal, self._below = [], []
-        for start, n, m in zip(self._starts[:-1], own, rest, strict=True):
+        for start, n, m in zip(self._starts[:-1], pivots, rest, strict=True):
             self._diagonal.append(self._factor[start : start + n * n].reshape(n, n))
             self._below.append(self._factor[start + n * n : start + n * (n + m)].reshape(n, m))
         tops, peak, offsets = [0, 0], [0, 0], list[int]()
@@ -125,23 +125,23 @@ class BlockCholesky:
         ]
         self._slots = [self._unknowns(front.rest) for front in self._fronts]
 
-    def _place_blocks(self, place: Nodes, rows: Nodes, columns: Nodes) -> None:
+    def _locate_blocks(self, rank: Nodes, rows: Nodes, columns: Nodes) -> None:
         """Find where in the factor's array each block of the matrix starts, and how far apart its columns are."""
-        low, high = np.minimum(place[rows], place[columns]), np.maximum(place[rows], place[columns])
-        self._turned = place[rows] < place[columns]
+        low, high = np.minimum(rank[rows], rank[columns]), np.maximum(rank[rows], rank[columns])
+        self._transposed = rank[rows] < rank[columns]
         self._targets, self._strides = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         width = self._width
-        by_place = np.argsort(low, kind="stable")
-        bounds = np.searchsorted(low[by_place], self._first)
+        by_rank = np.argsort(low, kind="stable")
+        bounds = np.searchsorted(low[by_rank], self._first)
         for k, front in enumerate(self._fronts):
-            mine = by_place[bounds[k] : bounds[k + 1]]
-            n, m, first = len(front.own), len(front.rest), self._first[k]
-            inside = high[mine] < first + n
-            row = np.where(inside, high[mine] - first, np.searchsorted(front.rest, high[mine]))
+            blocks = by_rank[bounds[k] : bounds[k + 1]]
+            n, m, first = len(front.pivots), len(front.rest), self._first[k]
+            inside = high[blocks] < first + n
+            row = np.where(inside, high[blocks] - first, np.searchsorted(front.rest, high[blocks]))
             stride = width * np.where(inside, n, m)
             base = self._starts[k] + np.where(inside, 0, width * width * n * n)
-            self._targets[mine] = base + width * row + width * (low[mine] - first) * stride
-            self._strides[mine] = stride
+            self._targets[blocks] = base + width * row + width * (low[blocks] - first) * stride
+            self._strides[blocks] = stride
 
     def solve(self, blocks: Floats, right: Floats) -> Floats | None:
         """Return x with A x = `right`, A of `blocks` (B, W, W), as `backsolve`; None if A is not positive definite."""
@@ -153,7 +153,9 @@ class BlockCholesky:
     def factor(self, blocks: Floats) -> bool:
         """Factor the matrix of `blocks` (B, W, W); False if it is not positive definite."""
         self._factor[:] = 0.0
-        _scatter(blocks.reshape(-1, self._width, self._width), self._targets, self._strides, self._turned, self._factor)
+        _scatter(
+            blocks.reshape(-1, self._width, self._width), self._targets, self._strides, self._transposed, self._factor
+        )
         for k, front in enumerate(self._fronts):
             diagonal, below, coupling = self._diagonal[k], self._below[k], self._coupling[k]
             if front.children:
@@ -180,57 +182,57 @@ class BlockCholesky:
         every = zip(self._width * self._first[:-1], self._diagonal, self._below, self._slots, strict=True)
         fronts = [front for front in every if front[1].size]
         for first, diagonal, below, slots in fronts:
-            own = slice(first, first + len(diagonal))
-            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1, trans_a=1).T
+            pivots = slice(first, first + len(diagonal))
+            x[pivots] = dtrsm(1.0, diagonal.T, x[pivots].T, side=1, lower=1, trans_a=1).T
             if below.size:
-                x[slots] -= dgemm(1.0, x[own].T, below.T, trans_b=1).T
+                x[slots] -= dgemm(1.0, x[pivots].T, below.T, trans_b=1).T
         for first, diagonal, below, slots in reversed(fronts):
-            own = slice(first, first + len(diagonal))
+            pivots = slice(first, first + len(diagonal))
             if below.size:
-                x[own] -= dgemm(1.0, x[slots].T, below.T).T
-            x[own] = dtrsm(1.0, diagonal.T, x[own].T, side=1, lower=1).T
+                x[pivots] -= dgemm(1.0, x[slots].T, below.T).T
+            x[pivots] = dtrsm(1.0, diagonal.T, x[pivots].T, side=1, lower=1).T
         result = np.empty(right.shape)
         result[self._order] = x.reshape(right.shape)
         return result
 
 
 @njit()
-def _later(starts: Nodes, others: Nodes, own: Nodes, place: Nodes, end: int) -> Any:
-    """Where in the order of elimination the neighbours of `own` nodes are that come at `end` or after."""
+def _later(starts: Nodes, others: Nodes, pivots: Nodes, rank: Nodes, end: int) -> Any:
+    """The ranks in the order of elimination, from `end` on, of the neighbours of `pivots` nodes."""
     count = 0
-    found = np.empty((starts[own + 1] - starts[own]).sum(), np.int64)
-    for node in own:
+    ranks = np.empty((starts[pivots + 1] - starts[pivots]).sum(), np.int64)
+    for node in pivots:
         for e in range(starts[node], starts[node + 1]):
-            if place[others[e]] >= end:
-                found[count] = place[others[e]]
+            if rank[others[e]] >= end:
+                ranks[count] = rank[others[e]]
                 count += 1
-    return found[:count]
+    return ranks[:count]
 
 
 @njit()
-def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, turned: NDArray[np.bool_], factor: Floats) -> None:
+def _scatter(blocks: Floats, targets: Nodes, strides: Nodes, transposed: NDArray[np.bool_], factor: Floats) -> None:
     for k in range(len(blocks)):
         for row in range(blocks.shape[1]):
             for column in range(blocks.shape[1]):
-                entry = blocks[k, column, row] if turned[k] else blocks[k, row, column]
+                entry = blocks[k, column, row] if transposed[k] else blocks[k, row, column]
                 factor[targets[k] + row + column * strides[k]] = entry
 
 
 @njit()
 def _add(child: Floats, at: Nodes, diagonal: Floats, below: Floats, coupling: Floats) -> None:
     """Add a child's coupling (c, c) into its parent; `at` (c,) is where its rows are there, ascending."""
-    count, own = len(at), len(diagonal)
-    inside = np.searchsorted(at, own)
+    count, pivots = len(at), len(diagonal)
+    inside = np.searchsorted(at, pivots)
     for column in range(count):
         part, target = child[column], at[column]
-        if target < own:
+        if target < pivots:
             for row in range(column, inside):
                 diagonal[target, at[row]] += part[row]
             for row in range(inside, count):
-                below[target, at[row] - own] += part[row]
+                below[target, at[row] - pivots] += part[row]
         else:
             for row in range(column, count):
-                coupling[target - own, at[row] - own] += part[row]
+                coupling[target - pivots, at[row] - pivots] += part[row]
 
 
 def _dissect(points: Floats, graph: Graph, region: Nodes, scratch: Nodes, fronts: list[Front]) -> list[int]:
@@ -266,7 +268,7 @@ def _parted(points: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch
 
 @njit()
 def _components(starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
-    """The group (n,) of each node's component: components in turn, until a group has enough nodes for a leaf."""
+    """The group (n,) of each node's component: components in order, until a group has enough nodes for a leaf."""
     group, stack = np.full(len(region), -1), np.empty(len(region), np.int64)
     current, filled = 0, 0
     for first in range(len(region)):
@@ -290,29 +292,29 @@ def _components(starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> 
 
 
 @njit()
-def _cut(places: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
+def _cut(points: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: Nodes) -> Any:
     """Divide a connected region by a plane: 0 and 1 for the nodes on its two sides, 2 for those between them.
 
     Along a direction, the nodes between are those up to the plane that have a neighbour past it, so their number is
     known for every plane at once. The one taken has the fewest for its balance, among several directions.
     """
     count = len(region)
-    centred = places - places.sum(axis=0) / count
+    centred = points - points.sum(axis=0) / count
     axes = np.linalg.eigh(centred.T @ centred)[1]
     least, most = max(1, int(_BALANCE * count)), min(count - 1, int((1 - _BALANCE) * count) + 1)
     best, side = np.inf, np.zeros(count, np.int64)
-    place, furthest, done = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    rank, furthest, done = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     for direction in range(12):
         k, sign = direction % 6, 1.0 if direction < 6 else -1.0
         along = sign * (centred[:, k - 3] if k >= 3 else centred @ np.ascontiguousarray(axes[:, k]))
-        place[np.argsort(along, kind="mergesort")] = np.arange(count)
+        rank[np.argsort(along, kind="mergesort")] = np.arange(count)
         done[:] = 0
         for n in range(count):
             far = 0
             for e in range(starts[region[n]], starts[region[n] + 1]):
                 other = scratch[others[e]]
-                if other >= 0 and place[other] > far:
-                    far = place[other]
+                if other >= 0 and rank[other] > far:
+                    far = rank[other]
             furthest[n] = far
             done[far] += 1
         # Between a plane after the first k nodes: those k, less those all of whose neighbours are among them.
@@ -322,5 +324,5 @@ def _cut(places: Floats, starts: Nodes, others: Nodes, region: Nodes, scratch: N
             score = (plane - done[plane - 1]) / np.sqrt(max(share, 1e-9))
             if score < best:
                 best = score
-                side = np.where(place >= plane, 1, np.where(furthest >= plane, 2, 0))
+                side = np.where(rank >= plane, 1, np.where(furthest >= plane, 2, 0))
     return side

@@ -1,4 +1,4 @@
-"""Whether points that are said to be the same on two bodies can be: reversed, swapped, misplaced and mirrored ones.
+"""Checks of corresponding points on two bodies: finds reversed, swapped, misplaced and mirrored ones.
 
 Bodies bend, so only distances between points that are near each other over the surface are expected to stay.
 """
@@ -42,7 +42,7 @@ _NEAR = 6
 
 
 class Pairing:
-    """Points of one body, and where they are said to be on another.
+    """Points of one body, and the corresponding points of another.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Pairing:
         self._judged = np.isfinite(self._apart).sum(axis=1) >= _FEW
         self._allowed = _ALLOWED * (self._weights * self._distances).sum(axis=1)
         self._one, self._other = one, other / _scale(self._distances, _distances(other, other), self._weights)
-        # Row i, column k: how far the distances of point i deviate if it were where point k is.
+        # Row i, column k: deviation of the distances of point i if it were at point k.
         gaps = _distances(self._other, self._other)
         self._moved = np.stack([self._deviation(i, gaps) for i in range(len(one))]) if len(one) else gaps
         # Two that are swapped stay as far from each other as they are.
@@ -73,8 +73,8 @@ class Pairing:
         if self._judged.sum() <= _FEW:
             return ""
         if self.level() > UNRELATED:
-            turned = Pairing(self._one, self._unscaled[::-1], self._lengths)
-            if turned.level() < UNRELATED:
+            reversed_pairing = Pairing(self._one, self._unscaled[::-1], self._lengths)
+            if reversed_pairing.level() < UNRELATED:
                 return f"the {what}s of one are in the reverse order of the other's"
             return f"most {what}s are elsewhere on the other; check that their names are the same on both"
         swap = self.swap()
@@ -87,7 +87,7 @@ class Pairing:
         return "" if off is None else f"{what} {quoted(names[off])} seems to be misplaced, far from where it should be"
 
     def level(self) -> float:
-        """Return how far all distances deviate, as a fraction of them."""
+        """Return the deviation of all distances, as a fraction of them."""
         expected = (self._weights * self._distances).sum()
         return float(self._given.sum() / expected) if expected > 0 else 0.0
 
@@ -131,16 +131,16 @@ class Pairing:
         return [int(k) for k in order if np.isfinite(self._apart[point, k])]
 
     def _expected(self, point: int) -> Floats:
-        """Where (3,) the neighbours of a point, moved rigidly, would carry it."""
+        """The position (3,) that the rigid motion of its neighbours gives a point."""
         near = self._neighbours(point)
         shares = self._weights[point, near] / self._weights[point, near].sum()
         rotation, translation = rigid(self._one[near], self._other[near], shares)
         return np.asarray(rotation @ self._one[point] + translation)
 
     def _deviation(self, point: int, gaps: Floats) -> Floats:
-        """How far the distances `gaps` (K, L) of K places from all points deviate from those of a point, each (K,)."""
-        found: Floats = np.abs(gaps - self._distances[point]) @ self._weights[point]
-        return found
+        """Deviation (K,) of the distances `gaps` (K, L) of K positions from all points from those of a point."""
+        deviation: Floats = np.abs(gaps - self._distances[point]) @ self._weights[point]
+        return deviation
 
 
 def _distances(one: Floats, other: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Edges and neighbours of triangles, found once for all who ask."""
+"""Edges and neighbours of triangles."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def triangles_around(triangles: Ints, count: int) -> tuple[Ints, Ints]:
 
 
 def _starts(vertices: Ints, count: int) -> Ints:
-    found = np.zeros(count + 1, dtype=np.int32)
-    np.cumsum(np.bincount(vertices, minlength=count), out=found[1:])
-    return found
+    starts = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(np.bincount(vertices, minlength=count), out=starts[1:])
+    return starts

@@ -1,4 +1,4 @@
-"""A few of many places, spread as far apart as they can be."""
+"""Farthest-point sampling: a few of many points, spread as far apart as possible."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from posespace.check import Floats
 
 
 def spread(gaps: Floats, distances_to: Callable[[int], Floats], most: int, least: float) -> list[int]:
-    """Choose places one after the other, each the farthest from all before.
+    """Choose points one after the other, each the farthest from all before.
 
     Parameters
     ----------
-    gaps : (P,) how far each place is from those taken beforehand
-    distances_to : the distances (P,) of all places to the one of a number
-    most : how many to choose at most
-    least : no place that is this near to one before is chosen
+    gaps : (P,) distance of each point from those chosen beforehand
+    distances_to : the distances (P,) of all points from one, by its number
+    most : largest number of points to choose
+    least : distance within which no second point is chosen
     """
     chosen: list[int] = []
     while len(chosen) < most and gaps.max() > least:

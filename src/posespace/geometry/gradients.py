@@ -1,7 +1,7 @@
-"""How a surface is deformed: the gradient of each triangle, linear in where its corners are and in its normal.
+"""Deformation gradients of triangles, linear in the positions of the corners and the images of the normals.
 
 Sumner and Popović (2004) give a triangle a fourth corner, along its normal. Here the image of the unit normal is the
-unknown: the same energy, without a corner to place.
+unknown: the same energy, without an extra corner.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ def gradient_operator(points: Floats, triangles: Ints) -> sparse.csr_array:
     return sparse.csr_array((values.reshape(-1), flat.astype(np.int64), rows), shape=(3 * faces, count + faces))
 
 
-def gradients(operator: sparse.csr_array, places: Floats) -> Floats:
-    """Return the gradients (T, 3, 3) of corners and images of normals `places` (N + T, 3)."""
-    found: Floats = np.asarray(operator @ places).reshape(-1, 3, 3).transpose(0, 2, 1)
-    return found
+def gradients(operator: sparse.csr_array, positions: Floats) -> Floats:
+    """Return the gradients (T, 3, 3) of corners and images of normals `positions` (N + T, 3)."""
+    matrices: Floats = np.asarray(operator @ positions).reshape(-1, 3, 3).transpose(0, 2, 1)
+    return matrices
 
 
 def surface_gradients(points: Floats, triangles: Ints, posed: Floats) -> Floats:
     """Return the gradients (T, 3, 3) from points (N, 3) to posed ones; a normal grows as the root of the area.
 
-    A triangle without an area before has the gradient one.
+    A triangle that has no area before has the identity.
     """
     good = solid(points, triangles)
-    found = np.tile(np.eye(3), (len(triangles), 1, 1))
+    deformation = np.tile(np.eye(3), (len(triangles), 1, 1))
     chosen = triangles[good]
     operator = gradient_operator(points, chosen)
     after = area_vectors(posed, chosen)
@@ -65,24 +65,24 @@ def surface_gradients(points: Floats, triangles: Ints, posed: Floats) -> Floats:
     # As in Sumner and Popović: the cross product over the root of its length.
     length = np.linalg.norm(after, axis=1, keepdims=True)
     images = after / np.sqrt(np.maximum(length, 1e-300) * before)
-    found[good] = gradients(operator, np.concatenate([posed, images]))
-    return found
+    deformation[good] = gradients(operator, np.concatenate([posed, images]))
+    return deformation
 
 
-def rotations_in(matrices: Floats) -> Floats:
+def nearest_rotations(matrices: Floats) -> Floats:
     """Return the rotations (T, 3, 3) nearest to matrices (T, 3, 3)."""
     left, _, right = np.linalg.svd(matrices)
     left[..., 2] *= np.sign(np.linalg.det(left @ right))[:, None]
-    turned: Floats = left @ right
-    return turned
+    nearest: Floats = left @ right
+    return nearest
 
 
 def adjacent(triangles: Ints) -> Ints:
     """Return pairs (A, 2) of triangles (T, 3) that share an edge; where more than two meet, each with the next."""
     edges = edges_of(triangles)
     order = np.argsort(edges.sides.ravel(), kind="stable")
-    here, there = order[:-1], order[1:]
-    same = edges.sides.ravel()[here] == edges.sides.ravel()[there]
-    pairs = np.stack([here[same] // 3, there[same] // 3], axis=1)
-    found: Ints = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
-    return found
+    first, second = order[:-1], order[1:]
+    same = edges.sides.ravel()[first] == edges.sides.ravel()[second]
+    pairs = np.stack([first[same] // 3, second[same] // 3], axis=1)
+    neighbours: Ints = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int32)
+    return neighbours

@@ -1,4 +1,4 @@
-"""Two surfaces with the same faces, their vertices in another order: found by walking over both at once.
+"""Vertices of two surfaces with the same faces matched by walking over both at once.
 
 On a surface whose edges join two faces at most, one pair of edges that belong together decides all others that can be
 reached from it, so the walk either comes through, and is right, or meets a contradiction.
@@ -21,7 +21,7 @@ from posespace.jit import njit
 Indices = NDArray[np.int64]
 
 _SEEDS = 6
-"""Half-edges of a part that the walk is begun from, to see whether they all find the same."""
+"""Half-edges of a part that the walk is started from, to check that all give the same match."""
 
 _TRIES = 24
 """Half-edges of the other surface that each of them is tried with, nearest first."""
@@ -30,14 +30,14 @@ _ROUNDS = 24
 """How many steps around a half-edge its surroundings reach."""
 
 _BESIDE = 4
-"""Matched vertices that say where a vertex beside them is expected."""
+"""Matched vertices that predict the position of a vertex near them."""
 
-_ALIKE = 1.5
-"""Two ways to match a part whose distances differ by less than this factor cannot be told apart."""
+_SIMILAR = 1.5
+"""Two matches of a part whose distances differ by less than this factor cannot be told apart."""
 
 
 _CERTAIN = 0.4
-"""A vertex without a face is where its place is if the nearest one is closer than the second by this factor."""
+"""A vertex without a face is matched to the nearest one if the second is farther by more than this factor's inverse."""
 
 _MOST_PARTS = 5_000
 """Parts that are not connected are each walked over; a surface of more is not."""
@@ -73,9 +73,9 @@ def half_edges(corners: Indices, sizes: Indices, count: int) -> HalfEdges:
     keys, back = start * count + end, end * count + start
     order = np.argsort(keys, kind="stable")
     left = np.searchsorted(keys, back, side="left", sorter=order)
-    found = np.searchsorted(keys, back, side="right", sorter=order) - left
-    own = np.searchsorted(keys, keys, side="right", sorter=order) - np.searchsorted(keys, keys, sorter=order)
-    paired = (found == 1) & (own == 1) & (start != end)
+    opposite = np.searchsorted(keys, back, side="right", sorter=order) - left
+    equal = np.searchsorted(keys, keys, side="right", sorter=order) - np.searchsorted(keys, keys, sorter=order)
+    paired = (opposite == 1) & (equal == 1) & (start != end)
     twin = np.where(paired, order[np.minimum(left, len(order) - 1)] if len(order) else left, -1)
     links = np.concatenate([np.stack([numbers, after]), np.stack([numbers, twin])[:, paired]], axis=1)
     graph = coo_array((np.ones(links.shape[1], np.int8), (links[0], links[1])), shape=(len(start), len(start)))
@@ -100,7 +100,7 @@ def match_by_faces(ours: HalfEdges, points: Floats, theirs: HalfEdges, others: F
     if len(points) != len(others) or len(ours.start) != len(theirs.start) or not len(ours.start):
         return None
     search = _Search(ours, np.asarray(points, np.float64), theirs, np.asarray(others, np.float64))
-    if not search.is_alike:
+    if not search.is_similar:
         return None
     parts = np.split(np.argsort(ours.parts, kind="stable"), np.cumsum(np.bincount(ours.parts))[:-1])
     image = None if len(parts) > _MOST_PARTS else search.images(parts)
@@ -116,7 +116,7 @@ class _Search:
         self._colour, colours = _colours(ours), _colours(theirs)
         self._order = np.argsort(colours, kind="stable")
         self._sorted = colours[self._order]
-        self.is_alike = np.array_equal(np.sort(self._colour), self._sorted)
+        self.is_similar = np.array_equal(np.sort(self._colour), self._sorted)
         self._image, self._back = np.full(len(ours.start), -1), np.full(len(theirs.start), -1)
         self._taken = np.zeros(int(theirs.parts.max(initial=-1)) + 1, dtype=bool)
 
@@ -126,12 +126,12 @@ class _Search:
         while left:
             waiting = []
             for rows in left:
-                way = self._part(rows, certain)
-                if way is None:
+                match = self._part(rows, certain)
+                if match is None:
                     waiting.append(rows)
                 else:
-                    image[rows] = way
-                    self._taken[self.theirs.parts[way[0]]] = True
+                    image[rows] = match
+                    self._taken[self.theirs.parts[match[0]]] = True
             if len(waiting) == len(left) and not certain:
                 return None
             left, certain = waiting, False
@@ -140,61 +140,61 @@ class _Search:
 
     def vertices(self, image: Indices) -> Indices | None:
         """Return the vertices (V,) that the images (H,) of all half-edges begin at, or None where they disagree."""
-        found = np.full(len(self.points), -1)
-        found[self.ours.start] = self.theirs.start[image]
-        if (found[self.ours.start] != self.theirs.start[image]).any():
+        matches = np.full(len(self.points), -1)
+        matches[self.ours.start] = self.theirs.start[image]
+        if (matches[self.ours.start] != self.theirs.start[image]).any():
             return None
-        loose = np.flatnonzero(found < 0)
+        loose = np.flatnonzero(matches < 0)
         if len(loose):
-            # A vertex without a face has only its place to go by.
+            # A vertex without a face has only its position.
             nearest, gaps = _two_nearest(self.points[loose], self.others)
             if (gaps > _CERTAIN).any():
                 return None
-            found[loose] = nearest
-        return found if len(np.unique(found)) == len(found) else None
+            matches[loose] = nearest
+        return matches if len(np.unique(matches)) == len(matches) else None
 
     def _part(self, rows: Indices, certain: bool) -> Indices | None:
         """Return the image of the half-edges `rows` of a part, or None; where `certain`, only if there is but one."""
-        ways = self._ways(rows)
-        if len(ways) < 2:
-            return ways[0] if ways else None
+        matches = self._matches(rows)
+        if len(matches) < 2:
+            return matches[0] if matches else None
         expected = self._expected[self.ours.start[rows]]
-        moved = [self.others[self.theirs.start[way]] - expected for way in ways]
-        gap = np.array([np.linalg.norm(each) for each in moved])
+        moved = [self.others[self.theirs.start[match]] - expected for match in matches]
+        gap = np.array([np.linalg.norm(offsets) for offsets in moved])
         best = int(np.argmin(gap))
-        target = self.theirs.parts[ways[best][0]]
-        # A part that is moved as a whole is still itself: between ways onto one part, its motion does not count.
-        own = np.array([self.theirs.parts[way[0]] == target for way in ways])
-        centred = np.array([np.linalg.norm(each - each.mean(axis=0)) for each in moved])
-        best = int(np.argmin(np.where(own, centred, np.inf)))
-        rivals = np.where(own, centred >= _ALIKE * centred[best], gap >= _ALIKE * gap[own].min())
-        rivals[best] = True
-        return ways[best] if rivals.all() and not certain else None
+        target = self.theirs.parts[matches[best][0]]
+        # A part may be moved as a whole: among matches with one part, the common motion does not count.
+        same = np.array([self.theirs.parts[match[0]] == target for match in matches])
+        centred = np.array([np.linalg.norm(offsets - offsets.mean(axis=0)) for offsets in moved])
+        best = int(np.argmin(np.where(same, centred, np.inf)))
+        worse = np.where(same, centred >= _SIMILAR * centred[best], gap >= _SIMILAR * gap[same].min())
+        worse[best] = True
+        return matches[best] if worse.all() and not certain else None
 
-    def _ways(self, rows: Indices) -> list[Indices]:
-        """Return each image of a part's half-edges with which the walk comes through."""
+    def _matches(self, rows: Indices) -> list[Indices]:
+        """Return each image of a part's half-edges that the walk does not contradict."""
         low, high = (np.searchsorted(self._sorted, self._colour[rows], side=side) for side in ("left", "right"))
-        ways: list[Indices] = []
+        matches: list[Indices] = []
         for seed in np.argsort(high - low, kind="stable")[:_SEEDS]:
-            for found in self._from(int(rows[seed]), self._order[low[seed] : high[seed]], rows):
-                if not any(np.array_equal(found, way) for way in ways):
-                    ways.append(found)
-        return ways
+            for image in self._from(int(rows[seed]), self._order[low[seed] : high[seed]], rows):
+                if not any(np.array_equal(image, match) for match in matches):
+                    matches.append(image)
+        return matches
 
-    def _from(self, seed: int, alike: Indices, rows: Indices) -> Iterator[Indices]:
-        """Yield each image of a part's half-edges with which the walk comes through, those near the seed first."""
-        alike = alike[~self._taken[self.theirs.parts[alike]]]
-        if len(alike) > _TRIES:
+    def _from(self, seed: int, similar: Indices, rows: Indices) -> Iterator[Indices]:
+        """Yield each image of a part's half-edges that the walk does not contradict, those near the seed first."""
+        similar = similar[~self._taken[self.theirs.parts[similar]]]
+        if len(similar) > _TRIES:
             ends = ((self.ours.start, self.theirs.start), (self.ours.end, self.theirs.end))
             gaps = sum(
-                ((self.others[there[alike]] - self._expected[here[seed]]) ** 2).sum(axis=1) for here, there in ends
+                ((self.others[there[similar]] - self._expected[here[seed]]) ** 2).sum(axis=1) for here, there in ends
             )
-            alike = alike[np.argsort(gaps, kind="stable")[:_TRIES]]
-        for other in alike:
+            similar = similar[np.argsort(gaps, kind="stable")[:_TRIES]]
+        for other in similar:
             if _walk(self.ours, self.theirs, seed, int(other), len(rows), self._image, self._back):
-                found = self._image[rows]
-                self._image[rows], self._back[found] = -1, -1
-                yield found
+                image = self._image[rows]
+                self._image[rows], self._back[image] = -1, -1
+                yield image
 
     def _expect(self, image: Indices) -> None:
         """Move where vertices are expected as the matched ones near them were moved: small parts follow the body."""
@@ -242,9 +242,9 @@ def _walk(
         done += 1
         for corner in range(3):
             good = good and ours.kind[here, corner] == theirs.kind[there, corner]
-        for way in range(2):
-            next_here = ours.after[here] if way == 0 else ours.twin[here]
-            next_there = theirs.after[there] if way == 0 else theirs.twin[there]
+        for step in range(2):
+            next_here = ours.after[here] if step == 0 else ours.twin[here]
+            next_there = theirs.after[there] if step == 0 else theirs.twin[there]
             if next_here < 0 or next_there < 0:
                 good = good and next_here == next_there
             elif image[next_here] < 0 and back[next_there] < 0 and reached < size:

@@ -1,4 +1,4 @@
-"""Frames of neighbourhoods: how a few points near each other are turned together."""
+"""Local frames of neighbourhoods: the common rotation of a few points that are near each other."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from posespace.check import Floats
 from posespace.geometry import rotations
 
 UPRIGHT = 0.01
-"""How strongly a neighbourhood keeps to no turn, as a fraction of its spread: points on a line leave that open."""
+"""Weight of the identity, as a fraction of the spread: points in a line leave the rotation undetermined."""
 
 
-def own_frames(rest: Floats, places: Floats, holds: Floats) -> tuple[Floats, Floats]:
-    """Return points as seen from frames that move with them, and how these are turned.
+def local_frames(rest: Floats, positions: Floats, holds: Floats) -> tuple[Floats, Floats]:
+    """Return points in local frames that move with them, and the rotations of these frames.
 
     Parameters
     ----------
     rest : (B, C, 3) the points of each neighbourhood at rest
-    places : (..., B, C, 3) where they are
-    holds : (B, C) how much each counts, summing to one
+    positions : (..., B, C, 3) their positions
+    holds : (B, C) their weights, which sum to one
 
     Returns
     -------
-    seen : (..., B, C, 3) the points from the middle of their neighbourhood, turned back
-    turns : (..., B, 4) by how much
+    points : (..., B, C, 3) from the middle of their neighbourhood, in its local frame
+    frames : (..., B, 4) rotations of the local frames
     """
-    still = rest - np.einsum("bc,bcx->bx", holds, rest)[:, None]
-    apart = places - np.einsum("bc,...bcx->...bx", holds, places)[..., None, :]
-    spread = np.einsum("bc,...bci,bcj->...bij", holds, apart, still, optimize=True)
-    size = np.einsum("bc,bcx,bcx->b", holds, still, still)
-    turns = rotations.polar(spread + (UPRIGHT * size + 1e-30)[:, None, None] * np.eye(3))[0]
-    return np.asarray(apart @ rotations.matrices(turns)), turns
+    rest_centred = rest - np.einsum("bc,bcx->bx", holds, rest)[:, None]
+    centred = positions - np.einsum("bc,...bcx->...bx", holds, positions)[..., None, :]
+    spread = np.einsum("bc,...bci,bcj->...bij", holds, centred, rest_centred, optimize=True)
+    size = np.einsum("bc,bcx,bcx->b", holds, rest_centred, rest_centred)
+    frames = rotations.polar(spread + (UPRIGHT * size + 1e-30)[:, None, None] * np.eye(3))[0]
+    return np.asarray(centred @ rotations.matrices(frames)), frames

@@ -16,13 +16,13 @@ from posespace.geometry.subdivision import Subdivision, levels_of
 
 @dataclass(frozen=True, eq=False)
 class LocalOrder:
-    """A subdivided mesh in an order of its own.
+    """A subdivided mesh whose vertices are reordered.
 
     Parameters
     ----------
     triangles : (T, 3) of the coarse vertices in the new order
     levels : its subdivisions
-    order : (F,) which of the mesh's fine vertices each of the new ones is; the first are the coarse ones
+    order : (F,) the original number of each new fine vertex; the first are the coarse ones
     """
 
     triangles: Ints
@@ -40,15 +40,15 @@ def local_order(triangles: Ints, vertices: int, count: int) -> LocalOrder:
     rank = np.empty(vertices, np.int64)
     rank[order] = np.arange(vertices)
     renamed = rank[triangles]
-    moved: Ints = renamed[np.argsort(renamed.min(axis=1), kind="stable")].astype(np.int32)
-    levels = levels_of(moved, vertices, count)
-    for given, level in zip(levels_of(triangles, vertices, count), levels, strict=True):
-        order = np.concatenate([order, len(order) + _found(given.edges, np.sort(order[level.edges], axis=1))])
-    return LocalOrder(moved, levels, order.astype(np.int32))
+    reordered: Ints = renamed[np.argsort(renamed.min(axis=1), kind="stable")].astype(np.int32)
+    levels = levels_of(reordered, vertices, count)
+    for original, level in zip(levels_of(triangles, vertices, count), levels, strict=True):
+        order = np.concatenate([order, len(order) + _edge_numbers(original.edges, np.sort(order[level.edges], axis=1))])
+    return LocalOrder(reordered, levels, order.astype(np.int32))
 
 
-def _found(edges: Ints, wanted: NDArray[np.int64]) -> Ints:
-    """Which of the edges (E, 2), in order and each with its lower vertex first, the wanted ones are."""
+def _edge_numbers(edges: Ints, wanted: NDArray[np.int64]) -> Ints:
+    """The numbers of the wanted edges among edges (E, 2), which are sorted, each with its lower vertex first."""
     base = int(edges.max(initial=0)) + 1
     keys = edges[:, 0].astype(np.int64) * base + edges[:, 1]
     return np.searchsorted(keys, wanted[:, 0] * base + wanted[:, 1]).astype(np.int32)

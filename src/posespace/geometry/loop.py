@@ -11,7 +11,7 @@ from posespace.geometry.subdivision import Subdivision, subdivide
 
 
 def loop_subdivide(triangles: Ints, vertex_count: int) -> tuple[Subdivision, sparse.csr_array]:
-    """Split the triangles (T, 3) of a closed surface as `subdivide` does, and say where the vertices go.
+    """Split the triangles (T, 3) of a closed surface as `subdivide` does, and return the weights of Loop's rules.
 
     Returns
     -------
@@ -30,8 +30,8 @@ def loop_subdivide(triangles: Ints, vertex_count: int) -> tuple[Subdivision, spa
     degree = np.maximum(np.bincount(ends.ravel(), minlength=vertex_count), 1)
     # Warren's weights of the neighbours.
     beta = np.where(degree == 3, 3 / 16, 3 / (8 * degree))
-    here, there = np.concatenate([ends, ends[:, ::-1]]).T
+    vertex, neighbour = np.concatenate([ends, ends[:, ::-1]]).T
     shape = (vertex_count, vertex_count)
-    around = sparse.csr_array((beta[here], (here, there)), shape=shape)
-    own = sparse.csr_array((1 - degree * beta, (old, old)), shape=shape)
-    return level, sparse.csr_array(sparse.vstack([own + around, on_edges]))
+    around = sparse.csr_array((beta[vertex], (vertex, neighbour)), shape=shape)
+    on_vertices = sparse.csr_array((1 - degree * beta, (old, old)), shape=shape)
+    return level, sparse.csr_array(sparse.vstack([on_vertices + around, on_edges]))

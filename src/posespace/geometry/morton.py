@@ -1,4 +1,4 @@
-"""An order of points in which neighbours in the list are near each other in space."""
+"""Morton order: neighbours in the list are near each other in space."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def curve_order(points: Floats, bits: int) -> NDArray[np.intp]:
         return np.zeros(0, dtype=np.intp)
     size = max(float(np.ptp(points, axis=0).max()), 1e-300)
     cells = ((points - points.min(axis=0)) / size * (2**bits - 1)).astype(np.int64)
-    place: NDArray[Any] = np.zeros(len(points), dtype=np.int64)
+    key: NDArray[Any] = np.zeros(len(points), dtype=np.int64)
     for bit in range(bits):
         for axis in range(3):
-            place |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return np.argsort(place, kind="stable")
+            key |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return np.argsort(key, kind="stable")

@@ -47,8 +47,8 @@ def vertex_normals(points: Floats, triangles: NDArray[np.integer[Any]], groups: 
 def sides_apart(points: Floats, triangles: NDArray[np.integer[Any]], weld: Weld) -> Weld:
     """Return which vertices share a normal: those of one position, except on the two sides of a sheet.
 
-    Hair, leaves and cloth are often sheets with a second side in the same place, turned over. Together the two sides
-    have no normal but rounding's.
+    Hair, leaves and cloth are often sheets with a second side at the same positions, facing the other way. The
+    normals of the two sides cancel, and only rounding is left.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ def sides_apart(points: Floats, triangles: NDArray[np.integer[Any]], weld: Weld)
     weld : which vertices share a position
     """
     areas = area_vectors(points, triangles)
-    own = vertex_sums(areas, triangles, len(points))
+    vertex_areas = vertex_sums(areas, triangles, len(points))
     around = vertex_sums(areas, weld.groups[triangles], len(weld.first))
     size = vertex_sums(np.linalg.norm(areas, axis=1)[:, None], weld.groups[triangles], len(weld.first))[:, 0]
     cancelled = np.linalg.norm(around, axis=1) < _CANCELLED * size
-    facing = (own * own[weld.first][weld.groups]).sum(axis=1)
+    facing = (vertex_areas * vertex_areas[weld.first][weld.groups]).sum(axis=1)
     other = cancelled[weld.groups] & (facing < 0)
     if not other.any():
         return weld

@@ -1,4 +1,4 @@
-"""Vertices of two shapes of one surface matched by where they are: certain ones first, then their neighbours."""
+"""Vertices of two shapes of one surface matched by position: certain ones first, then their neighbours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _CERTAIN = 0.4
 """A vertex is certain where the second nearest one is farther by more than this factor's inverse."""
 
 _ROUNDS = 200
-"""How often neighbours of matched vertices are looked at, at most."""
+"""Largest number of rounds over the neighbours of matched vertices."""
 
 
-def match_by_places(points: Floats, triangles: Ints, others: Floats) -> Indices | None:
-    """Return for each vertex the one of another shape that is in its place, or None where one remains in doubt.
+def match_by_position(points: Floats, triangles: Ints, others: Floats) -> Indices | None:
+    """Return for each vertex the matching one of another shape, or None where a match remains uncertain.
 
-    Where the shape barely differs, places decide. From there the difference is carried over edges: a vertex is looked
-    for where its neighbours' differences suggest.
+    Where the shapes barely differ, positions decide. From there matches spread over edges: a vertex is expected at its
+    position plus the mean difference of its neighbours.
 
     Parameters
     ----------
@@ -39,26 +39,26 @@ def match_by_places(points: Floats, triangles: Ints, others: Floats) -> Indices 
         return None
     if count < 3:
         return None if count else np.zeros(0, np.int64)
-    shape, given = np.asarray(points, np.float64), np.asarray(others, np.float64)
+    shape, targets = np.asarray(points, np.float64), np.asarray(others, np.float64)
     starts, near = neighbours_of(triangles, count)
     graph = csr_array((np.ones(len(near)), near, starts), shape=(count, count))
-    found, expected, asked = np.full(count, -1), shape, np.ones(count, dtype=bool)
+    matches, expected, asked = np.full(count, -1), shape, np.ones(count, dtype=bool)
     for _ in range(_ROUNDS):
-        if not _claim(found, expected, asked, given):
+        if not _claim(matches, expected, asked, targets):
             break
-        matched = found >= 0
+        matched = matches >= 0
         if matched.all():
-            return found
-        offsets = np.where(matched[:, None], given[found] - shape, 0.0)
+            return matches
+        offsets = np.where(matched[:, None], targets[matches] - shape, 0.0)
         around = graph @ matched.astype(np.float64)
         asked = (around > 0) & ~matched
         expected = shape + (graph @ offsets) / np.maximum(around, 1.0)[:, None]
     return None
 
 
-def _claim(found: Indices, expected: Floats, asked: NDArray[np.bool_], others: Floats) -> bool:
+def _claim(matches: Indices, expected: Floats, asked: NDArray[np.bool_], others: Floats) -> bool:
     """Match vertices that are asked for with free ones near where they are expected; return whether any was."""
-    free = np.setdiff1d(np.arange(len(others)), found[found >= 0])
+    free = np.setdiff1d(np.arange(len(others)), matches[matches >= 0])
     rows = np.flatnonzero(asked)
     if not len(free) or not len(rows):
         return False
@@ -66,7 +66,7 @@ def _claim(found: Indices, expected: Floats, asked: NDArray[np.bool_], others: F
     distance, nearest = np.reshape(distance, (len(rows), -1)), np.reshape(nearest, (len(rows), -1))
     sure = np.ones(len(rows), dtype=bool) if len(free) == 1 else distance[:, 0] <= _CERTAIN * distance[:, 1]
     rows, chosen = rows[sure], free[nearest[sure, 0]]
-    # Two that ask for one vertex are both in doubt.
+    # Two that claim one vertex are both uncertain.
     once = np.bincount(chosen, minlength=len(others))[chosen] == 1
-    found[rows[once]] = chosen[once]
+    matches[rows[once]] = chosen[once]
     return bool(once.any())

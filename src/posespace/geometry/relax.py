@@ -1,4 +1,4 @@
-"""Vertices that slide along a surface until its triangles are even."""
+"""Relaxation: vertices slide along a surface until its triangles are even."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from posespace.check import Floats, Ints
 from posespace.geometry.normals import vertex_sums
 
 _STEP = 0.7
-"""How far vertices go towards the centre in one step."""
+"""Fraction of the distance to the centre that a vertex moves in one step."""
 
 
 def relaxed(points: Floats, triangles: Ints, normals: Floats, weights: Floats) -> Floats:
     """Return points (N, 3) moved across their unit `normals` (N, 3) towards the centre of the triangles around them.
 
-    `weights` (T,) say how much each of the triangles (T, 3) counts.
+    `weights` (T,) are those of the triangles (T, 3).
     """
     corners = points[triangles]
     total = vertex_sums(weights[:, None], triangles, len(points))

@@ -47,8 +47,8 @@ def remesh(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
 def retile(surface: Surface, size: Floats) -> tuple[Floats, Ints]:
     """Cover a closed surface with other triangles, whose vertices lie on it; takes and returns what `remesh` does.
 
-    It is first made coarser and then fine again, so that little is left of its own triangles: quicker than `remesh`,
-    and a little less even.
+    It is first made coarser and then fine again, so that little is left of its triangles: quicker than `remesh`, and a
+    little less even.
     """
     return _rounds(surface, size, (2.0, 1.0, 1.0))
 
@@ -58,9 +58,9 @@ def _rounds(surface: Surface, size: Floats, factors: tuple[float, ...]) -> tuple
     points: Floats = surface.points
     wanted: Floats = np.asarray(size, dtype=np.float64)
     triangles = surface.triangles
-    for turn, factor in enumerate(factors):
+    for number, factor in enumerate(factors):
         points, triangles, wanted = _split(points, triangles, factor * wanted)
-        points, triangles, wanted = _edit(points, triangles, wanted, _PASSES if turn == 0 else 3)
+        points, triangles, wanted = _edit(points, triangles, wanted, _PASSES if number == 0 else 3)
         points, wanted = _relax(surface, points, triangles), wanted / factor
     return points, triangles
 
@@ -85,9 +85,9 @@ def _divide(triangles: Ints, middle: Ints) -> Ints:
     """Divide triangles (T, 3) at new vertices `middle` (T, 3) of their sides, -1 where a side stays whole."""
     cut = middle >= 0
     count = cut.sum(axis=1)
-    # Turned so that a single cut is side 01, and with two cuts the whole side is 20.
-    turn = np.where(count == 1, cut.argmax(axis=1), np.where(count == 2, ((~cut).argmax(axis=1) + 1) % 3, 0))
-    columns = (np.arange(3) + turn[:, None]) % 3
+    # Corners are rotated so that a single cut is side 01, and with two cuts the whole side is 20.
+    first = np.where(count == 1, cut.argmax(axis=1), np.where(count == 2, ((~cut).argmax(axis=1) + 1) % 3, 0))
+    columns = (np.arange(3) + first[:, None]) % 3
     a, b, c = np.take_along_axis(triangles, columns, axis=1).T
     p, q, r = np.take_along_axis(middle, columns, axis=1).T
     parts = [triangles[count == 0]]
@@ -129,20 +129,20 @@ def _relax(surface: Surface, points: Floats, triangles: Ints) -> Floats:
 
 def _straddle(surface: Surface, points: Floats, triangles: Ints) -> Floats:
     """Move vertices along their normals to bring points all over the triangles onto the surface, by least squares."""
-    spots = np.array([(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 2)]) / 6
+    shares = np.array([(4, 1, 1), (1, 4, 1), (1, 1, 4), (2, 2, 2)]) / 6
     for _ in range(2):
         normals = vertex_normals(points, triangles)
         facing = area_vectors(points, triangles)
         area = np.linalg.norm(facing, axis=1, keepdims=True)
         facing = facing / np.where(area > 0, area, 1)
-        places = np.einsum("sk,tki->tsi", spots, points[triangles]).reshape(-1, 3)
-        toward = np.repeat(facing, len(spots), axis=0)
-        gap = ((surface.closest(places, toward).points - places) * toward).sum(axis=1)
+        samples = np.einsum("sk,tki->tsi", shares, points[triangles]).reshape(-1, 3)
+        toward = np.repeat(facing, len(shares), axis=0)
+        gap = ((surface.closest(samples, toward).points - samples) * toward).sum(axis=1)
         lever = np.einsum("tki,ti->tk", normals[triangles], facing)
-        entries = (spots[None] * lever[:, None]).reshape(-1)
-        rows = np.repeat(np.arange(len(places)), 3)
-        columns = np.repeat(triangles, len(spots), axis=0).ravel()
-        matrix = sparse.csr_array((entries, (rows, columns)), shape=(len(places), len(points)))
+        entries = (shares[None] * lever[:, None]).reshape(-1)
+        rows = np.repeat(np.arange(len(samples)), 3)
+        columns = np.repeat(triangles, len(shares), axis=0).ravel()
+        matrix = sparse.csr_array((entries, (rows, columns)), shape=(len(samples), len(points)))
         # Held back a little: where triangles fold, the offset would be free to run away.
         system = (matrix.T @ matrix + 0.05 * sparse.eye_array(len(points))).tocsc()
         points = points + spsolve(system, matrix.T @ gap)[:, None] * normals

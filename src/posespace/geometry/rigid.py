@@ -1,4 +1,4 @@
-"""The rigid motion that brings some points nearest to others."""
+"""Rigid alignment: the rotation and translation that bring points closest to others, by least squares."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from posespace.check import Floats
 from posespace.geometry import rotations
 
 _FLAT = 1e-3
-"""Points spread less than this across a line, as a fraction of their spread along it, leave a turn about it open."""
+"""Points that spread less than this across a line, of their spread along it, leave the rotation about it open."""
 
 
-def rigid(rest: Floats, places: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Return the rotation (..., 3, 3) and shift (..., 3) that bring `rest` (..., M, 3) nearest to `places` (..., M, 3).
+def rigid(rest: Floats, targets: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return the rotation (..., 3, 3) and translation (..., 3) from `rest` (..., M, 3) to `targets` (..., M, 3).
 
-    `shares` (..., M) say how much each counts; they sum to one.
+    `shares` (..., M) are the weights of the points; they sum to one.
     """
-    here, there = (np.einsum("...m,...mi->...i", shares, points) for points in (rest, places))
-    apart = places - there[..., None, :], rest - here[..., None, :]
-    turn = rotations.matrices(rotations.polar(np.einsum("...m,...mi,...mj->...ij", shares, *apart, optimize=True))[0])
-    return turn, there - np.einsum("...ij,...j->...i", turn, here)
+    here, there = (np.einsum("...m,...mi->...i", shares, points) for points in (rest, targets))
+    apart = targets - there[..., None, :], rest - here[..., None, :]
+    rotation = rotations.matrices(
+        rotations.polar(np.einsum("...m,...mi,...mj->...ij", shares, *apart, optimize=True))[0]
+    )
+    return rotation, there - np.einsum("...ij,...j->...i", rotation, here)
 
 
 def equal_shares(counted: NDArray[np.bool_]) -> Floats:

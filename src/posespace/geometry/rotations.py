@@ -16,15 +16,15 @@ IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
 
 def normalize(quaternions: ArrayLike, name: str = "rotations") -> Floats:
     """Return `quaternions` (..., 4) at unit length; a zero or non-finite one raises."""
-    given = np.asarray(quaternions, dtype=np.float64)
+    raw = np.asarray(quaternions, dtype=np.float64)
     # Scaled first: squaring a tiny or huge component would under- or overflow.
-    largest = np.abs(given).max(axis=-1, keepdims=True, initial=0.0)
+    largest = np.abs(raw).max(axis=-1, keepdims=True, initial=0.0)
     if not (np.isfinite(largest) & (largest > 0)).all():
         raise InputError(f"{name}: expected finite quaternions of nonzero length")
-    scaled = given / largest
+    scaled = raw / largest
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)
     # One that has unit length already stays as it is to the last bit, so that saving and loading changes nothing.
-    unit: Floats = np.where(np.abs(length * largest - 1) < 1e-15, given, scaled / length)
+    unit: Floats = np.where(np.abs(length * largest - 1) < 1e-15, raw, scaled / length)
     return unit
 
 
@@ -50,7 +50,7 @@ def inverse(quaternions: Floats) -> Floats:
 
 
 def same_side(quaternions: Floats) -> Floats:
-    """Return of the two quaternions of each rotation (..., 4) the one on the side of no rotation."""
+    """Return, of the two quaternions of each rotation (..., 4), the one with w ≥ 0."""
     return np.where(quaternions[..., 3:] < 0, -quaternions, quaternions)
 
 
@@ -108,7 +108,7 @@ def slerp(a: Floats, b: Floats, t: Floats) -> Floats:
 
 
 def polar(linear: Floats) -> tuple[Floats, Floats]:
-    """Split matrices (..., 3, 3) into the nearest rotation, as quaternions (..., 4), and what is left: L = R·S.
+    """Polar decomposition L = R·S of matrices (..., 3, 3): the nearest rotation R, as quaternions (..., 4), and S.
 
     The rotation is proper; where L reflects, S reflects.
     """

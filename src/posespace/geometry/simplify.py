@@ -1,4 +1,4 @@
-"""Fewer triangles: a surface retiled to a lower resolution, and smoothed."""
+"""Simplification: a surface with fewer triangles; and Laplacian smoothing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def simplified(points: Floats, triangles: Ints, most: int) -> tuple[Floats, Ints
     library = require("fast_simplification", "register", "simplifying a mesh")
     # Single precision there: near the origin and of size one, whatever the unit.
     middle, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
-    given = np.ascontiguousarray((points - middle) / size, dtype=np.float32)
+    unit_points = np.ascontiguousarray((points - middle) / size, dtype=np.float32)
     # Copied: it takes no array that it may not write to.
-    fewer, faces = library.simplify(given, np.array(triangles, dtype=np.int32, order="C"), target_count=most)
+    fewer, faces = library.simplify(unit_points, np.array(triangles, dtype=np.int32, order="C"), target_count=most)
     used, numbers = np.unique(faces, return_inverse=True)
     return fewer[used].astype(np.float64) * size + middle, numbers.reshape(-1, 3).astype(np.int32)
 

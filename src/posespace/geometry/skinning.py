@@ -41,18 +41,18 @@ def blend_dual_quaternion(transforms: Floats, influences: Ints, weights: Floats)
     Scale and shear cannot live in a dual quaternion: they are blended linearly and applied first.
     """
     bones = np.asarray(transforms, dtype=np.float64)
-    turn, stretch = rotations.polar(bones[:, :, :3])
-    shift = np.concatenate([bones[:, :, 3], np.zeros((len(bones), 1))], axis=1)
-    dual = 0.5 * rotations.multiply(shift, turn)
+    quaternions, stretch = rotations.polar(bones[:, :, :3])
+    translations = np.concatenate([bones[:, :, 3], np.zeros((len(bones), 1))], axis=1)
+    dual = 0.5 * rotations.multiply(translations, quaternions)
     # Two quaternions stand for one rotation; each bone takes the sign nearest the vertex's strongest bone.
-    pivot = turn[influences[np.arange(len(influences)), weights.argmax(axis=1)]]
+    pivot = quaternions[influences[np.arange(len(influences)), weights.argmax(axis=1)]]
     real_sum, dual_sum = np.zeros((len(influences), 4)), np.zeros((len(influences), 4))
     stretch_sum = np.zeros((len(influences), 3, 3))
     for slot in range(influences.shape[1]):
         joint = influences[:, slot]
-        sign = np.where((turn[joint] * pivot).sum(axis=1) < 0, -1.0, 1.0)
+        sign = np.where((quaternions[joint] * pivot).sum(axis=1) < 0, -1.0, 1.0)
         weight = (weights[:, slot] * sign)[:, None]
-        real_sum += weight * turn[joint]
+        real_sum += weight * quaternions[joint]
         dual_sum += weight * dual[joint]
         stretch_sum += weights[:, slot, None, None] * stretch[joint]
     length = np.linalg.norm(real_sum, axis=1, keepdims=True)
@@ -72,12 +72,12 @@ def apply(blend: Floats, points: Floats) -> Floats:
 
 def cofactor_normals(blend: Floats, normals: Floats) -> Floats:
     """Return unit normals (N, 3) carried by blends (N, 3, 4): cof(M)·n, which stays normal to the surface."""
-    turned: Floats = np.einsum("nij,nj->ni", cofactors(blend[:, :, :3]), normals, dtype=np.float64)
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
+    carried: Floats = np.einsum("nij,nj->ni", cofactors(blend[:, :, :3]), normals, dtype=np.float64)
+    length = np.linalg.norm(carried, axis=1, keepdims=True)
     lost = length[:, 0] < 1e-300
-    turned[lost], length[lost] = normals[lost], 1.0
-    turned /= length
-    return turned
+    carried[lost], length[lost] = normals[lost], 1.0
+    carried /= length
+    return carried
 
 
 def cofactors(linear: Floats) -> Floats:

@@ -1,6 +1,6 @@
-"""Questions to a triangle surface: its closest point, whether a place is inside, whether it crosses itself.
+"""Surface: queries of a triangle surface: closest points, winding numbers, self-intersections.
 
-A tree of boxes over the triangles answers them; it also holds what far triangles add to a winding number.
+A tree of boxes over the triangles answers them; its nodes also hold the dipoles of far triangles for winding numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LEAF = 4
 """Triangles in a leaf of the tree."""
 
 _CURVE_BITS = 10
-"""How finely the triangles are sorted for the tree."""
+"""Bits per axis of the curve that sorts the triangles for the tree."""
 
 _FAR = 2.2
 """A box this many radii away adds to a winding number as one dipole."""
@@ -78,14 +78,14 @@ class Surface:
         `facing` (Q, 3) are unit vectors or None: only triangles that face within about 80 degrees of them count, so
         that a point on one finger never lands on the next. Where there are none, all count.
         """
-        places = np.ascontiguousarray(queries, dtype=np.float64)
-        toward = np.zeros_like(places) if facing is None else np.ascontiguousarray(facing, dtype=np.float64)
-        found = Closest(*_closest(places, toward, self.corners, self.normals, self._order, self._boxes))
-        lost = np.flatnonzero(found.triangles < 0)
-        if len(lost):
-            for part, again in zip(found, self.closest(places[lost]), strict=True):
-                part[lost] = again
-        return found
+        points = np.ascontiguousarray(queries, dtype=np.float64)
+        toward = np.zeros_like(points) if facing is None else np.ascontiguousarray(facing, dtype=np.float64)
+        closest = Closest(*_closest(points, toward, self.corners, self.normals, self._order, self._boxes))
+        missing = np.flatnonzero(closest.triangles < 0)
+        if len(missing):
+            for column, values in zip(closest, self.closest(points[missing]), strict=True):
+                column[missing] = values
+        return closest
 
     def signed_distance(self, queries: Floats) -> Floats:
         """Return the distance (Q,) of `queries` (Q, 3) to the surface, negative inside."""
@@ -95,9 +95,9 @@ class Surface:
 
     def winding(self, queries: Floats) -> Floats:
         """Return winding numbers (Q,) of `queries` (Q, 3): about 1 inside, 0 outside, also where there are holes."""
-        places = np.ascontiguousarray(queries, dtype=np.float64)
-        found: Floats = _winding(places, self.corners, self._order, self._boxes, self._moments)
-        return found
+        points = np.ascontiguousarray(queries, dtype=np.float64)
+        winding: Floats = _winding(points, self.corners, self._order, self._boxes, self._moments)
+        return winding
 
     def crossings(self) -> Ints:
         """Return the triangles (C,) that another triangle, not a neighbour, passes through."""
@@ -105,10 +105,10 @@ class Surface:
         return np.flatnonzero(hit).astype(np.int32)
 
 
-def spot(place: Floats) -> str:
-    """Return a place (3,) as text for a message, without the dust of rounding."""
-    dust = 1e-9 * float(np.abs(place).max())
-    return "(" + ", ".join(f"{x if abs(x) > dust else 0:.4g}" for x in place.tolist()) + ")"
+def position_text(position: Floats) -> str:
+    """Return a position (3,) as text for a message, without rounding errors."""
+    rounding = 1e-9 * float(np.abs(position).max())
+    return "(" + ", ".join(f"{x if abs(x) > rounding else 0:.4g}" for x in position.tolist()) + ")"
 
 
 def _tree(corners: Floats, area_normals: Floats) -> tuple[Ints, Floats, Floats]:
@@ -213,11 +213,11 @@ def _closest(queries: Floats, facing: Floats, corners: Floats, normals: Floats, 
                 a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
                 v, w = _closest_shares(p, a, b, c)
                 ab, ac = minus(b, a), minus(c, a)
-                place = (a[0] + v * ab[0] + w * ac[0], a[1] + v * ab[1] + w * ac[1], a[2] + v * ab[2] + w * ac[2])
-                away = minus(p, place)
+                point = (a[0] + v * ab[0] + w * ac[0], a[1] + v * ab[1] + w * ac[1], a[2] + v * ab[2] + w * ac[2])
+                away = minus(p, point)
                 if dot(away, away) < best:
                     best, triangle[q] = dot(away, away), t
-                    nearest[q, 0], nearest[q, 1], nearest[q, 2] = place
+                    nearest[q, 0], nearest[q, 1], nearest[q, 2] = point
                     shares[q, 0], shares[q, 1], shares[q, 2] = 1 - v - w, v, w
     return nearest, triangle, shares
 
@@ -233,7 +233,7 @@ def _solid_angle(p: Any, corners: Any) -> float:
 
 @njit()
 def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, moments: Floats) -> Any:
-    found = np.zeros(len(queries))
+    numbers = np.zeros(len(queries))
     first_leaf = len(boxes) // 2
     stack = np.empty(64, dtype=np.int64)
     for q in range(len(queries)):
@@ -254,8 +254,8 @@ def _winding(queries: Floats, corners: Floats, order: Ints, boxes: Floats, momen
                 for slot in range((node - first_leaf) * _LEAF, (node - first_leaf + 1) * _LEAF):
                     if order[slot] >= 0:
                         angle += _solid_angle(p, corners[order[slot]])
-        found[q] = angle / (4 * math.pi)
-    return found
+        numbers[q] = angle / (4 * math.pi)
+    return numbers
 
 
 @njit()

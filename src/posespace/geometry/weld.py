@@ -1,4 +1,4 @@
-"""Vertices that share a position: a file that splits vertices at seams repeats them."""
+"""Weld: groups of vertices that share a position, because a file splits vertices at seams."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def weld_points(points: Floats) -> Weld:
     """Group the vertices of `points` (N, 3) that share a position exactly."""
     if not len(points):
         return Weld(np.zeros(0, np.int32), np.zeros(0, np.int32))
-    # Adding zero turns -0.0 into 0.0, so that the two compare as equal bytes too.
+    # Adding zero makes -0.0 into 0.0, so that the two compare as equal bytes too.
     _, inverse = np.unique(points + 0.0, axis=0, return_inverse=True)
     return Weld.of(inverse.ravel())

@@ -1,4 +1,4 @@
-"""Vertices that share a position within a tolerance: files round positions, and exporters split what was one."""
+"""Weld within a tolerance: files round positions, and exporters split vertices."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Interpolators over a pose space: distances, radial functions, the fits, and what a fit leaves to be played."""
+"""Interpolators over a pose space: distances, kernels, the fits, and the fitted interpolants that are played."""

@@ -1,6 +1,6 @@
-"""Distances in a pose space: Euclidean, or by the angles between the rotations of joints.
+"""The metrics of pose spaces: Euclidean distance, or by the angles between the rotations of joints.
 
-Which controls of a pose make up the space is chosen in `spaces.py`; the interpolators use the distances.
+`poses/spaces.py` chooses the joints and controls of a space; the interpolators use the distances.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Array = NDArray[np.float64]
 Radius = float | Sequence[float] | Array
 
 COINCIDENT = 1e-9
-"""Samples nearer than this fraction of the largest distance between samples count as one place."""
+"""Samples nearer than this fraction of the largest distance between samples coincide."""
 
 METRICS = ("euclidean", "rotation")
 LEAST_RADIUS = 1e-30
-"""Distances over a smaller radius, cubed, would leave double precision."""
+"""Distances over a smaller radius, cubed, would overflow double precision."""
 
 # Numbers in one temporary array (8 MB): large enough to keep NumPy busy, small enough to stay near the cache.
 _BLOCK = 1 << 20

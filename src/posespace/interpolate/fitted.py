@@ -1,6 +1,6 @@
-"""Fitted interpolators: plain arrays and strings, ready for a file, to be called at points of a pose space.
+"""Interpolants: fitted interpolators, as plain arrays and strings, to be called at points of a pose space.
 
-They are made by `rbf.py` and `shepard.py`, which a program that only plays a skin never loads.
+`rbf.py` and `shepard.py` make them; a program that only plays a skin never loads those.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from posespace.interpolate.distances import (
 from posespace.interpolate.kernels import KERNELS, TAILS
 from posespace.interpolate.span import onto_span
 
-# How far off samples may lie so that sums stay within double precision: distances over the smallest radius, cubed,
-# times weights, which cancel one another and may be far larger than what they give; and plain distances, squared.
+# Largest coordinates and weights with which sums stay within double precision: distances over the smallest radius,
+# cubed, times weights, which cancel one another and may be far larger than the values; and plain distances, squared.
 _FARTHEST, _MOST_WEIGHT, _FARTHEST_SHEPARD = 1e35, 1e90, 1e120
 
 
@@ -58,7 +58,7 @@ class ShepardInterpolant:
 
     @property
     def columns(self) -> int:
-        """How many values it gives at a point."""
+        """The number of values at a point."""
         return 1 if self.flat else int(self.values.shape[1])
 
     @property
@@ -94,8 +94,8 @@ class RBFInterpolant:
     centres : (M, D) float64, the samples
     weights : (M + T, C) or (M + T,) float64, T = 0, 1 or 1 + D by the tail: of the kernels, of the constant, then of
         each column of x - centres[0] (for "rotation", with x's quaternions signed to agree with centres[0])
-    reach : how far from centres[0], over the radius, it knows its way: a place farther off has the value of the one at
-        that distance in the same direction, so that what is far from all samples stays bounded
+    reach : distance from centres[0], over the radius, up to which the function changes: a point farther off has the
+        value at that distance in the same direction, so that values far from all samples stay bounded
     span : (K, A) float64, the directions from centres[0] in which it varies, see `span`; None: all
     """
 
@@ -125,7 +125,7 @@ class RBFInterpolant:
 
     @property
     def columns(self) -> int:
-        """How many values it gives at a point."""
+        """The number of values at a point."""
         return 1 if self.flat else int(self.weights.shape[1])
 
     @property
@@ -147,37 +147,34 @@ class RBFInterpolant:
             out[rows] += tail_columns(points[rows], self.centres[0], self.tail, self.metric) @ self.weights[count:]
         return out
 
-    def held(self, factor: float) -> RBFInterpolant:
-        """Return the same function up to `factor` times as far from the first sample as any sample is.
-
-        Beyond, it has the values there: see `reach`.
-        """
-        far = float(distances(self.centres, self.centres[:1], self.metric, self.radius).max())
-        return replace(self, reach=factor * far if far > 0.0 else math.inf)
+    def with_reach(self, factor: float) -> RBFInterpolant:
+        """Return the same function with a reach of `factor` times the largest distance of a sample from the first."""
+        farthest = float(distances(self.centres, self.centres[:1], self.metric, self.radius).max())
+        return replace(self, reach=factor * farthest if farthest > 0.0 else math.inf)
 
     def _within_reach(self, points: Array) -> Array:
         if self.reach == math.inf:
             return points
         if self.metric == "rotation":
-            far = distances(points, self.centres[:1], self.metric, self.radius) / self.reach
-            return toward(points, self.centres[0], 1.0 / np.maximum(far, 1.0))
-        away = points - self.centres[0]
-        far = np.linalg.norm(away / self.radius, axis=1, keepdims=True) / self.reach
-        return np.asarray(np.where(far > 1.0, self.centres[0] + away / np.maximum(far, 1.0), points))
+            ratio = distances(points, self.centres[:1], self.metric, self.radius) / self.reach
+            return slerp_from(points, self.centres[0], 1.0 / np.maximum(ratio, 1.0))
+        offsets = points - self.centres[0]
+        ratio = np.linalg.norm(offsets / self.radius, axis=1, keepdims=True) / self.reach
+        return np.asarray(np.where(ratio > 1.0, self.centres[0] + offsets / np.maximum(ratio, 1.0), points))
 
 
-def toward(points: Array, origin: Array, part: Array) -> Array:
-    """Return rotations (Q, 4k) at a `part` (Q, 1), 0 to 1, of the way from those of `origin` (4k,)."""
-    here, there = points.reshape(len(points), -1, 4), origin.reshape(-1, 4)
-    agree = np.einsum("qki,ki->qk", here, there)
-    here = np.where(agree[..., None] < 0.0, -here, here)
-    angle = np.arccos(np.minimum(np.abs(agree), 1.0))[..., None]
-    sine, share = np.sin(angle), part[..., None]
-    turning = sine > 1e-9
-    safe = np.where(turning, sine, 1.0)
-    kept, taken = np.sin((1.0 - share) * angle) / safe, np.sin(share * angle) / safe
-    moved = np.where(turning, kept * there + taken * here, here).reshape(points.shape)
-    return np.asarray(np.where(part < 1.0, moved, points))
+def slerp_from(points: Array, origin: Array, fraction: Array) -> Array:
+    """Return the rotations at a `fraction` (Q, 1), 0 to 1, from those of `origin` (4k,) to `points` (Q, 4k)."""
+    ends, starts = points.reshape(len(points), -1, 4), origin.reshape(-1, 4)
+    cosine = np.einsum("qki,ki->qk", ends, starts)
+    ends = np.where(cosine[..., None] < 0.0, -ends, ends)
+    angle = np.arccos(np.minimum(np.abs(cosine), 1.0))[..., None]
+    sine, share = np.sin(angle), fraction[..., None]
+    differs = sine > 1e-9
+    divisor = np.where(differs, sine, 1.0)
+    start_weight, end_weight = np.sin((1.0 - share) * angle) / divisor, np.sin(share * angle) / divisor
+    mixed = np.where(differs, start_weight * starts + end_weight * ends, ends).reshape(points.shape)
+    return np.asarray(np.where(fraction < 1.0, mixed, points))
 
 
 def tail_columns(points: Array, origin: Array, tail: str, metric: str) -> Array:
@@ -201,10 +198,10 @@ def _directions(span: ArrayLike, samples: int, axes: int) -> Array:
 
 def _checked(interpolant: ShepardInterpolant | RBFInterpolant, centres: ArrayLike, metric: str, most: float) -> int:
     """Check the samples of an interpolant, which may come from a file, and return how many there are."""
-    found = floats("interpolant centres", centres, ("M", "D"), most)
-    if not found.size:
-        raise InputError(f"interpolant centres: expected at least one sample, got shape {found.shape}")
+    samples = floats("interpolant centres", centres, ("M", "D"), most)
+    if not samples.size:
+        raise InputError(f"interpolant centres: expected at least one sample, got shape {samples.shape}")
     if choice("metric", metric, METRICS) == "rotation":
-        unit_quaternions(found.astype(np.float64))
-    object.__setattr__(interpolant, "centres", found)
-    return len(found)
+        unit_quaternions(samples.astype(np.float64))
+    object.__setattr__(interpolant, "centres", samples)
+    return len(samples)

@@ -11,12 +11,12 @@ import numpy as np
 
 from posespace.check import Floats
 
-BACK = 1e-4
-"""What the matrix that undoes the shrinkage is regularised by, of the scores' mean square."""
+RIDGE = 1e-4
+"""Ridge of the matrix that undoes the shrinkage, of the scores' mean square."""
 
 
 def centred_kernels(squares: Floats, width: Floats) -> tuple[Floats, Floats]:
-    """Return Gaussian kernels (..., S, S) of squared distances, centred, and the means (..., S) taken out."""
+    """Return Gaussian kernels (..., S, S) of squared distances, centred, and the subtracted means (..., S)."""
     kernels = np.exp(-0.5 * squares / np.asarray(width)[..., None, None] ** 2)
     row = kernels.mean(axis=-1, keepdims=True)
     return kernels - row - np.swapaxes(row, -1, -2) + row.mean(axis=-2, keepdims=True), row[..., 0]
@@ -35,7 +35,7 @@ def kernel_cca(squares: Floats, values: Floats, width: Floats, ridge: float) -> 
     Parameters
     ----------
     squares : (..., S, S) squared distances between the samples of each model
-    values : (..., S, O) what is to be predicted there
+    values : (..., S, O) to be predicted at the samples
     width : (...) of the kernel
     ridge : relative to the kernels' mean variance
 
@@ -48,28 +48,28 @@ def kernel_cca(squares: Floats, values: Floats, width: Floats, ridge: float) -> 
     mean = values.mean(axis=-2, keepdims=True)
     weights = ridge_weights(kernels, values - mean, ridge)
     scores = kernels @ weights
-    turned = np.swapaxes(scores, -1, -2)
-    gram = turned @ scores
+    transposed = np.swapaxes(scores, -1, -2)
+    gram = transposed @ scores
     size = np.trace(gram, axis1=-2, axis2=-1)[..., None, None] / gram.shape[-1]
-    back = np.linalg.solve(gram + (BACK * size + 1e-30) * np.eye(gram.shape[-1]), turned @ (values - mean))
-    coefficients: Floats = weights @ back
+    correction = np.linalg.solve(gram + (RIDGE * size + 1e-30) * np.eye(gram.shape[-1]), transposed @ (values - mean))
+    coefficients: Floats = weights @ correction
     return mean[..., 0, :] - np.einsum("...s,...so->...o", row, coefficients), coefficients
 
 
-def left_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
-    """Return how far values (B, S, O) are from what is predicted of each when it is left out, in closed form."""
+def leave_one_out(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floats:
+    """Return the leave-one-out errors of values (B, S, O), in closed form."""
     kernels, _ = centred_kernels(squares, widths)
     count = kernels.shape[-1]
     scale = np.trace(kernels, axis1=1, axis2=2)[:, None, None] / count
     hat = kernels @ np.linalg.inv(kernels + (ridge * scale + 1e-12) * np.eye(count)) + 1 / count
-    spared = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
-    return np.asarray((values - hat @ values) / spared[..., None])
+    complement = np.maximum(1 - np.diagonal(hat, axis1=1, axis2=2), 1e-6)
+    return np.asarray((values - hat @ values) / complement[..., None])
 
 
-def units_of(squares: Floats) -> Floats:
-    """The median distance (...) between different samples; where all are in one place, a small number."""
+def median_distances(squares: Floats) -> Floats:
+    """Return the median distance (...) between samples; where all coincide, a small number."""
     pairs = np.triu_indices(squares.shape[-1], 1)
     if not len(pairs[0]):
         return np.ones(squares.shape[:-2])
-    found = np.sqrt(np.median(squares[..., pairs[0], pairs[1]], axis=-1))
-    return np.where(found > 1e-12, found, max(1e-6, 1e-6 * float(found.max(initial=0.0))))
+    medians = np.sqrt(np.median(squares[..., pairs[0], pairs[1]], axis=-1))
+    return np.where(medians > 1e-12, medians, max(1e-6, 1e-6 * float(medians.max(initial=0.0))))

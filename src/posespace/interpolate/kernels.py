@@ -1,4 +1,4 @@
-"""Radial functions: what an RBF may be made of, and the polynomials that may be added to them."""
+"""Kernels: the radial functions of an RBF, and the polynomial tails that may be added to them."""
 
 from __future__ import annotations
 

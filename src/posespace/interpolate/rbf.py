@@ -38,10 +38,10 @@ class RBF:
     ----------
     kernel : "gaussian" exp(-r²/2), "exponential" exp(-r), "multiquadric" √(1+r²), "thin_plate" r² log r, "linear" r
         or "cubic" r³
-    radius : how far a sample reaches: a number above 0; one per axis; or None: chosen. Gaussian, exponential and
+    radius : of a sample's influence: a number above 0; one per axis; or None: chosen. Gaussian, exponential and
         multiquadric then get the radius of least leave-one-out error, from half the spacing of the samples to four
-        times their largest distance, as far as the system stays well conditioned; fewer than 3 samples say nothing
-        about it and get their spacing. A radius common to all axes does not change linear, cubic or (Euclidean, with
+        times their largest distance, as far as the system stays well conditioned; fewer than 3 samples get
+        their spacing. A radius common to all axes does not change linear, cubic or (Euclidean, with
         its linear tail) thin_plate, only the effect of `smoothing`: None is then the largest distance between samples,
         or 100 times it for thin_plate without a linear tail, whose system is sound only for r far below 1
     tail : polynomial added to the kernels: None, "constant", "linear", or "auto": none for gaussian and exponential,
@@ -81,7 +81,7 @@ class RBF:
         data = Samples.check(samples, values, metric, names, origin)
         system = _system(self, data)
         tail, solved, count = system.tail, system.matrix.solve(data.values), len(data.points)
-        weights = data.as_given(np.concatenate([solved[:count] / system.matrix.unit, tail.weigh @ solved[count:]]))
+        weights = data.as_given(np.concatenate([solved[:count] / system.matrix.unit, tail.to_weights @ solved[count:]]))
         return RBFInterpolant(self.kernel, metric, tail.name, system.radius, system.points, weights, span=system.span)
 
     def leave_one_out(
@@ -92,7 +92,7 @@ class RBF:
         names: Sequence[str] | None = None,
         origin: int = 0,
     ) -> Array:
-        """Return each value less what the interpolant of the other samples gives there, shaped like the values.
+        """Return the leave-one-out errors: each value less that of the interpolant of the other samples there.
 
         In closed form, from one system (Rippa 1999); radius, span and tail are those of the fit to all samples.
         """
@@ -153,7 +153,7 @@ class _Matrix(NamedTuple):
 
 
 class _System(NamedTuple):
-    """What solves for the weights: the matrix, the radius (A,), the tail, the span, and the samples (M, D) in it."""
+    """The linear system of the weights: matrix, radius (A,), tail, span, and the samples (M, D) in the span."""
 
     matrix: _Matrix
     radius: Array
@@ -199,14 +199,14 @@ def _singular_message(settings: RBF, data: Samples, gaps: Array, radius: Array, 
 
 
 class _Tail(NamedTuple):
-    """The tail's name, its columns (M, U) at the samples, and what (T, U) makes its T weights of theirs.
+    """The tail's name, its columns (M, U) at the samples, and the matrix (T, U) from their weights to the tail's T.
 
     There may be fewer columns than weights: where samples are flat, only in the directions that they span.
     """
 
     name: str
     columns: Array
-    weigh: Array
+    to_weights: Array
 
 
 def _tail_of(settings: RBF, points: Array, metric: str, radius: Array) -> _Tail:
@@ -227,9 +227,9 @@ def _tail_of(settings: RBF, points: Array, metric: str, radius: Array) -> _Tail:
             f"tail 'linear' needs samples that span all {len(units)} coordinates of the pose space, and "
             f"these {len(columns)} do not; use tail='constant' or add samples off their common line or plane"
         )
-    weigh = np.zeros((len(units) + 1, spanned.shape[1] + 1))
-    weigh[0, 0], weigh[1:, 1:] = 1.0, spanned / units[:, None]
-    return _Tail(name, np.column_stack([columns[:, 0], scaled @ spanned]), weigh)
+    to_weights = np.zeros((len(units) + 1, spanned.shape[1] + 1))
+    to_weights[0, 0], to_weights[1:, 1:] = 1.0, spanned / units[:, None]
+    return _Tail(name, np.column_stack([columns[:, 0], scaled @ spanned]), to_weights)
 
 
 def _choose_radius(settings: RBF, gaps: Array, columns: Array, values: Array) -> float:

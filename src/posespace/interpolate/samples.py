@@ -18,7 +18,7 @@ class SingularError(InputError):
 
 
 class Samples(NamedTuple):
-    """Checked samples: points (M, D), values (M, C), and how they were given; `order` (M,) is their given number."""
+    """Checked samples: points (M, D), values (M, C), and their original shape and `order` (M,)."""
 
     points: Array
     values: Array
@@ -37,33 +37,32 @@ class Samples(NamedTuple):
             raise InputError(f"samples: expected at least 1 with at least 1 axis, got shape {points.shape}")
         axis_count(points.shape[1], metric)
         flat = np.ndim(values) == 1
-        given = floats("values", values, (len(points),) if flat else (len(points), "C"))
+        checked = floats("values", values, (len(points),) if flat else (len(points), "C"))
         if names is not None and len(names) != len(points):
             raise InputError(f"names: expected {len(points)}, one per sample, got {len(names)}")
         order = np.concatenate([[origin], np.delete(np.arange(len(points)), origin)])
-        rows = np.array(given, dtype=np.float64).reshape(len(points), -1)
+        rows = np.array(checked, dtype=np.float64).reshape(len(points), -1)
         return cls(points[order], rows[order], metric, names, flat, order)
 
     def in_given_order(self, rows: Array) -> Array:
         """Return rows (M, C) as the samples were given."""
-        given = np.empty_like(rows)
-        given[self.order] = rows
-        return given
+        ordered = np.empty_like(rows)
+        ordered[self.order] = rows
+        return ordered
 
     def as_given(self, columns: Array) -> Array:
         """Return (N, C) as it is, or its one column (N,) where the values came as (M,)."""
         return columns[:, 0].copy() if self.flat else columns
 
     def name(self, index: int) -> str:
-        """Return what a sample is called in a message."""
-        given = int(self.order[index])
-        return str(given) if self.names is None else repr(self.names[given])
+        """Return the name of a sample for a message."""
+        number = int(self.order[index])
+        return str(number) if self.names is None else repr(self.names[number])
 
     def check_apart(self, gaps: Array) -> None:
-        """Raise where two samples lie at the same place, by the distances `gaps` (M, M) between them."""
+        """Raise where two samples coincide, by the distances `gaps` (M, M) between them."""
         first, second = closest(gaps)
         if first != second and gaps[first, second] <= COINCIDENT * gaps.max():
             raise SingularError(
-                f"samples {self.name(first)} and {self.name(second)} lie at the same place in the pose space; "
-                "move or remove one"
+                f"samples {self.name(first)} and {self.name(second)} coincide in the pose space; move or remove one"
             )

@@ -1,1 +1,1 @@
-"""Captured markers: what a take holds, its gaps, where it lies, and the motion of control points that it makes."""
+"""Captured markers: takes, their gaps, their rigid alignment, and the motions of control points made from them."""

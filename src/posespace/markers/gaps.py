@@ -1,4 +1,4 @@
-"""Gaps of a take: short ones are filled from both sides; over long ones control points are held and fade to rest."""
+"""Gaps of a take: short ones are interpolated; over long ones control points are held and fade to rest."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from posespace.markers.markers import Markers
 _SLOPE = 3
 """Frames beside a gap over which its speed is measured: one alone would pass its noise on."""
 _GAPS_A_STEP = 2
-UNGAPPED = "leave out the markers that are hardly seen"
-"""What to do where there are too many gaps."""
+UNGAPPED = "omit the markers that are hardly seen"
+"""The remedy for too many gaps."""
 
 
 def trimmed(markers: Markers, seconds: float) -> Markers:
-    """Return the take with its gaps longer by so many seconds on both sides.
+    """Return the take with its gaps widened by `seconds` on both sides.
 
     A marker that is about to be hidden, or has just come back, is seen by few cameras and then jumps.
     """
@@ -73,37 +73,39 @@ def _bridge(track: Floats, known: NDArray[np.bool_], before: int, after: int, ho
 
 
 def _speed(track: Floats, known: NDArray[np.bool_], frame: int, step: int, otherwise: Floats) -> Floats:
-    """Return how far (3,) a marker moves per frame beside a gap, on the side of `step`; seen but once, `otherwise`."""
-    reach = 0
-    while reach < _SLOPE and 0 <= frame + step * (reach + 1) < len(track) and known[frame + step * (reach + 1)]:
-        reach += 1
-    if not reach:
+    """Return a marker's velocity (3,) per frame beside a gap, on the side of `step`; seen only once, `otherwise`."""
+    count = 0
+    while count < _SLOPE and 0 <= frame + step * (count + 1) < len(track) and known[frame + step * (count + 1)]:
+        count += 1
+    if not count:
         return otherwise
-    return np.asarray((track[frame + step * reach] - track[frame]) / (step * reach))
+    return np.asarray((track[frame + step * count] - track[frame]) / (step * count))
 
 
-def bridged(shifts: Floats, seen: NDArray[np.bool_], rate: float, hold: float = 0.25, fade: float = 0.5) -> Floats:
-    """Return shifts (F, M, 3) from rest, known where `seen` (F, M), for every frame.
+def bridged(
+    translations: Floats, seen: NDArray[np.bool_], rate: float, hold: float = 0.25, fade: float = 0.5
+) -> Floats:
+    """Return translations (F, M, 3) from rest, known where `seen` (F, M), for every frame.
 
-    In a gap a shift passes smoothly from the value before to the value after; once the gap has lasted `hold` seconds
-    it fades to zero, which is rest, within `fade` seconds, and comes back as smoothly before the marker does. At the
-    ends of the take the one value there is does so. What was never seen rests.
+    In a gap a translation goes smoothly from the value before to the value after. Once the gap has lasted `hold`
+    seconds it fades to zero, which is rest, within `fade` seconds, and returns as smoothly before the marker does. At
+    the ends of the take there is only one value, which fades likewise. A marker that was never seen is at rest.
     """
     for name, value in (("hold", hold), ("fade", fade)):
         if not 0 <= check.number(name, value) < np.inf:
             raise InputError(f"{name}: expected seconds, at least 0, got {value}")
     held, faded = hold * rate, max(fade * rate, 1.0)
-    result = np.where(seen[..., None], shifts, 0.0)
+    result = np.where(seen[..., None], translations, 0.0)
     whole = Markers(tuple(str(k) for k in range(seen.shape[1])), result, seen)
     for marker, start, end in whole.gaps.tolist():
         frames = np.arange(start, end, dtype=np.float64)
-        left, right = start > 0, end < len(shifts)
+        left, right = start > 0, end < len(translations)
         since = frames - (start - 1) if left else np.full(len(frames), np.inf)
         until = end - frames if right else np.full(len(frames), np.inf)
         if not (left or right):
             continue
-        a = shifts[start - 1, marker] if left else shifts[end, marker]
-        b = shifts[end, marker] if right else a
+        a = translations[start - 1, marker] if left else translations[end, marker]
+        b = translations[end, marker] if right else a
         along = smoothstep(since / (since + until))[:, None] if left and right else np.zeros((len(frames), 1))
         rest = smoothstep(np.clip((np.minimum(since, until) - held) / faded, 0, 1))[:, None]
         result[start:end, marker] = (1 - rest) * (a + along * (b - a))

@@ -1,4 +1,4 @@
-"""Markers: where the markers of a take were in each frame, and in which frames they were seen."""
+"""Markers: the positions of the markers of a take in each frame, and in which frames they were seen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FASTEST = 10_000.0
 _A_COORDINATE = 4
 """Numbers of a budget that a coordinate takes on the way to another rate."""
 _ON_FRAME = 1e-6
-"""So close to a frame, in frames, a time is that frame."""
+"""A time closer to a frame than this, in frames, is that frame."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Markers:
     Parameters
     ----------
     names : M names, each once
-    positions : (F, M, 3) float64 in the unit of the take; what stands where a marker was not seen becomes zero
+    positions : (F, M, 3) float64 in the unit of the take; where a marker was not seen they become zero
     seen : (F, M) bool, whether the marker was seen in the frame. None: all were
     rate : frames per second
     unit : metres per unit of length
@@ -45,14 +45,16 @@ class Markers:
     def __post_init__(self) -> None:
         put = object.__setattr__
         names = check.names("marker names", self.names, len(self.names))
-        given = np.asarray(self.positions, dtype=np.float64)
-        shape = given.shape[:2]
+        positions = np.asarray(self.positions, dtype=np.float64)
+        shape = positions.shape[:2]
         seen = np.ones(shape, dtype=bool) if self.seen is None else np.array(self.seen, dtype=bool)
-        if given.ndim != 3 or seen.shape != shape:
-            raise InputError(f"markers: expected positions (F, M, 3) and seen (F, M), got {given.shape}, {seen.shape}")
-        where = np.where(seen[..., None], given, 0.0)
+        if positions.ndim != 3 or seen.shape != shape:
+            raise InputError(
+                f"markers: expected positions (F, M, 3) and seen (F, M), got {positions.shape}, {seen.shape}"
+            )
+        known_positions = np.where(seen[..., None], positions, 0.0)
         put(self, "names", names)
-        put(self, "positions", check.floats("marker positions", where, ("F", len(names), 3), check.LARGEST))
+        put(self, "positions", check.floats("marker positions", known_positions, ("F", len(names), 3), check.LARGEST))
         seen.flags.writeable = False
         put(self, "seen", seen)
         if not 0 < check.number("marker rate", self.rate) <= FASTEST:
@@ -92,8 +94,8 @@ class Markers:
 
     def chosen(self, names: Sequence[str]) -> Markers:
         """Return some of the markers, in the order given."""
-        found = [self.index(name) for name in names]
-        return replace(self, names=tuple(names), positions=self.positions[:, found], seen=self.seen[:, found])
+        columns = [self.index(name) for name in names]
+        return replace(self, names=tuple(names), positions=self.positions[:, columns], seen=self.seen[:, columns])
 
     def resampled(self, rate: float) -> Markers:
         """Return the take at another rate, linear between its frames; nothing is filtered.

@@ -1,1 +1,1 @@
-"""What a pose is, for fits and players: pose spaces, parts of joints, links, measures, mirroring, other skeletons."""
+"""Poses, for fits and players: pose spaces, parts of joints, links, mirroring, motion retargeting."""

@@ -1,6 +1,6 @@
-"""What moves: the joints and controls that poses take away from rest, and the pose spaces they span.
+"""Active joints and controls: those that poses move away from rest, and the pose spaces that they span.
 
-Every fit, rival and report asks here, so that what counts as moving is decided in one place.
+Every fit, rival and report uses these functions, so that the thresholds are the same everywhere.
 """
 
 from __future__ import annotations
@@ -12,62 +12,63 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry.rotations import angles_between
 from posespace.interpolate.distances import distances
-from posespace.motion import DIALLED, TURNED, Motion, dialled
+from posespace.motion import LEAST_ANGLE, LEAST_CONTROL, Motion, nonzero_controls
 from posespace.pose import Pose
 from posespace.poses.parts import parts_of
-from posespace.poses.spaces import AXES, SHIFTS, PoseSpace
+from posespace.poses.spaces import AXES, TRANSLATIONS, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 
-Movers = frozenset[int | str]
+Active = frozenset[int | str]
 """Joints by number and controls by name."""
 
-_SHIFTED = 1e-4  # of the mesh's diagonal: a joint shifted by less is where it was
+_LEAST_TRANSLATION = 1e-4
+"""Of the mesh's diagonal: a joint that is translated by less is at rest."""
 
 
-def turned_joints(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
-    """Return (P, J) which joints each pose turns from the rest shape, relative to the joints they are linked to."""
-    return angles_between(_parts(rig, motion)[0], _parts(rig, rig.rest)[0]) > TURNED
+def rotated_from_rest(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (P, J) which joints each pose rotates away from rest, relative to the joints they are linked to."""
+    return angles_between(_parts(rig, motion)[0], _parts(rig, rig.rest)[0]) > LEAST_ANGLE
 
 
-def shifted_joints(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
-    """Return (P, J) which joints each pose shifts from the rest shape, relative to the joints they are linked to.
+def translated_from_rest(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (P, J) which joints each pose translates away from rest, relative to the joints they are linked to.
 
-    A shift that is the same in all poses, if there are several, is none: it belongs to the skeleton.
+    A translation that is the same in all of several poses does not count: it belongs to the skeleton.
     """
-    shifts = _parts(rig, motion)[1]
-    limit = _SHIFTED * rig.mesh.diagonal
-    away = np.abs(shifts - _parts(rig, rig.rest)[1]).max(axis=2, initial=0.0) > limit
+    translations = _parts(rig, motion)[1]
+    limit = _LEAST_TRANSLATION * rig.mesh.diagonal
+    active = np.abs(translations - _parts(rig, rig.rest)[1]).max(axis=2, initial=0.0) > limit
     if len(motion) > 1:
-        away &= (np.ptp(shifts, axis=0) > limit).any(axis=1)
-    return np.asarray(away)
+        active &= (np.ptp(translations, axis=0) > limit).any(axis=1)
+    return np.asarray(active)
 
 
 def at_rest(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     """Return (P,) which poses are the rest pose, all controls at zero."""
-    moving = turned_joints(rig, motion).any(axis=1) | shifted_joints(rig, motion).any(axis=1)
-    return np.asarray(~(moving | dialled(motion).any(axis=1)))
+    active = rotated_from_rest(rig, motion).any(axis=1) | translated_from_rest(rig, motion).any(axis=1)
+    return np.asarray(~(active | nonzero_controls(motion).any(axis=1)))
 
 
-def moved(rig: Rig, motion: Motion, shown: bool = False) -> list[Movers]:
+def active_in_poses(rig: Rig, motion: Motion, shown: bool = False) -> list[Active]:
     """Return for each pose the joints and controls that it moves from rest.
 
     Parameters
     ----------
-    shown : a joint also rests where the skeleton's own rest pose has it: exporters often turn joints between the
-        pose that the mesh was bound in and the pose that the file shows
+    shown : a joint is also at rest in the skeleton's rest pose: exporters often rotate joints between the pose that
+        the mesh was bound in and the pose that the file shows
     """
-    joints = turned_joints(rig, motion)
+    joints = rotated_from_rest(rig, motion)
     if shown:
-        joints &= angles_between(_parts(rig, motion)[0], parts_of(rig.skeleton).rest) > TURNED
-    joints |= shifted_joints(rig, motion)
-    controls = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in dialled(motion)]
+        joints &= angles_between(_parts(rig, motion)[0], parts_of(rig.skeleton).rest) > LEAST_ANGLE
+    joints |= translated_from_rest(rig, motion)
+    controls = [[motion.control_names[k] for k in np.flatnonzero(row)] for row in nonzero_controls(motion)]
     return [frozenset((*np.flatnonzero(row).tolist(), *names)) for row, names in zip(joints, controls, strict=True)]
 
 
-def names_of(movers: Movers, skeleton: Skeleton) -> tuple[str, ...]:
+def active_names(active: Active, skeleton: Skeleton) -> tuple[str, ...]:
     """Return the names of joints and controls: joints in the skeleton's order, then controls by name."""
-    joints, controls = _apart(movers)
+    joints, controls = _split(active)
     return (*(skeleton.names[joint] for joint in joints), *controls)
 
 
@@ -75,60 +76,60 @@ def changing(rig: Rig, motion: Motion) -> tuple[tuple[str, ...], tuple[str, ...]
     """Return the names of the joints and of the controls that change during a clip, from its first pose."""
     if not len(motion):
         return (), ()
-    turns, shifts = _parts(rig, motion)
-    still = (angles_between(turns, turns[0]) <= TURNED).all(axis=0)
-    still &= (np.ptp(shifts, axis=0) <= _SHIFTED * rig.mesh.diagonal).all(axis=1)
-    off = np.abs(motion.controls - motion.controls[:1]).max(axis=0, initial=0.0) > DIALLED
+    rotations, translations = _parts(rig, motion)
+    still = (angles_between(rotations, rotations[0]) <= LEAST_ANGLE).all(axis=0)
+    still &= (np.ptp(translations, axis=0) <= _LEAST_TRANSLATION * rig.mesh.diagonal).all(axis=1)
+    changes = np.abs(motion.controls - motion.controls[:1]).max(axis=0, initial=0.0) > LEAST_CONTROL
     joints = tuple(rig.skeleton.names[joint] for joint in np.flatnonzero(~still))
-    return joints, tuple(motion.control_names[k] for k in np.flatnonzero(off))
+    return joints, tuple(motion.control_names[k] for k in np.flatnonzero(changes))
 
 
-def space_of(rig: Rig, movers: Movers, motion: Motion, kind: str = "joint") -> PoseSpace:
+def space_of(rig: Rig, active: Active, motion: Motion, kind: str = "joint") -> PoseSpace:
     """Return the pose space that some joints and controls span.
 
-    Joints that only turn span a space of rotations, or with kind "freedoms" of their degrees of freedom; with shifts or
-    controls among them it is always the latter.
+    Joints that only rotate span a space of rotations, or with kind "freedoms" of their degrees of freedom; with
+    translations or controls among them it is always the latter.
 
     Parameters
     ----------
-    motion : the poses it is for: of the shifts those that change count, and where the skeleton does not know its axes,
-        those that the poses turn about
+    motion : the poses it is for: they decide which translations change, and which axes joints rotate about where the
+        skeleton has no axes
     """
-    joints, controls = _apart(movers)
+    joints, controls = _split(active)
     if not joints:
         return PoseSpace("controls", controls)
     names = [rig.skeleton.names[joint] for joint in joints]
-    shifts = shifts_in(rig, motion)[joints]
-    if not controls and kind == "joint" and not shifts.any():
+    translations = translation_axes(rig, motion)[joints]
+    if not controls and kind == "joint" and not translations.any():
         return PoseSpace("joint", tuple(names))
     for name in controls:
-        if name.rpartition(".")[0] and name.rpartition(".")[2] in AXES + SHIFTS:
+        if name.rpartition(".")[0] and name.rpartition(".")[2] in AXES + TRANSLATIONS:
             raise InputError(f"control {name!r}: next to joints its ending reads as an axis; give it another name")
-    turns = turns_in(rig, motion)[joints]
+    rotations = rotation_axes(rig, motion)[joints]
     degrees = [
-        f"{name}.{(AXES + SHIFTS)[axis]}"
-        for name, row in zip(names, np.concatenate([turns, shifts], axis=1), strict=True)
+        f"{name}.{(AXES + TRANSLATIONS)[axis]}"
+        for name, row in zip(names, np.concatenate([rotations, translations], axis=1), strict=True)
         for axis in np.flatnonzero(row)
     ]
     return PoseSpace("freedoms", (*degrees, *controls))
 
 
-def turns_in(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
-    """Return (J, 3) the axes that joints turn about: the skeleton's, where it knows them, else those of the poses."""
+def rotation_axes(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (J, 3) the axes that joints rotate about: the skeleton's, where it has axes, else those of the poses."""
     if rig.skeleton.axes is not None:
         return np.asarray(np.abs(rig.skeleton.axes).max(axis=2) > 0)
     angles = parts_of(rig.skeleton).angles(_parts(rig, motion)[0])
     rest = parts_of(rig.skeleton).angles(_parts(rig, rig.rest)[0])
-    return np.asarray(np.abs(angles - rest).max(axis=0, initial=0.0) > DIALLED)
+    return np.asarray(np.abs(angles - rest).max(axis=0, initial=0.0) > LEAST_CONTROL)
 
 
-def shifts_in(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
-    """Return (J, 3) the axes that poses shift joints along."""
-    shifts, rest = _parts(rig, motion)[1], _parts(rig, rig.rest)[1]
-    limit = _SHIFTED * rig.mesh.diagonal
-    moves = np.abs(shifts - rest).max(axis=0, initial=0.0) > limit
+def translation_axes(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
+    """Return (J, 3) the axes that poses translate joints along."""
+    translations, rest = _parts(rig, motion)[1], _parts(rig, rig.rest)[1]
+    limit = _LEAST_TRANSLATION * rig.mesh.diagonal
+    moves = np.abs(translations - rest).max(axis=0, initial=0.0) > limit
     if len(motion) > 1:
-        moves &= np.ptp(shifts, axis=0) > limit
+        moves &= np.ptp(translations, axis=0) > limit
     return np.asarray(moves)
 
 
@@ -136,54 +137,54 @@ def whole_space(rig: Rig, motion: Motion, kind: str = "joint") -> PoseSpace:
     """Return the space of all joints and controls that some pose moves; `kind` as in `space_of`."""
     if not len(motion):
         raise InputError("examples: expected at least one, got none")
-    movers: Movers = frozenset().union(*moved(rig, motion))
-    if not movers:
+    active: Active = frozenset().union(*active_in_poses(rig, motion))
+    if not active:
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
-    return space_of(rig, movers, motion, kind)
+    return space_of(rig, active, motion, kind)
 
 
 def single_spaces(rig: Rig, motion: Motion) -> list[PoseSpace]:
     """Return a pose space for each joint, degree of freedom or control that some pose moves.
 
-    A joint whose axes the skeleton knows has a space for each of them, so that turning about one axis and about
-    another add up; any other joint has one, and so has one that shifts.
+    A joint whose axes the skeleton has gets a space for each of them, so that rotations about two axes add up; any
+    other joint gets one, and so does one that translates.
     """
-    skeleton, shifts = rig.skeleton, np.asarray(shifts_in(rig, motion).any(axis=1))
-    found = []
+    skeleton, translations = rig.skeleton, np.asarray(translation_axes(rig, motion).any(axis=1))
+    candidates = []
     for joint, name in enumerate(skeleton.names):
-        if shifts[joint]:
-            found.append(space_of(rig, frozenset([joint]), motion))
+        if translations[joint]:
+            candidates.append(space_of(rig, frozenset([joint]), motion))
         elif skeleton.axes is None:
-            found.append(PoseSpace("joint", (name,)))
+            candidates.append(PoseSpace("joint", (name,)))
         else:
             rows = np.flatnonzero(np.abs(skeleton.axes[joint]).max(axis=1) > 0)
-            found += [PoseSpace("freedoms", (f"{name}.{AXES[row]}",)) for row in rows]
-    found += [PoseSpace("controls", (name,)) for name in motion.control_names]
-    spaces = [space for space in found if moved_in(rig, motion, space).any()]
+            candidates += [PoseSpace("freedoms", (f"{name}.{AXES[row]}",)) for row in rows]
+    candidates += [PoseSpace("controls", (name,)) for name in motion.control_names]
+    spaces = [space for space in candidates if active_in_space(rig, motion, space).any()]
     if not spaces:
         raise InputError("examples: no pose differs from rest, so there is nothing to learn")
     return spaces
 
 
-def moved_in(rig: Rig, motion: Motion, space: PoseSpace) -> NDArray[np.bool_]:
-    """Return (P,) which poses differ from rest in a pose space; controls in it make the measure finer."""
-    where = space.coordinates(motion, rig.skeleton)
+def active_in_space(rig: Rig, motion: Motion, space: PoseSpace) -> NDArray[np.bool_]:
+    """Return (P,) which poses differ from rest in a pose space; with controls in it the threshold is smaller."""
+    coordinates = space.coordinates(motion, rig.skeleton)
     rest = space.coordinates(rig.rest, rig.skeleton)[None]
     if space.kind in ("joint", "quaternions"):
-        return np.asarray(distances(where, rest, space.metric)[:, 0] > TURNED)
+        return np.asarray(distances(coordinates, rest, space.metric)[:, 0] > LEAST_ANGLE)
     degrees = [space.degree_of(name, rig.skeleton) for name in space.axes]
     mixed = bool(space.controls(rig.skeleton))
-    still = [DIALLED if mixed else TURNED if degree is None or degree[1] < 3 else 0.0 for degree in degrees]
-    shifts = [degree is not None and degree[1] >= 3 for degree in degrees]
-    limits = np.where(shifts, _SHIFTED * rig.mesh.diagonal, still)
-    return np.asarray((np.abs(where - rest) > limits).any(axis=1))
+    least = [LEAST_CONTROL if mixed else LEAST_ANGLE if degree is None or degree[1] < 3 else 0.0 for degree in degrees]
+    is_translation = [degree is not None and degree[1] >= 3 for degree in degrees]
+    limits = np.where(is_translation, _LEAST_TRANSLATION * rig.mesh.diagonal, least)
+    return np.asarray((np.abs(coordinates - rest) > limits).any(axis=1))
 
 
 def _parts(rig: Rig, pose: Pose | Motion) -> tuple[Floats, Floats]:
     return parts_of(rig.skeleton).of(pose)
 
 
-def _apart(movers: Movers) -> tuple[list[int], tuple[str, ...]]:
-    """The joints and the controls, each in order."""
-    joints = sorted(mover for mover in movers if isinstance(mover, int))
-    return joints, tuple(sorted(mover for mover in movers if isinstance(mover, str)))
+def _split(active: Active) -> tuple[list[int], tuple[str, ...]]:
+    """The joints and the controls, each sorted."""
+    joints = sorted(entry for entry in active if isinstance(entry, int))
+    return joints, tuple(sorted(entry for entry in active if isinstance(entry, str)))

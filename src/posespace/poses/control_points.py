@@ -43,9 +43,9 @@ def motion_from_rig(driving_rig: Rig, motion: Motion, rig: Rig, points: Vertices
     rig : the rig of control points
     points : (M,) the vertices that they are on
     """
-    have, want = len(driving_rig.mesh.points), len(rig.mesh.points)
-    if have != want:
-        raise InputError(f"rig: expected the {want:,} vertices of the skin, in its order, got {have:,}")
+    count, expected = len(driving_rig.mesh.points), len(rig.mesh.points)
+    if count != expected:
+        raise InputError(f"rig: expected the {expected:,} vertices of the skin, in its order, got {count:,}")
     chosen = np.asarray(points)
     rest, blend = driving_rig.mesh.points[chosen], BLENDINGS[driving_rig.blending]
     influences, weights = driving_rig.influences[chosen], driving_rig.weights[chosen]

@@ -1,4 +1,4 @@
-"""Digests of poses: a few digits that are the same for the same pose, whatever the rigid motion of the whole."""
+"""Digests of poses: a few digits that are equal for equal poses, whatever the rigid motion of the whole."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ def pose_digests(motion: Motion, skeleton: Skeleton) -> list[str]:
 
     The rigid motion of the whole is in no joint's part, so poses that differ only in that have the same digits.
 
-    A fit keeps them under ``about["poses"]``, so that `evaluate` can say how many of its poses the fit has seen.
+    A fit keeps them under ``about["poses"]``, so that `evaluate` can report how many of its poses the fit has seen.
     """
-    turn, shifts = parts_of(skeleton).of(motion)
+    rotations, translations = parts_of(skeleton).of(motion)
     size = float(np.ptp(skeleton.rest_world[:, :3, 3], axis=0).max()) or 1.0
     # Of the two quaternions of a rotation, the one whose largest part is positive.
-    largest = np.take_along_axis(turn, np.abs(turn.round(5)).argmax(axis=2)[..., None], axis=2)
-    rounded = (turn * np.where(largest < 0, -1, 1)).round(5) + 0.0
-    shifts = (shifts / size).round(5) + 0.0
+    largest = np.take_along_axis(rotations, np.abs(rotations.round(5)).argmax(axis=2)[..., None], axis=2)
+    rounded = (rotations * np.where(largest < 0, -1, 1)).round(5) + 0.0
+    translations = (translations / size).round(5) + 0.0
     order = sorted(range(len(motion.control_names)), key=lambda k: motion.control_names[k])
     digests = []
-    for quaternions, shift, values in zip(rounded, shifts, motion.controls.round(5) + 0.0, strict=True):
+    for quaternions, translation, values in zip(rounded, translations, motion.controls.round(5) + 0.0, strict=True):
         text = "".join(f"{motion.control_names[k]}={values[k]:.5f};" for k in order if values[k])
-        numbers = np.concatenate([quaternions.ravel(), shift.ravel()]).astype("<f8")
+        numbers = np.concatenate([quaternions.ravel(), translation.ravel()]).astype("<f8")
         digests.append(hashlib.sha256(numbers.tobytes() + text.encode()).hexdigest()[:12])
     return digests

@@ -14,18 +14,18 @@ from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.geometry import rotations
 from posespace.geometry.smoothstep import smoothstep
-from posespace.motion import DIALLED, TURNED, Motion
+from posespace.motion import LEAST_ANGLE, LEAST_CONTROL, Motion
 from posespace.pose import Pose
 from posespace.poses.symmetry import MirrorPlane, bind_skeleton, counterparts, rig_plane, skeleton_plane
-from posespace.poses.world_rotations import pose_by_turns, world_turns
+from posespace.poses.world_rotations import motion_from_world_rotations, world_rotations
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton, other_side
 
 TOLERANCE = 0.01
-"""How far from the surface a vertex's mirror image may lie, as a fraction of the box's diagonal."""
+"""Largest distance of a vertex's mirror image from the surface, as a fraction of the box's diagonal."""
 
 _LEAST = 1e-5
-"""Of the box's diagonal: a sculpt moves what it moves by more. Less is the rounding of text files."""
+"""Least displacement that counts, of the box's diagonal. Less is the rounding of text files."""
 
 _REFUSED = 0.5
 """A sculpt of which a smaller fraction matches is not mirrored."""
@@ -35,12 +35,12 @@ _WELL = 0.98
 
 
 @dataclass(frozen=True)
-class Match:
-    """How well the region that a sculpt moves matches the other side.
+class SymmetryMatch:
+    """How well the region that a sculpt moves matches its mirror image.
 
     Parameters
     ----------
-    vertices : how many positions the sculpt moves
+    vertices : number of positions that the sculpt moves
     matched : the fraction of them whose mirror image lies within the tolerance of the surface
     median, farthest : distance of the mirror images from the surface, as a fraction of the box's diagonal
     """
@@ -52,7 +52,7 @@ class Match:
 
     @property
     def is_good(self) -> bool:
-        """Whether nearly all of it matches; else someone should look at it."""
+        """Whether nearly all of it matches; otherwise the sculpt should be checked by eye."""
         return self.matched >= _WELL
 
     def __str__(self) -> str:
@@ -61,13 +61,13 @@ class Match:
 
 
 @dataclass(frozen=True, eq=False)
-class Mirrored:
-    """A sculpt carried to the other side.
+class MirroredSculpt:
+    """A sculpt mirrored to the other side.
 
     Parameters
     ----------
     name : its name, the side changed
-    pose : where it belongs
+    pose : the mirrored pose
     shape : (N, 3) in posed space
     match : how well the two sides match
     """
@@ -75,17 +75,17 @@ class Mirrored:
     name: str
     pose: Pose
     shape: Floats
-    match: Match
+    match: SymmetryMatch
 
 
-class OtherSide:
-    """Carries poses and sculpts of a rig to its other side.
+class Mirror:
+    """Mirrors poses and sculpts of a rig to its other side.
 
     Parameters
     ----------
     rig : the rig; only the region that a sculpt moves must be symmetric
     normal : (3,) of the mirror plane; None: from the joints that names pair, or x
-    tolerance : how far from the surface the mirror image of a vertex may lie, as a fraction of the box's diagonal
+    tolerance : largest distance of a vertex's mirror image from the surface, as a fraction of the box's diagonal
     """
 
     def __init__(self, rig: Rig, normal: ArrayLike | None = None, tolerance: float = TOLERANCE) -> None:
@@ -97,7 +97,7 @@ class OtherSide:
         self._corners, self._shares, self._off = _images(rig, self.plane, tolerance)
 
     def motion(self, motion: Motion) -> Motion:
-        """Return the poses mirrored, under their own names."""
+        """Return the poses mirrored; their names stay."""
         bound = self.rig.rest.translations
         image = _mirrored_motion(replace(motion, translations=motion.translations - bound), self._skeleton, self.plane)
         return replace(image, translations=image.translations + bound)
@@ -107,13 +107,13 @@ class OtherSide:
         one = Motion.from_poses([pose])
         image = self.motion(one)
         angles = rotations.angles_between(image.rotations, one.rotations)
-        shifts = np.abs(image.translations - one.translations)
+        translations = np.abs(image.translations - one.translations)
         controls = image[0].controls
         names = {*pose.controls, *controls}
-        same = all(abs(pose.controls.get(name, 0.0) - controls.get(name, 0.0)) <= DIALLED for name in names)
-        return bool(same and (angles <= TURNED).all() and (shifts <= 1e-4 * self.rig.mesh.diagonal).all())
+        same = all(abs(pose.controls.get(name, 0.0) - controls.get(name, 0.0)) <= LEAST_CONTROL for name in names)
+        return bool(same and (angles <= LEAST_ANGLE).all() and (translations <= 1e-4 * self.rig.mesh.diagonal).all())
 
-    def sculpt(self, name: str, pose: Pose, displacement: Floats) -> Mirrored:
+    def sculpt(self, name: str, pose: Pose, displacement: Floats) -> MirroredSculpt:
         """Return the sculpt `name`, which adds `displacement` (N, 3) in the rest shape, on the other side."""
         image = self.motion(Motion.from_poses([pose], [name]))[0]
         moved, match = self._displacement(displacement)
@@ -122,30 +122,30 @@ class OtherSide:
                 f"mirror {quoted(name)}: the two sides differ where it moves vertices ({match}); "
                 f"give another normal, or a tolerance above {self.tolerance:g} of the box"
             )
-        return Mirrored(mirrored_name(name), image, self.rig.skin(image, moved), match)
+        return MirroredSculpt(mirrored_name(name), image, self.rig.skin(image, moved), match)
 
-    def _displacement(self, displacement: Floats) -> tuple[Floats, Match]:
-        """What a sculpt adds (N, 3) on the other side, and how well the sides match where it moves anything."""
+    def _displacement(self, displacement: Floats) -> tuple[Floats, SymmetryMatch]:
+        """The mirrored displacements (N, 3) of a sculpt, and how well the sides match where it moves anything."""
         weld, size = self.rig.mesh.weld, max(self.rig.mesh.diagonal, 1e-300)
-        given = weld.gather(displacement)
-        loud = np.linalg.norm(given, axis=1) > _LEAST * size
+        displacements = weld.gather(displacement)
+        moves = np.linalg.norm(displacements, axis=1) > _LEAST * size
         # Beyond the tolerance it fades out instead of ending at once, so that the surface does not tear.
         fade = smoothstep(2 - self._off / (self.tolerance * size))
-        values = np.einsum("gk,gkc->gc", self._shares, given[self._corners])
-        carried = (fade[:, None] * values) @ self.plane.reflection
-        off = self._off[loud] / size
+        values = np.einsum("gk,gkc->gc", self._shares, displacements[self._corners])
+        mirrored = (fade[:, None] * values) @ self.plane.reflection
+        off = self._off[moves] / size
         if not len(off):
-            return weld.scatter(carried), Match(0, 1.0, 0.0, 0.0)
-        match = Match(len(off), float((off <= self.tolerance).mean()), float(np.median(off)), float(off.max()))
-        return weld.scatter(carried), match
+            return weld.scatter(mirrored), SymmetryMatch(0, 1.0, 0.0, 0.0)
+        match = SymmetryMatch(len(off), float((off <= self.tolerance).mean()), float(np.median(off)), float(off.max()))
+        return weld.scatter(mirrored), match
 
 
 def mirror(motion: Motion, skeleton: Skeleton, normal: ArrayLike | None = None) -> Motion:
     """Mirror poses across the plane with this `normal` (3,): the left hand does what the right one did.
 
-    Joints are matched by name (``_L``/``_R``, ``Left``/``Right``) and by where they rest; each one turns from its rest
-    as the reflection of how its counterpart turned. Controls named for a side change sides too. Without a normal it is
-    the direction in which paired joints lie apart.
+    Joints are matched by name (``_L``/``_R``, ``Left``/``Right``) and by where they rest; each rotates from its rest as
+    the reflection of its counterpart's rotation. Controls named for a side change sides too. Default normal: the
+    direction between paired joints.
     """
     check.kind("motion", motion, Motion)
     check.kind("skeleton", skeleton, Skeleton)
@@ -156,26 +156,26 @@ def mirror_examples(examples: Examples, normal: ArrayLike | None = None, toleran
     """Mirror poses, as `mirror` does, and shapes: a sculpt of the left side becomes one of the right, names too.
 
     Each vertex takes the reflected displacement of the point of the rest surface nearest to its mirror image. Only the
-    region that a sculpt moves must be symmetric; `OtherSide` says how well it matches. Examples at central poses, which
+    region that a sculpt moves must be symmetric; `Mirror` reports how well it matches. Examples at central poses, which
     are their own mirror image, are kept as they are.
 
     Parameters
     ----------
     normal : (3,) of the mirror plane; None: from the joints that names pair, or x
-    tolerance : how far from the surface a vertex's mirror image may lie, as a fraction of the box diagonal
+    tolerance : largest distance of a vertex's mirror image from the surface, as a fraction of the box's diagonal
     """
     require_examples(examples)
-    side = OtherSide(examples.rig, normal, tolerance)
-    made: list[tuple[str, Pose, Floats]] = []
+    side = Mirror(examples.rig, normal, tolerance)
+    mirrored: list[tuple[str, Pose, Floats]] = []
     for index, (name, (pose, shape)) in enumerate(zip(examples.motion.names, examples, strict=True)):
         if side.is_central(pose):
-            made.append((name, pose, shape))
+            mirrored.append((name, pose, shape))
             continue
         image = side.sculpt(name, pose, examples.residual(index)[0])
         if not image.match.is_good:
             warnings.warn(f"mirror {name!r}: {image.match}", stacklevel=2)
-        made.append((image.name, image.pose, image.shape))
-    names, poses, shapes = zip(*made, strict=True)
+        mirrored.append((image.name, image.pose, image.shape))
+    names, poses, shapes = zip(*mirrored, strict=True)
     motion = replace(Motion.from_poses(poses, names), times=examples.motion.times)
     return Examples.from_shapes(examples.rig, motion, list(shapes))
 
@@ -191,7 +191,7 @@ def mirrored_name(name: str) -> str:
 
 def _mirrored_motion(motion: Motion, skeleton: Skeleton, plane: MirrorPlane) -> Motion:
     reflect = plane.reflection
-    turn, shift, names = *world_turns(motion, skeleton), motion.control_names
+    world, translations, names = *world_rotations(motion, skeleton), motion.control_names
     other = counterparts(skeleton, plane)
     if len(skeleton) > 1 and (other == np.arange(len(skeleton))).all():
         raise InputError(
@@ -202,31 +202,33 @@ def _mirrored_motion(motion: Motion, skeleton: Skeleton, plane: MirrorPlane) -> 
     swap = [names.index(side) if side in names else k for k, side in enumerate(sides)]
     kept = tuple(name if side in names else side for name, side in zip(names, sides, strict=True))
     like = replace(motion, controls=motion.controls[:, swap], control_names=kept)
-    return pose_by_turns(skeleton, reflect @ turn[:, other] @ reflect, shift[:, other] @ reflect, like)
+    return motion_from_world_rotations(
+        skeleton, reflect @ world[:, other] @ reflect, translations[:, other] @ reflect, like
+    )
 
 
 def _images(rig: Rig, plane: MirrorPlane, tolerance: float) -> tuple[NDArray[np.integer], Floats, Floats]:
-    """Where the mirror image of each position meets the rest surface.
+    """The points of the rest surface that are closest to the mirror image of each position.
 
-    Returns the three positions (G, 3) around that point, their shares (G, 3) in it, and its distance (G,).
+    Returns the three positions (G, 3) around each point, their shares (G, 3) in it, and its distance (G,).
     """
     from posespace.geometry.surface import Surface
 
     weld = rig.mesh.weld
-    places = rig.mesh.points[weld.first].astype(np.float64)
+    positions = rig.mesh.points[weld.first].astype(np.float64)
     corners = weld.groups[rig.mesh.triangles]
     corners = corners[(corners != np.roll(corners, 1, axis=1)).all(axis=1)]
-    loose = np.setdiff1d(np.arange(len(places)), corners)
+    loose = np.setdiff1d(np.arange(len(positions)), corners)
     # A vertex of no triangle is a triangle of its own.
     triangles = np.concatenate([corners, np.repeat(loose[:, None], 3, axis=1)]).astype(np.int32)
-    images, surface = plane.image(places), Surface(places, triangles)
+    images, surface = plane.image(positions), Surface(positions, triangles)
     # What faces the same way first: the inside of a sleeve is no mirror image of its outside.
     near = surface.closest(images, rig.mesh.normals()[weld.first] @ plane.reflection)
     off = np.linalg.norm(near.points - images, axis=1)
     rows = np.flatnonzero(off > tolerance * rig.mesh.diagonal)
     nearest, shares = near.triangles, near.shares
     if len(rows):
-        any_way = surface.closest(images[rows])
-        nearest[rows], shares[rows] = any_way.triangles, any_way.shares
-        off[rows] = np.linalg.norm(any_way.points - images[rows], axis=1)
+        closest = surface.closest(images[rows])
+        nearest[rows], shares[rows] = closest.triangles, closest.shares
+        off[rows] = np.linalg.norm(closest.points - images[rows], axis=1)
     return triangles[nearest], shares, off

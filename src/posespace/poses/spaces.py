@@ -1,4 +1,4 @@
-"""PoseSpace: which controls of a pose span a space, and how distance is measured in it."""
+"""PoseSpace: the joints or controls that span a space of poses, and its metric."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from posespace.skeleton import Skeleton
 
 KINDS = ("joint", "quaternions", "freedoms", "controls", "points")
 AXES = ("x", "y", "z")
-SHIFTS = ("tx", "ty", "tz")
-"""Endings of a joint's degrees of freedom: its angles about its axes, and its shifts."""
+TRANSLATIONS = ("tx", "ty", "tz")
+"""Endings of a joint's degrees of freedom: its angles about its axes, and its translations."""
 
 
 @dataclass(frozen=True)
 class PoseSpace:
-    """Chosen controls of a pose and a metric.
+    """Chosen joints or controls of a pose, and a metric: how distance between poses is measured.
 
-    What a joint adds to a pose is its part, see `Parts`: how it is turned and shifted relative to the joint it
-    is linked to. The rigid motion of the whole is in no space.
+    A joint counts by its part, see `Parts`: its rotation and translation relative to the joint it is linked to. The
+    rigid motion of the whole is in no space.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PoseSpace:
         "joint": joints; the distance is the angle of the relative rotation, several joints add as squares;
         "quaternions": joints; straight distance between quaternions of one sign, for kernels with a linear tail;
         "freedoms": degrees of freedom: JOINT.x, JOINT.y or JOINT.z, the angle in radians from rest about that axis of
-        the joint; JOINT.tx, JOINT.ty or JOINT.tz, its shift; a name without such an ending is a control. Straight
+        the joint; JOINT.tx, JOINT.ty or JOINT.tz, its translation; a name without such an ending is a control. Straight
         distance; an interpolator's radius per axis makes angles and lengths comparable;
         "controls": named scalars, straight distance; an interpolator's radius per axis stretches them;
         "points": control points, each the three controls NAME.x, NAME.y, NAME.z
@@ -56,12 +56,12 @@ class PoseSpace:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a point of this space has."""
+        """The number of coordinates of a pose in this space."""
         return len(self.names) * {"joint": 4, "quaternions": 4, "freedoms": 1, "controls": 1, "points": 3}[self.kind]
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What each axis is called: the names, and of a control point its three controls."""
+        """The name of each axis: the names, and of a control point its three controls."""
         if self.kind != "points":
             return self.names
         return tuple(f"{name}.{axis}" for name in self.names for axis in AXES)
@@ -81,41 +81,41 @@ class PoseSpace:
     def degree_of(self, name: str, skeleton: Skeleton) -> tuple[int, int] | None:
         """Return the joint and axis that a name of kind "freedoms" stands for, or None where it is a control.
 
-        Axes 0 to 2 are angles, 3 to 5 shifts.
+        Axes 0 to 2 are angles, 3 to 5 translations.
         """
         joint, _, axis = name.rpartition(".")
-        if self.kind != "freedoms" or not joint or axis not in AXES + SHIFTS:
+        if self.kind != "freedoms" or not joint or axis not in AXES + TRANSLATIONS:
             return None
-        return skeleton.index(joint), (AXES + SHIFTS).index(axis)
+        return skeleton.index(joint), (AXES + TRANSLATIONS).index(axis)
 
     def coordinates(
         self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None = None
     ) -> Floats:
-        """Return where poses lie in this space: (D,) of a pose, (P, D) of a motion.
+        """Return the coordinates of poses in this space: (D,) of a pose, (P, D) of a motion.
 
-        `parts` are those of the poses, where they are known already: see `Parts.of`.
+        `parts` are those of the poses, where they were computed already: see `Parts.of`.
         """
         if self.kind in ("controls", "points"):
             return self._controls(pose)
         if self.kind == "freedoms":
             return self._freedoms(pose, skeleton, parts)
         joints = [skeleton.index(name) for name in self.names]
-        turn = (parts or parts_of(skeleton).of(pose))[0][..., joints, :]
+        quaternions = (parts or parts_of(skeleton).of(pose))[0][..., joints, :]
         if self.kind == "quaternions":
             # A rotation has two quaternions: take the one on the side of the rest pose.
-            side = (turn * parts_of(skeleton).rest[joints]).sum(axis=-1, keepdims=True)
-            turn = np.where(side < 0, -turn, turn)
-        return turn.reshape(*turn.shape[:-2], -1)
+            side = (quaternions * parts_of(skeleton).rest[joints]).sum(axis=-1, keepdims=True)
+            quaternions = np.where(side < 0, -quaternions, quaternions)
+        return quaternions.reshape(*quaternions.shape[:-2], -1)
 
     def _freedoms(self, pose: Pose | Motion, skeleton: Skeleton, parts: tuple[Floats, Floats] | None) -> Floats:
         degrees = [self.degree_of(name, skeleton) for name in self.names]
         values = self._controls(pose)
         if any(degree is not None for degree in degrees):
-            turns, shifts = parts or parts_of(skeleton).of(pose)
-            found = np.concatenate([parts_of(skeleton).angles(turns), shifts], axis=-1)
+            rotations, translations = parts or parts_of(skeleton).of(pose)
+            freedoms = np.concatenate([parts_of(skeleton).angles(rotations), translations], axis=-1)
             for column, degree in enumerate(degrees):
                 if degree is not None:
-                    values[..., column] = found[..., degree[0], degree[1]]
+                    values[..., column] = freedoms[..., degree[0], degree[1]]
         return values
 
     def _controls(self, pose: Pose | Motion) -> Floats:
@@ -132,5 +132,5 @@ class PoseSpace:
                     raise InputError(f"control {name!r}: missing; a control point needs its .x, .y and .z in the pose")
         if isinstance(pose, Pose):
             return np.array([values.get(name, 0.0) for name in wanted], dtype=np.float64)
-        still = np.zeros(len(pose))
-        return np.stack([values.get(name, still) for name in wanted], axis=1).astype(np.float64)
+        zeros = np.zeros(len(pose))
+        return np.stack([values.get(name, zeros) for name in wanted], axis=1).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The mirror plane of a rig, and which joint lies on the other side of each joint."""
+"""Symmetry of a rig: its mirror plane, and the counterpart of each joint on the other side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AXIS_ANGLE = np.cos(np.radians(10.0))
 """A normal within 10 degrees of a coordinate axis is that axis: rest poses are symmetric only roughly."""
 
 _SAMPLES = 2000
-"""About how many vertices decide where the plane is."""
+"""Approximate number of vertices that decide the position of the plane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +47,10 @@ class MirrorPlane:
 
 
 def skeleton_plane(skeleton: Skeleton, normal: ArrayLike | None = None) -> MirrorPlane:
-    """Return the plane midway between the joints that names pair; None: its `normal` (3,) is found from them too."""
-    places, pairs = skeleton.rest_world[:, :3, 3], _named_pairs(skeleton)
-    unit = _side_axis(places, pairs) if normal is None else _unit(normal)
-    middles = 0.5 * (places[pairs[:, 0]] + places[pairs[:, 1]]) if len(pairs) else places
+    """Return the plane midway between the joints that names pair. Default `normal` (3,): from them too."""
+    positions, pairs = skeleton.rest_world[:, :3, 3], _named_pairs(skeleton)
+    unit = _side_axis(positions, pairs) if normal is None else _unit(normal)
+    middles = 0.5 * (positions[pairs[:, 0]] + positions[pairs[:, 1]]) if len(pairs) else positions
     return MirrorPlane(unit, float(np.median(middles @ unit)))
 
 
@@ -59,10 +59,10 @@ def bind_skeleton(rig: Rig) -> Skeleton:
 
     In many files the two differ, up to the axis that points up; the mesh is symmetric in the first.
     """
-    frames = rig.skeleton.frames.astype(np.float64)
-    shifts = rig.rest.translations[..., None]
-    frames[:, :3, 3:] += frames[:, :3, :3] @ shifts
-    return replace(rig.skeleton, frames=frames, rest_rotations=rig.rest.rotations)
+    frames = rig.skeleton.local_frames.astype(np.float64)
+    translations = rig.rest.translations[..., None]
+    frames[:, :3, 3:] += frames[:, :3, :3] @ translations
+    return replace(rig.skeleton, local_frames=frames, rest_rotations=rig.rest.rotations)
 
 
 def rig_plane(rig: Rig, normal: ArrayLike | None = None) -> MirrorPlane:
@@ -79,8 +79,8 @@ def rig_plane(rig: Rig, normal: ArrayLike | None = None) -> MirrorPlane:
         return plane
     middle = float(rig.mesh.box.astype(np.float64).mean(axis=0) @ plane.normal)
     planes = [plane, MirrorPlane(plane.normal, middle), MirrorPlane(plane.normal, 0.0)]
-    tree, some = KDTree(points), points[:: 1 + len(points) // _SAMPLES]
-    return min(planes, key=lambda each: float(np.median(tree.query(each.image(some))[0])))
+    tree, sampled = KDTree(points), points[:: 1 + len(points) // _SAMPLES]
+    return min(planes, key=lambda candidate: float(np.median(tree.query(candidate.image(sampled))[0])))
 
 
 def counterparts(skeleton: Skeleton, plane: MirrorPlane) -> Ints:
@@ -90,24 +90,24 @@ def counterparts(skeleton: Skeleton, plane: MirrorPlane) -> Ints:
     number the joints of each side in an order of its own, the joint nearest the mirror image is taken, of those whose
     names tell the other side.
     """
-    places = skeleton.rest_world[:, :3, 3]
-    extent = float(np.linalg.norm(np.ptp(places, axis=0)))
-    gaps = np.linalg.norm(plane.image(places)[:, None] - places, axis=2)
+    positions = skeleton.rest_world[:, :3, 3]
+    extent = float(np.linalg.norm(np.ptp(positions, axis=0)))
+    gaps = np.linalg.norm(plane.image(positions)[:, None] - positions, axis=2)
     every, named = np.arange(len(skeleton)), skeleton.counterparts
-    found = named.copy()
+    counterpart = named.copy()
     near = _JOINT_TOLERANCE * extent
     settled = (named != every) & (gaps[every, named] <= near)
-    # Joints that a name settles are not there for others.
+    # Joints that a name settles are no candidates for others.
     sides = np.array([{"l": 1, "r": -1}.get(side_of(name), 0) for name in skeleton.names])
     open_to = (sides[:, None] * sides < 0) & ~settled[:, None] & ~settled
     free = np.where(open_to, gaps, np.inf)
     nearest = free.argmin(axis=1)
     mutual = (nearest[nearest] == every) & (free.min(axis=1) <= near)
-    found[mutual] = nearest[mutual]
+    counterpart[mutual] = nearest[mutual]
     # A name that another joint has taken counts no longer, so that no two joints have one counterpart.
-    stray = found[found] != every
-    found[stray] = every[stray]
-    return found.astype(np.int32)
+    stray = counterpart[counterpart] != every
+    counterpart[stray] = every[stray]
+    return counterpart.astype(np.int32)
 
 
 def _named_pairs(skeleton: Skeleton) -> Ints:
@@ -117,9 +117,9 @@ def _named_pairs(skeleton: Skeleton) -> Ints:
     return np.stack([first, skeleton.counterparts[first]], axis=1)
 
 
-def _side_axis(places: Floats, pairs: Ints) -> Floats:
+def _side_axis(positions: Floats, pairs: Ints) -> Floats:
     """The direction (3,) along which paired joints lie apart; x where none are."""
-    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    apart = positions[pairs[:, 0]] - positions[pairs[:, 1]]
     if not np.abs(apart).max(initial=0.0) > 0:
         return np.array([1.0, 0.0, 0.0])
     unit = np.linalg.svd(apart, full_matrices=False)[2][0]
@@ -130,8 +130,8 @@ def _side_axis(places: Floats, pairs: Ints) -> Floats:
 
 
 def _unit(normal: ArrayLike) -> Floats:
-    given = check.floats("mirror normal", normal, (3,)).astype(np.float64)
-    length = float(np.linalg.norm(given))
+    direction = check.floats("mirror normal", normal, (3,)).astype(np.float64)
+    length = float(np.linalg.norm(direction))
     if length == 0:
         raise InputError("mirror normal: expected a direction, got (0, 0, 0)")
-    return np.asarray(given / length)
+    return np.asarray(direction / length)

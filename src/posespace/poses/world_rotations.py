@@ -11,22 +11,25 @@ from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
 
 
-def world_turns(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
-    """World rotations from rest (P, J, 3, 3), scale left out, and world shifts (P, J, 3) of each joint."""
+def world_rotations(motion: Motion, skeleton: Skeleton) -> tuple[Floats, Floats]:
+    """Return each joint's rotation from rest (P, J, 3, 3) and translation (P, J, 3) in the world, without scale."""
     rest = _world_axes(skeleton, rotations.matrices(skeleton.rest_rotations)[None])
     posed = _world_axes(skeleton, rotations.matrices(motion.rotations))
-    shift = (_shift_axes(skeleton, motion.rotations) @ motion.translations[..., None])[..., 0]
-    return posed @ np.swapaxes(rest, -1, -2), shift
+    translation = (_translation_axes(skeleton, motion.rotations) @ motion.translations[..., None])[..., 0]
+    return posed @ np.swapaxes(rest, -1, -2), translation
 
 
-def pose_by_turns(
-    skeleton: Skeleton, turn: Floats, shift: Floats, like: Motion, free: NDArray[np.bool_] | None = None
+def motion_from_world_rotations(
+    skeleton: Skeleton, world_rotation: Floats, translation: Floats, like: Motion, free: NDArray[np.bool_] | None = None
 ) -> Motion:
-    """The motion whose joints turn from rest by `turn` in the world; those marked in `free` follow their parents."""
-    frames = _frame_axes(skeleton)
+    """Return the motion of rotations from rest (P, J, 3, 3) and translations (P, J, 3) in the world.
+
+    Joints marked in `free` (J,) follow their parents. Times, names and controls are those of `like`.
+    """
+    frames = _local_frame_axes(skeleton)
     rest_local = rotations.matrices(skeleton.rest_rotations)
     rest = _world_axes(skeleton, rest_local[None])[0]
-    world = turn @ rest
+    world = world_rotation @ rest
     for joint in skeleton.order:
         if free is not None and free[joint]:
             parent = skeleton.parents[joint]
@@ -34,13 +37,13 @@ def pose_by_turns(
             world[:, joint] = above @ frames[joint] @ rest_local[joint]
     base = np.swapaxes(_above(skeleton, world) @ frames, -1, -2)
     local = rotations.from_matrices(base @ world)
-    moved = (invert_affine(_shift_axes(skeleton, local)) @ shift[..., None])[..., 0]
-    return Motion(local, moved, like.times, like.names, like.controls, like.control_names)
+    local_translations = (invert_affine(_translation_axes(skeleton, local)) @ translation[..., None])[..., 0]
+    return Motion(local, local_translations, like.times, like.names, like.controls, like.control_names)
 
 
-def _shift_axes(skeleton: Skeleton, local: Floats) -> Floats:
-    """What takes a joint's shift (3,) to the world, (P, J, 3, 3): its parent's axes and its frame, scale included."""
-    return _above(skeleton, skeleton.world(local)[..., :3, :3]) @ skeleton.frames[:, :3, :3]
+def _translation_axes(skeleton: Skeleton, local: Floats) -> Floats:
+    """Matrices (P, J, 3, 3) from joints' translations to the world: parents' axes and local frames, with scale."""
+    return _above(skeleton, skeleton.world(local)[..., :3, :3]) @ skeleton.local_frames[:, :3, :3]
 
 
 def _above(skeleton: Skeleton, world: Floats) -> Floats:
@@ -51,12 +54,12 @@ def _above(skeleton: Skeleton, world: Floats) -> Floats:
     return above
 
 
-def _frame_axes(skeleton: Skeleton) -> Floats:
-    return rotations.matrices(rotations.polar(skeleton.frames[:, :3, :3].astype(np.float64))[0])
+def _local_frame_axes(skeleton: Skeleton) -> Floats:
+    return rotations.matrices(rotations.polar(skeleton.local_frames[:, :3, :3].astype(np.float64))[0])
 
 
 def _world_axes(skeleton: Skeleton, local: Floats) -> Floats:
-    world = _frame_axes(skeleton) @ local
+    world = _local_frame_axes(skeleton) @ local
     for joint in skeleton.order:
         parent = skeleton.parents[joint]
         if parent >= 0:

@@ -1,1 +1,1 @@
-"""Scans in, Examples out: a template is brought onto each scan; and deformation transfer, which shares its energy."""
+"""Registration: a template fitted to scans gives Examples; and deformation transfer, which shares its energy."""

@@ -23,48 +23,48 @@ _NEAR_TEN, _NEAR_UNIT = 1.5, 1.15
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """How a scan is moved onto the template: scale · R · point + shift.
+    """The similarity transform from a scan to the template: scale · R · point + translation.
 
     Parameters
     ----------
-    scale : what its numbers are multiplied by; 1 where the units agree
+    scale : factor on the scan's lengths; 1 where the units agree
     rotation : (3, 3)
-    shift : (3,)
+    translation : (3,)
     """
 
     scale: float
     rotation: Floats
-    shift: Floats
+    translation: Floats
 
     def moved(self, points: Floats) -> Floats:
         """Return points (..., 3) of the scan in the template's space."""
-        found: Floats = self.scale * points @ self.rotation.T + self.shift
-        return found
+        moved: Floats = self.scale * points @ self.rotation.T + self.translation
+        return moved
 
 
 def align(scan: Floats, template: Floats) -> Alignment:
-    """Return how landmarks `scan` (L, 3) come to lie on `template` (L, 3), in the least-squares sense."""
+    """Return the transform from landmarks `scan` (L, 3) to `template` (L, 3), by least squares."""
     require_spread(scan, "on the scan")
-    here, there = scan.mean(axis=0), template.mean(axis=0)
-    a, b = scan - here, template - there
+    scan_centre, template_centre = scan.mean(axis=0), template.mean(axis=0)
+    a, b = scan - scan_centre, template - template_centre
     scale = _unit_scale(float(np.sqrt((b**2).sum() / (a**2).sum())))
     left, _, right = np.linalg.svd(b.T @ a)
     sign = np.sign(np.linalg.det(left @ right))
     rotation = left @ np.diag([1, 1, sign]) @ right
-    return Alignment(scale, rotation, there - scale * rotation @ here)
+    return Alignment(scale, rotation, template_centre - scale * rotation @ scan_centre)
 
 
-def require_spread(places: Floats, where: str) -> None:
-    """Raise unless there are at least three landmarks (L, 3), not on one line: fewer leave the scan free to turn."""
-    if len(places) < _LEAST:
-        raise InputError(f"landmarks: expected at least {_LEAST} {where}, got {len(places)}")
-    spread = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+def require_spread(positions: Floats, where: str) -> None:
+    """Raise unless there are at least three landmarks (L, 3), not on one line: else the rotation is undetermined."""
+    if len(positions) < _LEAST:
+        raise InputError(f"landmarks: expected at least {_LEAST} {where}, got {len(positions)}")
+    spread = np.linalg.svd(positions - positions.mean(axis=0), compute_uv=False)
     if not spread[1] > _FLAT * spread[0]:
-        raise InputError(f"landmarks: the {len(places)} {where} lie on one line; add one well beside it")
+        raise InputError(f"landmarks: the {len(positions)} {where} lie on one line; add one well beside it")
 
 
 def _unit_scale(ratio: float) -> float:
-    """The scale that a ratio of sizes stands for: none, that between two usual units, or the ratio itself."""
+    """The scale for a ratio of sizes: 1, that between two usual units, or the ratio itself."""
     if 1 / _SAME_UNIT < ratio < _SAME_UNIT:
         return 1.0
     usual = {one / other for one in UNITS.values() for other in UNITS.values() if one != other}

@@ -1,4 +1,4 @@
-"""The template bent onto a scan: by landmarks alone, then onto closest points with a weight raised in steps."""
+"""Non-rigid registration: the template is bent by landmarks, then onto closest points in steps of rising weight."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from scipy import sparse
 
 from posespace.check import Floats
-from posespace.geometry.gradients import rotations_in
+from posespace.geometry.gradients import nearest_rotations
 from posespace.geometry.normals import vertex_normals
 from posespace.register.energy import Energy
 from posespace.register.scan import Target
 
 _EXACT = 1e5
-"""How much more landmarks weigh than anything else: nothing moves them by more than a hundred-thousandth."""
+"""Weight of landmarks: nothing moves them by more than a hundred-thousandth."""
 
 
 @dataclass(frozen=True)
-class Stage:
-    """How closely the template follows the scan, and how often closest points are looked for.
+class FitStep:
+    """A step of the fit: how closely the template follows the scan, and the number of solves.
 
     Lengths are fractions of the diagonal, so that they mean the same on coarse and fine meshes.
 
@@ -29,7 +29,7 @@ class Stage:
     wave : differences from the scan of this wavelength are halved, longer ones followed, shorter ones smoothed
     stiff : beyond this wavelength triangles are kept rigid rather than their gradients smooth
     rounds : solves
-    reach : how far a closest point may be
+    reach : largest distance of a closest point
     """
 
     wave: float
@@ -56,37 +56,39 @@ class Pins:
     Parameters
     ----------
     mixture : (L, N) from the template's vertices to the landmarks
-    targets : (L, 3) where they are on the scan
+    targets : (L, 3) their positions on the scan
     """
 
     mixture: sparse.csr_array
     targets: Floats
 
 
-def bend_by_landmarks(energy: Energy, pins: Pins, stage: Stage, size: float) -> Floats:
-    """Return places (N + T, 3) of the template with its landmarks on their targets, each triangle kept almost rigid."""
-    energy.weigh(stage.rigidity(energy.edge / size), pins.mixture, np.full(len(pins.targets), _EXACT))
-    places: Floats = energy.whole(energy.points)
-    near: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
-    for _ in range(stage.rounds):
-        places = energy.solve(pins.targets, places, near)
-        near = rotations_in(energy.gradients(places))
-    return places
+def bend_by_landmarks(energy: Energy, pins: Pins, step: FitStep, size: float) -> Floats:
+    """Return positions (N + T, 3) of the template with its landmarks on their targets, its triangles almost rigid."""
+    energy.weigh(step.rigidity(energy.edge / size), pins.mixture, np.full(len(pins.targets), _EXACT))
+    positions: Floats = energy.with_normals(energy.points)
+    gradients: Floats = np.tile(np.eye(3), (len(energy.triangles), 1, 1))
+    for _ in range(step.rounds):
+        positions = energy.solve(pins.targets, positions, gradients)
+        gradients = nearest_rotations(energy.gradients(positions))
+    return positions
 
 
-def bend_onto(energy: Energy, places: Floats, scan: Target, pins: Pins, stages: Sequence[Stage], size: float) -> Floats:
-    """Return places (N + T, 3) of the template brought from `places` onto a scan; `size` is the diagonal."""
+def bend_onto(
+    energy: Energy, positions: Floats, scan: Target, pins: Pins, steps: Sequence[FitStep], size: float
+) -> Floats:
+    """Return positions (N + T, 3) of the template, fitted to a scan from `positions`; `size` is the diagonal."""
     count = len(energy.points)
-    for stage in stages:
-        weight, rigidity = stage.weight(energy.edge / size), stage.rigidity(energy.edge / size)
-        for _ in range(stage.rounds):
-            points = places[:count]
+    for step in steps:
+        weight, rigidity = step.weight(energy.edge / size), step.rigidity(energy.edge / size)
+        for _ in range(step.rounds):
+            points = positions[:count]
             normals = vertex_normals(points, energy.triangles)
-            found, valid = scan.closest(points, normals, stage.reach * size)
+            closest, valid = scan.closest(points, normals, step.reach * size)
             rows = np.flatnonzero(valid)
             chosen = sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), count))
             weights = np.repeat([_EXACT * max(weight, 1.0), weight], [len(pins.targets), len(rows)])
             energy.weigh(rigidity, sparse.vstack([pins.mixture, chosen], format="csr"), weights)
-            near = rotations_in(energy.gradients(places))
-            places = energy.solve(np.concatenate([pins.targets, found.points[rows]]), places, near)
-    return places
+            gradients = nearest_rotations(energy.gradients(positions))
+            positions = energy.solve(np.concatenate([pins.targets, closest.points[rows]]), positions, gradients)
+    return positions

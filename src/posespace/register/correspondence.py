@@ -1,4 +1,4 @@
-"""Which triangle of one mesh each triangle of another follows: the one mesh is registered onto the other."""
+"""Correspondence of triangles between two meshes, by registering one onto the other."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FAR = 0.05
 _AGREE = 0.0
 """Least cosine between the normals of two triangles, one of which follows the other."""
 
-_TURNED = 0.8
-"""Axes whose rotation has a cosine above this are the same: landmarks of two builds differ by that much."""
+_SAME_AXES = 0.8
+"""Cosine of a rotation above which the axes are the same: landmarks of two builds differ by that much."""
 
 
 def triangle_correspondence(
     source: Mesh, target: Mesh, source_landmarks: Spots, target_landmarks: Spots, force: bool = False
 ) -> tuple[Ints, Floats | None]:
-    """Return what `transfer` needs to know of two meshes, by registering the source onto the target.
+    """Return the arguments of `transfer` for two meshes, by registering the source onto the target.
 
     Parameters
     ----------
@@ -36,18 +36,18 @@ def triangle_correspondence(
     Returns
     -------
     follows : (T,) the source's triangle that each triangle of the target follows, -1 for none
-    turn : (3, 3) rotation from the source's axes to the target's; None where they are the same
+    rotation : (3, 3) from the source's axes to the target's; None where they are the same
     """
     settings = Registration(stretch=True, force=force)
-    found = Registrar(source, source_landmarks, settings).register(target, target_landmarks)
-    follows = nearest_triangles(found.points, source.triangles, found.alignment.moved(target.points), target.triangles)
-    return follows, _turn(found.alignment)
+    fitted = Registrar(source, source_landmarks, settings).register(target, target_landmarks)
+    moved = fitted.alignment.moved(target.points)
+    return nearest_triangles(fitted.points, source.triangles, moved, target.triangles), _axes_rotation(fitted.alignment)
 
 
 def nearest_triangles(source: Floats, source_triangles: Ints, target: Floats, triangles: Ints) -> Ints:
     """Return for each of `triangles` (T, 3) the nearest source triangle that faces its way, -1 where that is far off.
 
-    Both meshes, `source` (S, 3) and `target` (N, 3), are in one place.
+    Both meshes, `source` (S, 3) and `target` (N, 3), are aligned.
     """
     goal = np.asarray(target, dtype=np.float64)
     vectors = area_vectors(goal, triangles)
@@ -55,13 +55,13 @@ def nearest_triangles(source: Floats, source_triangles: Ints, target: Floats, tr
     facing = vectors / np.where(length > 0, length, 1.0)
     middles = goal[triangles].mean(axis=1)
     surface = Surface(source, source_triangles)
-    found = surface.closest(middles, facing)
+    closest = surface.closest(middles, facing)
     size = float(np.linalg.norm(np.ptp(goal, axis=0)))
-    near = ((found.points - middles) ** 2).sum(axis=1) < (_FAR * size) ** 2
-    near &= (surface.normals[found.triangles] * facing).sum(axis=1) > _AGREE
-    return np.where(near, found.triangles, -1).astype(np.int32)
+    near = ((closest.points - middles) ** 2).sum(axis=1) < (_FAR * size) ** 2
+    near &= (surface.normals[closest.triangles] * facing).sum(axis=1) > _AGREE
+    return np.where(near, closest.triangles, -1).astype(np.int32)
 
 
-def _turn(alignment: Alignment) -> Floats | None:
+def _axes_rotation(alignment: Alignment) -> Floats | None:
     cosine = (float(np.trace(alignment.rotation)) - 1) / 2
-    return None if cosine > _TURNED else alignment.rotation.T
+    return None if cosine > _SAME_AXES else alignment.rotation.T

@@ -1,4 +1,4 @@
-"""Detail maps: how far a scan lies from the fitted template along its normals, on a subdivided surface."""
+"""Height maps: the distance of a scan from the fitted template along its normals, on a subdivided surface."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from posespace.mesh import Mesh
 from posespace.register.scan import Target
 
 _ROUNDS = 4
-"""Walks along the normal: each looks for the closest point from where the one before ended."""
+"""Rounds of the search along the normal: each starts from the height of the one before."""
 
 
 class FineTemplate:
@@ -23,7 +23,7 @@ class FineTemplate:
     Parameters
     ----------
     mesh : the template
-    levels : how often
+    levels : number of subdivisions
     """
 
     def __init__(self, mesh: Mesh, levels: int) -> None:
@@ -41,7 +41,7 @@ class FineTemplate:
     def heights(self, points: Floats, scan: Target, reach: float) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the heights (M,) of a scan over the subdivided template, and which (M,) were seen.
 
-        Where the scan has a hole or is farther than `reach`, heights go on smoothly from those around.
+        Where the scan has a hole or is farther than `reach`, heights are interpolated smoothly from those around.
 
         Parameters
         ----------
@@ -51,13 +51,13 @@ class FineTemplate:
         """
         fine = self.refined(points)
         normals = self.mesh.normals(fine)
-        found = np.zeros(len(fine))
+        heights = np.zeros(len(fine))
         for _ in range(_ROUNDS):
-            place, seen = scan.closest(fine + found[:, None] * normals, normals, reach)
-            along = ((place.points - fine) * normals).sum(axis=1)
+            closest, seen = scan.closest(fine + heights[:, None] * normals, normals, reach)
+            along = ((closest.points - fine) * normals).sum(axis=1)
             seen &= np.abs(along) <= reach
-            found = np.where(seen, along, found)
-        return filled(found, seen, self.mesh.triangles), seen
+            heights = np.where(seen, along, heights)
+        return filled(heights, seen, self.mesh.triangles), seen
 
 
 def filled(values: Floats, known: NDArray[np.bool_], triangles: Ints) -> Floats:
@@ -67,9 +67,9 @@ def filled(values: Floats, known: NDArray[np.bool_], triangles: Ints) -> Floats:
         return values
     starts, near = neighbours_of(triangles, len(values))
     graph = sparse.csr_array((np.ones(len(near)), near, starts), shape=(len(values), len(values)))
-    own = graph[rows]
-    # Held a little at zero: a part that the scan lacks altogether has no neighbour to go by.
-    system = sparse.diags_array(own.sum(axis=1) + 1e-6) - own[:, rows]
-    found = values.copy()
-    found[rows] = np.atleast_1d(spsolve(system.tocsc(), own @ np.where(known, values, 0.0)))
-    return found
+    sides = graph[rows]
+    # A small weight at zero: a part that the scan lacks altogether has no neighbour with a value.
+    system = sparse.diags_array(sides.sum(axis=1) + 1e-6) - sides[:, rows]
+    result = values.copy()
+    result[rows] = np.atleast_1d(spsolve(system.tocsc(), sides @ np.where(known, values, 0.0)))
+    return result

@@ -1,8 +1,8 @@
-"""The correspondence energy of Sumner and Popović (2004) on a template: smooth, near to given gradients, at places.
+"""The correspondence energy of Sumner and Popović (2004) on a template: smoothness, rigidity and target positions.
 
 Over the gradients G of its triangles: pairs of neighbours ‖G_i − G_j‖², each ‖G_i − B_i‖² for gradients B, and
-‖place − target‖² where a vertex, or a mixture of a triangle's corners, has a target. The last is per squared mean edge,
-so that weights mean the same on coarse and fine meshes and in any unit.
+‖position − target‖² where a vertex, or a mixture of a triangle's corners, has a target. The last is per squared mean
+edge, so that weights mean the same on coarse and fine meshes and in any unit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from posespace.geometry.edges import edges_of
 from posespace.geometry.gradients import adjacent, gradient_operator, gradients, solid
 
 _HELD = 1e-7
-"""Weight that holds every vertex where it is: what nothing else reaches does not move."""
+"""Weight that keeps every vertex at its position: vertices that no other term moves stay."""
 
 
 class Energy:
@@ -43,8 +43,8 @@ class Energy:
         # Each pair counts from both of its triangles, as in the paper's sum over neighbours.
         laplacian = 2 * (sparse.diags_array(between.sum(axis=1)) - between)
         self._smooth = self._over_gradients(laplacian)
-        self._own = self._over_gradients(sparse.eye_array(faces))
-        pattern = sparse.tril(abs(self._smooth) + abs(self._own) + self._corners(), format="coo")
+        self._rigid = self._over_gradients(sparse.eye_array(faces))
+        pattern = sparse.tril(abs(self._smooth) + abs(self._rigid) + self._corners(), format="coo")
         rows, columns = pattern.row.astype(np.int64), pattern.col.astype(np.int64)
         self._keys = rows * self.size + columns
         self._order = np.argsort(self._keys)
@@ -68,48 +68,48 @@ class Energy:
         shape = (self.size, self.size)
         return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape) + sparse.eye_array(*shape)
 
-    def gradients(self, places: Floats) -> Floats:
-        """Return the gradients (T, 3, 3) of `places` (N + T, 3)."""
-        return gradients(self.operator, places)
+    def gradients(self, positions: Floats) -> Floats:
+        """Return the gradients (T, 3, 3) of `positions` (N + T, 3)."""
+        return gradients(self.operator, positions)
 
-    def whole(self, points: Floats) -> Floats:
+    def with_normals(self, points: Floats) -> Floats:
         """Return `points` (N, 3) of the surface with the images (T, 3) of its normals: unit normals."""
         corners = points[self.triangles]
         vectors = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.concatenate([points, vectors / np.where(length > 0, length, 1.0)])
 
-    def weigh(self, nearness: float, mixture: sparse.csr_array, weights: Floats) -> None:
-        """Factor the matrix of the energy; what is solved afterwards has these weights.
+    def weigh(self, rigidity: float, mixture: sparse.csr_array, weights: Floats) -> None:
+        """Factor the matrix of the energy, with these weights for the solves that follow.
 
         Parameters
         ----------
-        nearness : of the sum of distances from given gradients; that over neighbours has weight one
-        mixture : (Q, N), places made of vertices that have targets, each row within one triangle
+        rigidity : weight of the distances from the goal gradients; that of smoothness is one
+        mixture : (Q, N), mixtures of vertices that have targets, each row within one triangle
         weights : (Q,) of the targets
         """
-        self._nearness = nearness
+        self._rigidity = rigidity
         self._pull = sparse.csr_array(mixture.T @ sparse.diags_array(weights / self.edge**2))
-        placed = sparse.coo_array(self._pull @ mixture + self._held * sparse.eye_array(len(self.points)))
-        grown = sparse.csr_array((placed.data, (placed.row, placed.col)), shape=(self.size, self.size))
-        lower = sparse.tril(self._smooth + nearness * self._own + grown, format="coo")
+        targets = sparse.coo_array(self._pull @ mixture + self._held * sparse.eye_array(len(self.points)))
+        grown = sparse.csr_array((targets.data, (targets.row, targets.col)), shape=(self.size, self.size))
+        lower = sparse.tril(self._smooth + rigidity * self._rigid + grown, format="coo")
         keys = lower.row.astype(np.int64) * self.size + lower.col
         values = np.zeros(len(self._keys))
         values[self._order[np.searchsorted(self._keys, keys, sorter=self._order)]] = lower.data
         if not self._cholesky.factor(values[:, None, None]):
             raise InputError("template: its triangles are too thin to be fitted; remesh it")
 
-    def solve(self, targets: Floats, start: Floats, near: Floats) -> Floats:
-        """Return the places (N + T, 3) of least energy.
+    def solve(self, targets: Floats, start: Floats, goals: Floats) -> Floats:
+        """Return the positions (N + T, 3) of least energy.
 
         Parameters
         ----------
         targets : (Q, 3)
-        start : (N + T, 3) where the surface is, and where what nothing pulls at stays
-        near : (T, 3, 3) the gradients to be near to
+        start : (N + T, 3) the surface, whose vertices stay where no other term moves them
+        goals : (T, 3, 3) the goal gradients
         """
         count = len(self.points)
-        right: Floats = self._nearness * (self.operator.T @ near.transpose(0, 2, 1).reshape(-1, 3))
+        right: Floats = self._rigidity * (self.operator.T @ goals.transpose(0, 2, 1).reshape(-1, 3))
         right[:count] += self._pull @ targets + self._held * start[:count]
-        found: Floats = self._cholesky.backsolve(right)
-        return found
+        positions: Floats = self._cholesky.backsolve(right)
+        return positions

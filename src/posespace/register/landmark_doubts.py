@@ -1,4 +1,4 @@
-"""Landmarks that cannot be right: those whose distances, or whose handedness, differ between template and scan."""
+"""Wrong landmarks: those whose distances, or whose handedness, differ between template and scan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.surface import Surface
 
 _MOST = 300
-"""Landmarks beyond which an even choice of so many is checked: the work grows with the square."""
+"""Largest number of landmarks that are checked: the work grows with the square."""
 
 
 def wrong_landmarks(names: Sequence[str], surface: Surface, ours: Floats, theirs: Floats) -> str:

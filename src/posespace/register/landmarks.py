@@ -16,47 +16,47 @@ _OFF = 0.02
 """A landmark farther from the surface than this fraction of the diagonal is off the mesh."""
 
 
-def placed(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[str, Floats]:
-    """Return the positions (3,) of landmarks on a mesh, each brought onto its surface.
+def landmark_positions(spots: Spots, points: Floats, surface: Surface, where: str) -> dict[str, Floats]:
+    """Return the positions (3,) of landmarks on a mesh, each projected onto its surface.
 
     Parameters
     ----------
     spots : vertices or positions by name
     points : (N, 3) the vertices, as the file numbers them
     surface : of the mesh
-    where : what the mesh is called in messages
+    where : the name of the mesh in messages
     """
     names = list(spots)
-    given: list[Floats] = []
+    positions: list[Floats] = []
     for name, spot in spots.items():
         if isinstance(spot, int | np.integer):
             if not 0 <= spot < len(points):
                 raise InputError(f"landmark {name!r}: {where} has vertices 0 to {len(points) - 1}, got {spot}")
-            given.append(np.asarray(points[int(spot)], dtype=np.float64))
+            positions.append(np.asarray(points[int(spot)], dtype=np.float64))
         else:
-            given.append(_position(name, spot))
-    places = np.array(given, dtype=np.float64).reshape(-1, 3)
-    if not len(places):
+            positions.append(_position(name, spot))
+    stacked = np.array(positions, dtype=np.float64).reshape(-1, 3)
+    if not len(stacked):
         return {}
-    near = surface.closest(places).points
-    gaps = np.linalg.norm(near - places, axis=1)
+    closest = surface.closest(stacked).points
+    gaps = np.linalg.norm(closest - stacked, axis=1)
     size = float(np.linalg.norm(np.ptp(points, axis=0)))
     worst = int(gaps.argmax())
     if not gaps[worst] <= _OFF * size:
         far = f"{gaps[worst] / size:.1%} of its diagonal" if gaps[worst] < 100 * size else "far"
         raise InputError(f"landmark {names[worst]!r}: it lies {far} off the surface of {where}")
-    return dict(zip(names, near, strict=True))
+    return dict(zip(names, closest, strict=True))
 
 
 def shared(template: Mapping[str, Floats], scan: Mapping[str, Floats]) -> tuple[list[str], Floats, Floats]:
     """Return the names of the landmarks that both have, and their positions (L, 3) on the template and on the scan."""
     both = [name for name in template if name in scan]
-    one, other = (np.array([places[name] for name in both]).reshape(-1, 3) for places in (template, scan))
+    one, other = (np.array([positions[name] for name in both]).reshape(-1, 3) for positions in (template, scan))
     return both, one, other
 
 
 def _position(name: str, spot: Any) -> Floats:
-    place = np.asarray(spot, dtype=np.float64)
-    if place.shape != (3,) or not np.isfinite(place).all():
+    position = np.asarray(spot, dtype=np.float64)
+    if position.shape != (3,) or not np.isfinite(position).all():
         raise InputError(f"landmark {name!r}: expected a vertex or three finite numbers, got {spot!r}")
-    return place
+    return position

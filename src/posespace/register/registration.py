@@ -1,4 +1,4 @@
-"""One template onto one scan: aligned, bent by landmarks, brought onto the surface coarse to fine, detail measured."""
+"""Registration of a template onto a scan: rigid, by landmarks, onto the surface coarse to fine, then its detail."""
 
 from __future__ import annotations
 
@@ -17,33 +17,38 @@ from posespace.geometry.subdivision import MOST_LEVELS
 from posespace.geometry.surface import Surface
 from posespace.mesh import Mesh
 from posespace.register.align import Alignment, align, require_spread
-from posespace.register.bend import Pins, Stage, bend_by_landmarks, bend_onto
+from posespace.register.bend import FitStep, Pins, bend_by_landmarks, bend_onto
 from posespace.register.detail import FineTemplate
 from posespace.register.landmark_doubts import wrong_landmarks
-from posespace.register.landmarks import placed, shared
+from posespace.register.landmarks import landmark_positions, shared
 from posespace.register.scan import Target
 from posespace.register.template import Template, mixture
 
-_POSED = Stage(1.0, 0.25, 12, 0.0)
+_POSED = FitStep(1.0, 0.25, 12, 0.0)
 """By landmarks alone, on the coarse template."""
 
-_ROUGH = (Stage(0.45, 0.12, 4, 0.15), Stage(0.25, 0.12, 4, 0.1), Stage(0.15, 0.12, 4, 0.06), Stage(0.08, 0.12, 4, 0.04))
+_ROUGH = (
+    FitStep(0.45, 0.12, 4, 0.15),
+    FitStep(0.25, 0.12, 4, 0.1),
+    FitStep(0.15, 0.12, 4, 0.06),
+    FitStep(0.08, 0.12, 4, 0.04),
+)
 """Onto closest points, on the coarse template; stiff, so that it slides along the skin as little as can be."""
 
 _STRETCHED = (
-    *(Stage(0.45, 0.25, 4, 0.15), Stage(0.25, 0.25, 4, 0.1)),
-    *(Stage(0.15, 0.4, 4, 0.06), Stage(0.08, 0.6, 4, 0.04)),
+    *(FitStep(0.45, 0.25, 4, 0.15), FitStep(0.25, 0.25, 4, 0.1)),
+    *(FitStep(0.15, 0.4, 4, 0.06), FitStep(0.08, 0.6, 4, 0.04)),
 )
 """The same onto another build, whose parts are longer or wider than the template's."""
 
-_FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
-"""The same on the whole template, from where the coarse one carries it."""
+_FINE = (FitStep(0.08, 1.5, 1, 0.03), FitStep(0.05, 1.5, 1, 0.02), FitStep(0.03, 1.5, 1, 0.02))
+"""The same on the whole template, starting from the coarse one."""
 
 FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
 """Metrics reported for every registration; distances are fractions of the template's diagonal."""
 
 _LEAST_COVERED = 0.3
-"""A scan on which less of the template finds a place is not one of the template."""
+"""Least fraction of the template that must have closest points on the scan."""
 
 
 @dataclass(frozen=True)
@@ -78,15 +83,15 @@ class Registration:
 
 @dataclass(frozen=True, eq=False)
 class Registered:
-    """A template that lies on a scan.
+    """A template registered onto a scan.
 
     Parameters
     ----------
     points : (N, 3) the template's vertices there, in the template's space
-    alignment : how the scan was moved into that space
+    alignment : from the scan to that space
     heights : (M,) of the scan's detail over the subdivided points, or None
-    figures : distances to the scan as fractions of the diagonal, and how the fit went
-    notes : what a user should know, one line each
+    figures : distances to the scan as fractions of the diagonal, and other metrics of the fit
+    notes : for the user, one line each
     """
 
     points: Floats
@@ -97,14 +102,14 @@ class Registered:
 
 
 class Registrar:
-    """A template with its landmarks, ready to be brought onto any number of scans.
+    """A template with its landmarks, prepared for any number of scans.
 
     Parameters
     ----------
     mesh : the template
     landmarks : its landmarks: vertices or positions, by name
     settings : of all its registrations
-    size : what distances are fractions of; None: the template's diagonal
+    size : length that distances are fractions of; None: the template's diagonal
     """
 
     def __init__(
@@ -113,51 +118,51 @@ class Registrar:
         self.settings = settings or Registration()
         self.size = mesh.diagonal if size is None else size
         self.template = Template(mesh, self.settings.coarse)
-        self.landmarks = placed(landmarks, mesh.points, self.template.surface, "the template")
+        self.landmarks = landmark_positions(landmarks, mesh.points, self.template.surface, "the template")
         require_spread(np.array(list(self.landmarks.values())).reshape(-1, 3), "on the template")
         levels = self.settings.levels
         self._fine = None if levels is None else FineTemplate(mesh, levels)
 
-    def started(self, points: Floats) -> Registrar:
-        """Return the same template in another shape (N, 3), one that was registered: a nearer start for some scans."""
-        spots = {name: tuple(place) for name, place in self.placed_on(points).items()}
+    def starting_from(self, points: Floats) -> Registrar:
+        """Return the template in another shape (N, 3) that was registered before: a closer start for some scans."""
+        spots = {name: tuple(position) for name, position in self.landmarks_on(points).items()}
         return Registrar(self.template.mesh.with_points(points), spots, self.settings, self.size)
 
-    def placed_on(self, points: Floats) -> dict[str, Floats]:
-        """Return where the template's landmarks are where its vertices are at points (N, 3)."""
+    def landmarks_on(self, points: Floats) -> dict[str, Floats]:
+        """Return the positions of the template's landmarks for its vertices at `points` (N, 3)."""
         template = self.template
         ours = mixture(template.surface, np.array(list(self.landmarks.values())))
-        places = ours @ np.asarray(points, dtype=np.float64)[template.weld.first]
-        return dict(zip(self.landmarks, places, strict=True))
+        positions = ours @ np.asarray(points, dtype=np.float64)[template.weld.first]
+        return dict(zip(self.landmarks, positions, strict=True))
 
-    def on_scan(self, scan: Mesh, landmarks: Spots) -> dict[str, Floats]:
-        """Return where the landmarks of a scan are."""
-        return placed(landmarks, scan.points, Surface(*_usable(scan)), "the scan")
+    def landmarks_on_scan(self, scan: Mesh, landmarks: Spots) -> dict[str, Floats]:
+        """Return the positions of the landmarks of a scan."""
+        return landmark_positions(landmarks, scan.points, Surface(*_usable(scan)), "the scan")
 
     def register(self, scan: Mesh, landmarks: Spots) -> Registered:
-        """Bring the template onto a scan with landmarks of the same names, or some of them."""
+        """Register the template onto a scan with landmarks of the same names, or some of them."""
         template, size = self.template, self.size
         raw, faces = _usable(scan)
         surface = Surface(raw, faces)
-        names, ours, theirs = shared(self.landmarks, placed(landmarks, scan.points, surface, "the scan"))
+        names, ours, theirs = shared(self.landmarks, landmark_positions(landmarks, scan.points, surface, "the scan"))
         alignment = align(theirs, ours)
         wrong = wrong_landmarks(names, template.low_surface, ours, alignment.scale * theirs)
         if wrong and not self.settings.force:
             raise InputError(f"landmarks: {wrong}; correct them, or keep them with `force`")
         moved, goals = alignment.moved(raw), alignment.moved(theirs)
         pins = Pins(mixture(template.low_surface, ours), goals)
-        places = bend_by_landmarks(template.low, pins, _POSED, size)
+        positions = bend_by_landmarks(template.low, pins, _POSED, size)
         notes = [wrong] if wrong else []
         notes += [_unit_note(alignment.scale)] if alignment.scale != 1 else []
-        if _is_inside_out(moved, faces, places[: len(template.low.points)], template.low.triangles, size):
+        if _is_inside_out(moved, faces, positions[: len(template.low.points)], template.low.triangles, size):
             faces = faces[:, ::-1]
-            notes.append("the scan's triangles face inwards: they were turned round")
+            notes.append("the scan's triangles face inwards: they were flipped")
         most = max(len(template.triangles), 4 * self.settings.coarse)
         smooth = Target.smooth(moved, faces, most, self.settings.smoothing)
         rough = _STRETCHED if self.settings.stretch else _ROUGH
-        places = bend_onto(template.low, places, smooth, pins, rough, size)
+        positions = bend_onto(template.low, positions, smooth, pins, rough, size)
         fine = template.energy
-        start = places if template.is_coarse else fine.whole(template.carry(places))
+        start = positions if template.is_coarse else fine.with_normals(template.carry(positions))
         full = Pins(mixture(template.surface, ours), goals)
         points = bend_onto(fine, start, smooth, full, _FINE, size)[: len(template.points)]
         return self._measured(points, Target.of(moved, faces), alignment, full, notes)
@@ -165,21 +170,23 @@ class Registrar:
     def _measured(self, points: Floats, scan: Target, alignment: Alignment, pins: Pins, notes: list[str]) -> Registered:
         template, size = self.template, self.size
         normals = vertex_normals(points, template.triangles)
-        found, valid = scan.closest(points, normals, 0.1 * size)
-        gaps = np.linalg.norm(found.points - points, axis=1)[valid] / size
+        closest, valid = scan.closest(points, normals, 0.1 * size)
+        gaps = np.linalg.norm(closest.points - points, axis=1)[valid] / size
         if valid.mean() < _LEAST_COVERED:
-            raise InputError(f"only {valid.mean():.0%} of the template found a place on the scan; check its landmarks")
+            raise InputError(
+                f"only {valid.mean():.0%} of the template has closest points on the scan; check its landmarks"
+            )
         spread = float(gaps.mean()), float(np.quantile(gaps, 0.95)), float(gaps.max()), float(valid.mean())
         figures: dict[str, Any] = dict(zip(FIGURES, (len(pins.targets), alignment.scale, *spread), strict=True))
-        whole, heights = np.asarray(template.weld.scatter(points)), None
+        vertices, heights = np.asarray(template.weld.scatter(points)), None
         if self._fine is not None:
-            heights, seen = self._fine.heights(whole, scan, self.settings.reach * size)
+            heights, seen = self._fine.heights(vertices, scan, self.settings.reach * size)
             figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail seen": float(seen.mean())}
-        return Registered(whole, alignment, heights, figures, notes)
+        return Registered(vertices, alignment, heights, figures, notes)
 
 
 def _usable(scan: Mesh) -> tuple[Floats, Ints]:
-    """The points and triangles of a scan, vertices in one place taken as one, triangles without an area left out."""
+    """The points and triangles of a scan, welded, without triangles that have no area."""
     weld = scan.weld
     points = np.asarray(scan.points, dtype=np.float64)[weld.first]
     corners = weld.groups[scan.triangles]
@@ -189,13 +196,13 @@ def _usable(scan: Mesh) -> tuple[Floats, Ints]:
     return points, faces
 
 
-def _is_inside_out(points: Floats, triangles: Ints, bent: Floats, own: Ints, size: float) -> bool:
+def _is_inside_out(points: Floats, triangles: Ints, bent: Floats, template_triangles: Ints, size: float) -> bool:
     """Whether a scan faces against the template that was bent to its landmarks."""
-    normals = vertex_normals(bent, own)
+    normals = vertex_normals(bent, template_triangles)
     surface = Surface(points, triangles)
-    found = surface.closest(bent)
-    near = ((found.points - bent) ** 2).sum(axis=1) < (0.05 * size) ** 2
-    return bool((surface.normals[found.triangles] * normals).sum(axis=1)[near].sum() < 0)
+    closest = surface.closest(bent)
+    near = ((closest.points - bent) ** 2).sum(axis=1) < (0.05 * size) ** 2
+    return bool((surface.normals[closest.triangles] * normals).sum(axis=1)[near].sum() < 0)
 
 
 def _unit_note(scale: float) -> str:

@@ -1,4 +1,4 @@
-"""A template and files of scans in, an example store out: each scan is stored as it is registered."""
+"""Registration of files of scans into an example store; each scan is stored as soon as it is registered."""
 
 from __future__ import annotations
 
@@ -28,6 +28,24 @@ from posespace.register.rig_poses import rig_poses
 from posespace.register.starts import Starts
 
 
+@dataclass(frozen=True)
+class ScanFiles:
+    """The files that a registration reads.
+
+    Parameters
+    ----------
+    template : a mesh or rig
+    scans : meshes
+    landmarks : of the template and of each scan
+    start : a store of the same template: each scan starts from the shape there whose landmarks are nearest; or None
+    """
+
+    template: Path
+    scans: Sequence[Path]
+    landmarks: Path
+    start: Path | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """What every worker needs to register any scan."""
@@ -49,7 +67,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a scan.
+    """The result of one scan.
 
     Parameters
     ----------
@@ -68,35 +86,31 @@ class Row:
 
 
 def register_files(
-    template: Path,
-    scans: Sequence[Path],
-    landmarks: Path,
+    files: ScanFiles,
     out: Path,
     settings: Registration,
     machines: Machines,
     resume: bool = False,
     warn: Callable[[str], None] | None = None,
-    start: Path | None = None,
 ) -> list[Row]:
     """Register scans, write the store, and return a row for each scan.
 
-    With `start`, a store of the same template, each scan starts from the shape there whose landmarks are nearest.
     Bad input that concerns all scans is refused before the long work begins. A scan that fails is left out of the
     store, with its reason there; with `resume`, those that are not finished are done again.
     """
     if out.exists() and not resume:
         raise FileError(out, "exists already; remove it, or continue it with `resume`")
-    names = _names(scans)
-    marks = read_landmarks(landmarks)
+    template, scans = files.template, files.scans
+    names, marks = _names(scans), read_landmarks(files.landmarks)
     _require_files(scans, names, marks, out)
     rig = load.rig_or_mesh(_read(template))
     with naming(template), status("preparing the template"):
         Registrar(rig.mesh, marks.template, settings)
-    starts = None if start is None else Starts.open(start, rig.mesh)
+    starts = None if files.start is None else Starts.open(files.start, rig.mesh)
     poses = ExampleStore.open(out).motion if out.exists() else None
     if poses is None or poses.names != names:
         poses = Motion.from_poses([rig.rest] * len(names), list(names))
-    store = ExampleStore.create(out, rig, poses, resume, _made(marks, settings, starts), settings.levels)
+    store = ExampleStore.create(out, rig, poses, resume, _settings_record(marks, settings, starts), settings.levels)
     log = _Log(out.with_name(out.name + ".log"), fresh=not store.finished().any())
     unfinished = np.flatnonzero(~store.finished()).tolist()
     if unfinished:
@@ -122,8 +136,8 @@ def work(job: Job, _: int, scan: Scan) -> Registered | batch.Failed:
         which = None if starts is None else starts.nearest(registrar, scan.mesh, scan.landmarks, scan.name)
         if starts is None or which is None:
             return registrar.register(scan.mesh, scan.landmarks)
-        found = registrar.started(starts.shapes[which]).register(scan.mesh, scan.landmarks)
-        return replace(found, notes=[*found.notes, f"it was started from {starts.names[which]!r}"])
+        registered = registrar.starting_from(starts.shapes[which]).register(scan.mesh, scan.landmarks)
+        return replace(registered, notes=[*registered.notes, f"it was started from {starts.names[which]!r}"])
     except InputError as error:
         return batch.Failed(str(error))
 
@@ -144,9 +158,9 @@ def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, r
         store.fail(index, outcome.reason)
         return Row(row.name, row.file, {}, [], outcome.reason)
     store.write(index, outcome.points, outcome.heights)
-    placed = outcome.alignment
-    where = {"rotation": placed.rotation.tolist(), "shift": placed.shift.tolist()}
-    return Row(row.name, row.file, outcome.figures | where, outcome.notes)
+    alignment = outcome.alignment
+    position = {"rotation": alignment.rotation.tolist(), "shift": alignment.translation.tolist()}
+    return Row(row.name, row.file, outcome.figures | position, outcome.notes)
 
 
 def _opened(
@@ -194,14 +208,16 @@ def _pose(store: ExampleStore) -> None:
     store.reposed(rig_poses(rig, shapes, store.motion.names))
 
 
-def _made(marks: LandmarkFile, settings: Registration, starts: Starts | None) -> dict[str, str | float | bool]:
-    """What decides the shapes besides the template and the scans. Landmarks of scans may be mended between runs."""
+def _settings_record(
+    marks: LandmarkFile, settings: Registration, starts: Starts | None
+) -> dict[str, str | float | bool]:
+    """What the shapes depend on besides template and scans. Landmarks of scans may be corrected between runs."""
     digest = hashlib.sha256(json.dumps(sorted(marks.template.items())).encode()).hexdigest()[:16]
-    settled: dict[str, str | float | bool] = {"landmarks of the template": digest}
+    record: dict[str, str | float | bool] = {"landmarks of the template": digest}
     if starts is not None:
-        settled["starts"] = starts.digest
+        record["starts"] = starts.digest
     decisive = {name: value for name, value in asdict(settings).items() if name != "force"}
-    return settled | {name: "none" if value is None else value for name, value in decisive.items()}
+    return record | {name: "none" if value is None else value for name, value in decisive.items()}
 
 
 class _Log:

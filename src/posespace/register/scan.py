@@ -1,4 +1,4 @@
-"""A scan to fit to: its smooth low-resolution surface, and the closest points of it that are valid."""
+"""The surface of a scan as a target: its smooth low-resolution version, and its valid closest points."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Target:
     def closest(self, queries: Floats, normals: Floats, reach: float) -> tuple[Closest, NDArray[np.bool_]]:
         """Return the points closest to `queries` (Q, 3), facing as `normals` (Q, 3), and which (Q,) are valid.
 
-        Valid: within `reach`, of a normal that agrees, and not on the border, beyond which the scan has nothing to say.
+        Valid: within `reach`, of a normal that agrees, and not on the border of the scan.
         """
-        found = self.surface.closest(queries, normals)
-        corners = self.surface.triangles[found.triangles]
-        facing = np.einsum("qk,qki->qi", found.shares, self.normals[corners])
+        closest = self.surface.closest(queries, normals)
+        corners = self.surface.triangles[closest.triangles]
+        facing = np.einsum("qk,qki->qi", closest.shares, self.normals[corners])
         agree = (facing * normals).sum(axis=1) > _AGREE * np.linalg.norm(facing, axis=1)
-        none = found.shares < _ON
-        border = (none & self.open_sides[found.triangles]).any(axis=1)
-        border |= ((found.shares > 1 - _ON) & self.open_corners[found.triangles]).any(axis=1)
-        near = ((found.points - queries) ** 2).sum(axis=1) < reach**2
-        return found, agree & near & ~border
+        absent = closest.shares < _ON
+        border = (absent & self.open_sides[closest.triangles]).any(axis=1)
+        border |= ((closest.shares > 1 - _ON) & self.open_corners[closest.triangles]).any(axis=1)
+        near = ((closest.points - queries) ** 2).sum(axis=1) < reach**2
+        return closest, agree & near & ~border

@@ -1,4 +1,4 @@
-"""Shapes that a template was brought to before, to start from where a scan is nearer to one of them."""
+"""Starting shapes: earlier registrations of a template, of which the closest to a scan is its start."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Starts:
 
     @property
     def digest(self) -> str:
-        """What tells these shapes from others."""
+        """Digits that identify these shapes."""
         return hashlib.sha256("\n".join(self.names).encode() + self.shapes.tobytes()).hexdigest()[:16]
 
     def nearest(self, registrar: Registrar, scan: Mesh, landmarks: Spots, name: str) -> int | None:
-        """Return which shape has its landmarks nearest to a scan's; None where no other is as near as the template.
+        """Return the shape whose landmarks are nearest to a scan's; None where the template's are nearer.
 
-        A shape of the scan's own name is not asked: it is the scan's own registration.
+        A shape with the name of the scan does not count: it is the registration of that scan.
         """
-        theirs = registrar.on_scan(scan, landmarks)
-        gaps = [_gap(registrar.placed_on(shape), theirs) for shape in self.shapes]
-        gaps = [np.inf if own == name else gap for own, gap in zip(self.names, gaps, strict=True)]
+        theirs = registrar.landmarks_on_scan(scan, landmarks)
+        gaps = [_gap(registrar.landmarks_on(shape), theirs) for shape in self.shapes]
+        gaps = [np.inf if shape_name == name else gap for shape_name, gap in zip(self.names, gaps, strict=True)]
         best = int(np.argmin(gaps))
         return best if gaps[best] < _gap(registrar.landmarks, theirs) else None
 

@@ -1,4 +1,4 @@
-"""A template made ready for many scans: welded, with a coarse version, and what carries that to the whole one."""
+"""Template: prepared for many scans: welded, with a coarse version and the map from that to the full one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Template:
 
 @dataclass(frozen=True, eq=False)
 class Carry:
-    """Each vertex of the whole template hangs on the three corners of a triangle of the coarse one.
+    """Moves the full template with the coarse one: each vertex is bound to the corners of a coarse triangle.
 
     Parameters
     ----------
@@ -71,25 +71,25 @@ class Carry:
 
     @classmethod
     def of(cls, low: Energy, surface: Surface, points: Floats, normals: Floats) -> Carry:
-        """Hang points (N, 3) with normals (N, 3) on the closest place of the coarse template that faces their way."""
-        found = surface.closest(points, normals)
-        return cls(low, low.triangles[found.triangles], found.shares, points)
+        """Bind points (N, 3) with normals (N, 3) to the closest points of the coarse template that face their way."""
+        closest = surface.closest(points, normals)
+        return cls(low, low.triangles[closest.triangles], closest.shares, points)
 
-    def __call__(self, places: Floats) -> Floats:
-        """Return the points (N, 3) that go with `places` (M + T, 3) of the coarse template and its normals."""
+    def __call__(self, positions: Floats) -> Floats:
+        """Return the points (N, 3) for `positions` (M + T, 3) of the coarse template and its normals."""
         low, count = self.low, len(self.low.points)
-        around = vertex_sums(low.gradients(places).reshape(-1, 9), low.triangles, count).reshape(-1, 3, 3)
+        around = vertex_sums(low.gradients(positions).reshape(-1, 9), low.triangles, count).reshape(-1, 3, 3)
         fans = np.maximum(np.bincount(low.triangles.ravel(), minlength=count), 1)
-        own = around / fans[:, None, None]
+        vertex_gradients = around / fans[:, None, None]
         offsets = self.points[:, None] - low.points[self.corners]
-        moved = places[self.corners] + np.einsum("nkij,nkj->nki", own[self.corners], offsets)
+        moved = positions[self.corners] + np.einsum("nkij,nkj->nki", vertex_gradients[self.corners], offsets)
         carried: Floats = np.einsum("nk,nki->ni", self.shares, moved)
         return carried
 
 
-def mixture(surface: Surface, places: Floats) -> sparse.csr_array:
-    """Return the matrix (L, N) that makes the surface's points closest to `places` (L, 3) of its vertices."""
-    found = surface.closest(places)
-    rows = np.repeat(np.arange(len(places)), 3)
-    columns = surface.triangles[found.triangles].ravel()
-    return sparse.csr_array((found.shares.ravel(), (rows, columns)), shape=(len(places), len(surface.points)))
+def mixture(surface: Surface, positions: Floats) -> sparse.csr_array:
+    """Return the matrix (L, N) from the surface's vertices to its points closest to `positions` (L, 3)."""
+    closest = surface.closest(positions)
+    rows = np.repeat(np.arange(len(positions)), 3)
+    columns = surface.triangles[closest.triangles].ravel()
+    return sparse.csr_array((closest.shares.ravel(), (rows, columns)), shape=(len(positions), len(surface.points)))

@@ -1,7 +1,7 @@
-"""Deformation transfer (Sumner and Popović 2004): how one mesh is deformed, put onto another of any topology.
+"""Deformation transfer (Sumner and Popović 2004): the deformation of one mesh applied to another of any topology.
 
-Each target triangle follows a source triangle: its gradient is to be that one's. What then fits together best, in the
-least-squares sense weighted by area, is one sparse solve for the vertices, factored once for all poses.
+Each target triangle follows a source triangle: it should have the same deformation gradient. One sparse least-squares
+solve, weighted by area, gives the vertices; it is factored once for all poses.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def transfer(
     source_posed: ArrayLike,
     target_rest: Mesh,
     correspondence: ArrayLike | None = None,
-    turn: ArrayLike | None = None,
+    rotation: ArrayLike | None = None,
 ) -> Floats:
-    """Put the deformation of one mesh onto another.
+    """Apply the deformation of one mesh to another.
 
     Parameters
     ----------
@@ -42,8 +42,9 @@ def transfer(
     source_posed : (S, 3) its points in one pose, or (P, S, 3) in many: the solve is factored once
     target_rest : the mesh to deform, at rest in about the same pose
     correspondence : (T,) for each triangle of the target the triangle of the source that it follows, -1 for none: such
-        a triangle goes by its neighbours. None: both have the same triangles. `triangle_correspondence` finds one
-    turn : (3, 3) rotation from the source's axes to the target's; None: they are the same
+        a triangle takes the mean gradient of its neighbours. None: both have the same triangles.
+        `triangle_correspondence` finds one
+    rotation : (3, 3) from the source's axes to the target's; None: they are the same
 
     Returns
     -------
@@ -52,13 +53,14 @@ def transfer(
     check.kind("source_rest", source_rest, Mesh)
     check.kind("target_rest", target_rest, Mesh)
     shape = source_rest.points.shape
-    given = np.asarray(source_posed)
-    posed = check.floats("source_posed", given, shape if given.ndim == 2 else ("P", *shape), check.LARGEST)
-    every = posed[None] if given.ndim == 2 else posed
+    single = np.ndim(source_posed) == 2
+    posed = check.floats("source_posed", source_posed, shape if single else ("P", *shape), check.LARGEST)
+    poses = posed[None] if single else posed
     follows = _checked(source_rest, target_rest, correspondence)
-    found = Transfer(source_rest, target_rest, follows, turn)
-    points = np.stack([found(each) for each in every]) if len(every) else np.zeros((0, *target_rest.points.shape))
-    return points[0] if given.ndim == 2 else points
+    transferred = Transfer(source_rest, target_rest, follows, rotation)
+    shapes = [transferred(pose) for pose in poses]
+    points = np.stack(shapes) if shapes else np.zeros((0, *target_rest.points.shape))
+    return points[0] if single else points
 
 
 class Transfer:
@@ -68,12 +70,12 @@ class Transfer:
     ----------
     source, target : the meshes at rest
     follows : (T,) the source's triangle that each of the target's follows, -1 for none
-    turn : (3, 3) from the source's axes to the target's; None: they are the same
+    rotation : (3, 3) from the source's axes to the target's; None: they are the same
     """
 
-    def __init__(self, source: Mesh, target: Mesh, follows: Ints, turn: ArrayLike | None = None) -> None:
+    def __init__(self, source: Mesh, target: Mesh, follows: Ints, rotation: ArrayLike | None = None) -> None:
         self._source, self._target = source, target
-        self._turn = np.eye(3) if turn is None else check.floats("turn", turn, (3, 3))
+        self._rotation = np.eye(3) if rotation is None else check.floats("rotation", rotation, (3, 3))
         weld = target.weld
         points = np.asarray(target.points, dtype=np.float64)[weld.first]
         corners = weld.groups[target.triangles]
@@ -91,7 +93,7 @@ class Transfer:
         self._factor()
 
     def _spread(self) -> None:
-        """Factor what carries gradients from the triangles that follow the source to those that do not."""
+        """Factor the system that spreads gradients from triangles that follow the source to those that do not."""
         rows, columns = np.flatnonzero(~self._known), np.flatnonzero(self._known)
         if not len(rows):
             return
@@ -99,11 +101,11 @@ class Transfer:
         pairs = sparse.csr_array((np.ones(len(one)), (one, other)), shape=(len(self._known), len(self._known)))
         sides = (pairs + pairs.T).tocsr()[rows]
         self._known_sides = sides[:, columns]
-        # Held a little at the mean of all: a part that follows nothing has no neighbour to go by.
+        # A small weight at the mean of all: a part that follows nothing has no neighbour with a gradient.
         self._unknown = splu((sparse.diags_array(sides.sum(axis=1) + _HELD) - sides[:, rows]).tocsc())
 
     def _link(self) -> None:
-        """Tie loose parts to the largest one: differences of vertices (L, N) that turn with the latter."""
+        """Tie loose parts to the largest one: differences of vertices (L, N) that rotate with the latter."""
         count = len(self._points)
         sides = edges_of(self._triangles).ends
         graph = sparse.coo_array((np.ones(len(sides)), (sides[:, 0], sides[:, 1])), shape=(count, count))
@@ -113,8 +115,8 @@ class Transfer:
         loose, held = [], []
         gaps, nearest = map(np.asarray, tree.query(self._points))
         for part in np.unique(parts[np.setdiff1d(np.arange(count), main)]):
-            own = np.flatnonzero(parts == part)
-            chosen = own[np.argsort(gaps[own])[:_LINKS]]
+            vertices = np.flatnonzero(parts == part)
+            chosen = vertices[np.argsort(gaps[vertices])[:_LINKS]]
             loose.append(chosen)
             held.append(main[nearest[chosen]])
         self._loose = np.concatenate(loose) if loose else np.zeros(0, np.int64)
@@ -126,9 +128,9 @@ class Transfer:
     def _factor(self) -> None:
         weights = sparse.diags_array(np.repeat(self._areas, 3))
         self._right = (self._slopes.T @ weights).tocsr()
-        # A vertex without a triangle is tied to nothing else: it goes with the nearest vertex, by its ties.
+        # A vertex without a triangle follows the nearest vertex, by its ties.
         matrix = self._right @ self._slopes + self._ties.T @ self._ties
-        # The whole is free to shift: held at one end, and placed afterwards.
+        # The translation of the whole is free: one vertex is fixed, and the whole is translated afterwards.
         size = matrix.diagonal().mean()
         hold = sparse.coo_array(([size], ([0], [0])), shape=matrix.shape)
         lower = sparse.tril(matrix + hold + 1e-12 * size * sparse.eye_array(matrix.shape[0]), format="coo")
@@ -139,9 +141,9 @@ class Transfer:
 
     def __call__(self, posed: Floats) -> Floats:
         """Return the target's points (N, 3) for the source's `posed` points (S, 3)."""
-        source, turn = self._source, self._turn
+        source, rotation = self._source, self._rotation
         rest, moved = np.asarray(source.points, dtype=np.float64), np.asarray(posed, dtype=np.float64)
-        wanted: Floats = turn @ surface_gradients(rest, source.triangles, moved)[self._follows] @ turn.T
+        wanted: Floats = rotation @ surface_gradients(rest, source.triangles, moved)[self._follows] @ rotation.T
         wanted = self._filled(wanted)
         right = self._right @ wanted.transpose(0, 2, 1).reshape(-1, 3)
         if len(self._loose):
@@ -152,7 +154,7 @@ class Transfer:
             right += self._ties.T @ np.einsum("lij,lj->li", around[self._held].reshape(-1, 3, 3), offset)
         points = self._cholesky.backsolve(right)
         share = self._target.diagonal / max(source.diagonal, 1e-300)
-        goal = self._points.mean(axis=0) + share * turn @ (moved.mean(axis=0) - rest.mean(axis=0))
+        goal = self._points.mean(axis=0) + share * rotation @ (moved.mean(axis=0) - rest.mean(axis=0))
         return np.asarray(self._target.weld.scatter(points - points.mean(axis=0) + goal))
 
     def _filled(self, wanted: Floats) -> Floats:
@@ -161,9 +163,9 @@ class Transfer:
             return wanted
         known = wanted[self._known].reshape(-1, 9)
         right = self._known_sides @ known + _HELD * known.mean(axis=0)
-        found = wanted.copy()
-        found[~self._known] = self._unknown.solve(np.ascontiguousarray(right)).reshape(-1, 3, 3)
-        return found
+        filled = wanted.copy()
+        filled[~self._known] = self._unknown.solve(np.ascontiguousarray(right)).reshape(-1, 3, 3)
+        return filled
 
 
 def _checked(source: Mesh, target: Mesh, correspondence: ArrayLike | None) -> Ints:

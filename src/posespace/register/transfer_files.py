@@ -17,14 +17,14 @@ from posespace.formats.landmarks import read_landmarks
 from posespace.formats.store.example_store import ExampleStore
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.progress import status, track
 from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer
 from posespace.rig import Rig
 
 FOLLOWING = "triangles that follow the source"
-"""The figure that says how many of the target's triangles have a place on the source, as a share."""
+"""Key of the fraction of the target's triangles that follow one of the source."""
 
 
 def transfer_files(
@@ -36,7 +36,7 @@ def transfer_files(
     note: Callable[[str], None] = lambda _: None,
     force: bool = False,
 ) -> dict[str, Any]:
-    """Put the shapes of a source onto a target, write the store whole or not at all, and return figures about it.
+    """Transfer the shapes of a source to a target, write the store whole or not at all, and return figures of it.
 
     Parameters
     ----------
@@ -46,16 +46,16 @@ def transfer_files(
     landmarks : a file of landmarks whose template is the source and whose scan is the target. None: both have the same
         triangles
     out : the store to write
-    note : called with what a user should know
+    note : called with each note for the user
     force : use landmarks that seem to be wrong too, instead of refusing them
     """
     if out.exists():
         raise FileError(out, "exists already; remove it, or choose another output")
     examples = _examples(source, posed)
     rig = load.rig_or_mesh(load.read(target, load.NO_MOTIONS))
-    follows, turn = _followed(source, examples.rig.mesh, target, rig.mesh, landmarks, force)
+    follows, rotation = _correspondence(source, examples.rig.mesh, target, rig.mesh, landmarks, force)
     with status("factoring"):
-        moved = Transfer(examples.rig.mesh, rig.mesh, follows, turn)
+        moved = Transfer(examples.rig.mesh, rig.mesh, follows, rotation)
     with ExampleStore.whole(out, rig, _motion(examples, rig, note)) as store:
         for index in track(range(len(examples)), "transferring"):
             store.write(index, moved(examples.shapes[index]))
@@ -64,7 +64,7 @@ def transfer_files(
         "shapes": len(examples),
         "vertices": len(rig.mesh.points),
         FOLLOWING: float((follows >= 0).mean()),
-        "turned": turn is not None,
+        "turned": rotation is not None,
     }
 
 
@@ -74,7 +74,7 @@ def _examples(source: Path, posed: Sequence[Path]) -> Examples:
             raise InputError(f"{source}: a store has its shapes inside; give it alone, or a mesh and its posed files")
         examples = Examples.open(source)
         if not len(examples):
-            raise FileError(source, "holds no finished pose; finish it with --resume")
+            raise FileError(source, "holds no finished pose; resume the run that writes it")
         return examples
     if not posed:
         raise InputError(f"{source}: expected posed files of this mesh after it, or an example store in its place")
@@ -83,15 +83,15 @@ def _examples(source: Path, posed: Sequence[Path]) -> Examples:
     for path in posed:
         mesh = load.load_mesh(path)
         if mesh.points.shape != rig.mesh.points.shape:
-            have, want = len(mesh.points), len(rig.mesh.points)
-            raise FileError(path, f"has {have} vertices, {source} has {want}: it is a shape of another mesh")
+            count, expected = len(mesh.points), len(rig.mesh.points)
+            raise FileError(path, f"has {count} vertices, {source} has {expected}: it is a shape of another mesh")
         shapes.append(mesh.points)
     names = [path.stem for path in posed]
     with naming(source):
         return Examples.from_shapes(rig, Motion.from_poses([rig.rest] * len(posed), names), shapes)
 
 
-def _followed(
+def _correspondence(
     source: Path, mesh: Mesh, target: Path, other: Mesh, landmarks: Path | None, force: bool
 ) -> tuple[Ints, Floats | None]:
     if landmarks is None:
@@ -105,8 +105,8 @@ def _followed(
 
 def _motion(examples: Examples, rig: Rig, note: Callable[[str], None]) -> Motion:
     """The poses of the source on the target's joints where they have the same names, else all at rest."""
-    own, skeleton = examples.rig.skeleton, rig.skeleton
-    if len(skeleton) > 1 and set(own.names) & set(skeleton.names):
-        return onto(examples.motion, own, skeleton)
+    source_skeleton, skeleton = examples.rig.skeleton, rig.skeleton
+    if len(skeleton) > 1 and set(source_skeleton.names) & set(skeleton.names):
+        return retarget_motion(examples.motion, source_skeleton, skeleton)
     note("the two have no joints in common: all examples are at the target's rest pose")
     return Motion.from_poses([rig.rest] * len(examples), list(examples.motion.names))

@@ -19,7 +19,7 @@ from posespace.report.page import pictures, scale_bar, table, write_page
 from posespace.report.plot import Line, line_plot
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
-from posespace.skin.edit import edit_words
+from posespace.skin.edit import edit_summary
 from posespace.skin.skin import Skin
 
 WORST = 3
@@ -72,7 +72,7 @@ def _error_table(entries: Sequence[Entry]) -> str:
 
 def _edits(entry: Entry) -> str:
     """What an edited skin was made from, in one line; nothing for others."""
-    words = edit_words(entry.skin) if isinstance(entry.skin, Skin) else ""
+    words = edit_summary(entry.skin) if isinstance(entry.skin, Skin) else ""
     return f"<p>{escape(entry.name)} is edited: {escape(words)}.</p>" if words else ""
 
 
@@ -99,7 +99,7 @@ def _per_joint(scored: list[tuple[Entry, Score]]) -> str:
 
 def _curves(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     """Error against components, for skins that can drop trailing ones, and against bytes, for all."""
-    some = examples.subset(np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int))
+    some = examples[np.linspace(0, len(examples) - 1, min(len(examples), CURVE_POSES)).round().astype(int)]
     against_count, against_bytes = [], []
     for look, (entry, score) in enumerate(scored[1:], start=1):
         skin = entry.skin
@@ -133,7 +133,7 @@ def _worst(scored: list[tuple[Entry, Score]], examples: Examples) -> str:
     finer_by = min((finer(top, score.per_vertex[chosen]) for _, score in scored[1:]), default=1)
     tops = [top] + [top / finer_by] * (len(scored) - 1)
     posed_by = [
-        posed(compared(entry.skin, examples), motion_of(entry.skin, examples.subset(chosen)))
+        posed(compared(entry.skin, examples), motion_of(entry.skin, examples[chosen]))
         for entry, _ in scored
         if entry.skin is not None
     ]

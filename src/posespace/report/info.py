@@ -19,8 +19,8 @@ from posespace.gathering import posed_meshes
 from posespace.look import Look
 from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
-from posespace.motion import Motion, turned, turning
-from posespace.poses.links import linked_rig, rerouted
+from posespace.motion import Motion, rotated_joints, rotating_joints
+from posespace.poses.links import linked_rig, rerouted_names
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin.provenance import notes_of
@@ -140,7 +140,7 @@ def _look(look: Look) -> Figures:
 
 def _skeleton(skeleton: Skeleton) -> Figures:
     figures: Figures = {"joints": len(skeleton), "roots": int((skeleton.parents < 0).sum())}
-    if found := rerouted(skeleton):
+    if found := rerouted_names(skeleton):
         figures["linked for pose spaces"] = found
     pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
     if pairs:
@@ -168,7 +168,7 @@ def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -
 
 
 def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
-    turns = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
+    turns = rotating_joints(motion) if skeleton is None else rotated_joints(motion, skeleton.rest_rotations).any(axis=0)
     return {
         "poses": len(motion),
         "keys": clip.keys,

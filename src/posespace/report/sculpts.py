@@ -9,7 +9,7 @@ import numpy as np
 from posespace.check import Floats
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.motion import Motion
-from posespace.poses.active import moved, names_of
+from posespace.poses.active import active_in_poses, active_names
 
 
 def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
@@ -23,12 +23,12 @@ def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
     return [
         {
             "sculpt": name,
-            "moves": list(names_of(movers, rig.skeleton)),
+            "moves": list(active_names(active, rig.skeleton)),
             "largest correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
             "radius": sculpt.radius,
             "muted": sculpt.muted,
         }
-        for (name, sculpt), movers in zip(known.items(), moved(rig, motion), strict=True)
+        for (name, sculpt), active in zip(known.items(), active_in_poses(rig, motion), strict=True)
     ]
 
 

@@ -12,7 +12,8 @@ from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.poses.active import at_rest, whole_space
 from posespace.poses.digests import pose_digests
 from posespace.poses.spaces import PoseSpace
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import about_fit
 from posespace.skin.skin import Skin
 

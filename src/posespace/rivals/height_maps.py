@@ -11,13 +11,13 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights, units_of
+from posespace.interpolate.kernel_cca import centred_kernels, leave_one_out, median_distances, ridge_weights
 from posespace.pose import Pose
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
 SEEN = ("bones", "points")
@@ -47,7 +47,7 @@ class StaticMap:
         shifts = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0].translations
         nearest = int((shifts**2).sum(axis=(1, 2)).argmin())
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
-        return replace(self.surface, bones=bones.with_one(), detail=detail)
+        return replace(self.surface, bones=bones.with_constant(), detail=detail)
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class RegressedRelief:
         motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
         samples = np.stack([_features(skin, self.seen, pose) for pose in motion])
         squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
-        width = np.asarray(_WIDTH * units_of(squares))
+        width = np.asarray(_WIDTH * median_distances(squares))
         mean = heights.mean(axis=0)
         values = (heights - mean)[None]
-        lost = [float((left_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
+        lost = [float((leave_one_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
         kernels, row = centred_kernels(squares, width)
         weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(lost))])
         learned = (samples, float(width), mean - row @ weights, weights)
@@ -149,4 +149,4 @@ def _features(skin: Skin, seen: str, pose: Pose) -> Floats:
     shifts = skin.aligned(pose)[0].translations[1:]
     if seen == "points":
         return np.asarray(shifts, dtype=np.float64).ravel()
-    return np.asarray(rotations.same_side(skin.bones.predicted(shifts)[0])).ravel()
+    return np.asarray(rotations.same_side(skin.bones.predict(shifts)[0])).ravel()

@@ -12,7 +12,7 @@ from posespace.examples import Examples
 from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.poses.active import turned_joints
+from posespace.poses.active import rotated_from_rest
 from posespace.poses.digests import pose_digests
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
@@ -66,7 +66,7 @@ class LinearPoseShapes:
     def fit(self, examples: Examples) -> LinearPoseSkin:
         """Return the regression of the examples' corrections."""
         rig, motion = examples.rig, examples.motion
-        turns = turned_joints(rig, motion).any(axis=0)
+        turns = rotated_from_rest(rig, motion).any(axis=0)
         joints = tuple(np.flatnonzero(turns).tolist())
         if not joints:
             raise InputError("linear pose shapes: no joint but a root turns in the examples; they need one that does")

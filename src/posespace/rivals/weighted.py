@@ -11,7 +11,7 @@ from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.interpolate.distances import blocks, distances
 from posespace.pose import Pose
-from posespace.poses.active import at_rest, turned_joints
+from posespace.poses.active import at_rest, rotated_from_rest
 from posespace.poses.digests import pose_digests
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
@@ -80,7 +80,7 @@ class WeightedPSD:
     def fit(self, examples: Examples) -> WeightedSkin:
         """Return the skin that comes close to every example."""
         rig, motion = examples.rig, examples.motion
-        joints = tuple(np.flatnonzero(turned_joints(rig, motion).any(axis=0)).tolist())
+        joints = tuple(np.flatnonzero(rotated_from_rest(rig, motion).any(axis=0)).tolist())
         if not joints:
             raise InputError("weighted PSD: no joint turns in the examples; it needs one that does")
         if not at_rest(rig, motion).any():

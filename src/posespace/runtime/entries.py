@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.runtime.drive.tables import Drive
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis
+from posespace.skin.basis import Basis, PackedBasis
 from posespace.skin.skin import Skin
 
 

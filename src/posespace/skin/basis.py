@@ -1,4 +1,4 @@
-"""A displacement basis stored small: each component only at the vertices it moves, in 32, 16 or 8 bits."""
+"""Displacement bases: as arrays, or packed: each component only at the vertices it moves, in 32, 16 or 8 bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from posespace import check
-from posespace.check import Floats, Ints
+from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 
 _TYPES: dict[int, type[np.generic]] = {32: np.float32, 16: np.int16, 8: np.int8}
@@ -23,7 +23,7 @@ class PackedBasis:
     ----------
     vertices : S
     starts : (C + 1,) where each component's entries begin, and where the last one's end
-    rows : (E,) for each entry the vertex, by its place in the support, ascending within a component; (0,) where every
+    rows : (E,) for each entry the vertex, by its index in the support, ascending within a component; (0,) where every
         component has all vertices
     values : (E, 3) float32, int16 or int8
     scales : (C,) float32, the length of one unit of each component's values
@@ -69,20 +69,20 @@ class PackedBasis:
         With `full` none is left out, and `rows` are not needed.
         """
         check.bits(bits)
-        found = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
-        largest = np.abs(found).max(axis=(1, 2), initial=0.0)
-        kept = (found != 0).any(axis=2)
-        scales = np.ones(len(found), dtype=np.float32)
+        values = check.floats("basis", dense, ("C", "S", 3)).astype(np.float32)
+        largest = np.abs(values).max(axis=(1, 2), initial=0.0)
+        kept = (values != 0).any(axis=2)
+        scales = np.ones(len(values), dtype=np.float32)
         if bits < 32:
             steps = np.iinfo(_TYPES[bits]).max  # type: ignore[type-var]
             scales = np.where(largest > 0, largest / steps, 1).astype(np.float32)
-            found = np.rint(found / scales[:, None, None]).astype(_TYPES[bits])
-            kept = (found != 0).any(axis=2)
+            values = np.rint(values / scales[:, None, None]).astype(_TYPES[bits])
+            kept = (values != 0).any(axis=2)
         kept |= full
         starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
-        small: DTypeLike = np.uint16 if found.shape[1] <= 2**16 else np.uint32
+        small: DTypeLike = np.uint16 if values.shape[1] <= 2**16 else np.uint32
         rows = np.zeros(0, small) if full else np.nonzero(kept)[1].astype(small)
-        return cls(found.shape[1], starts, rows, found[kept], scales)
+        return cls(values.shape[1], starts, rows, values[kept], scales)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -91,7 +91,7 @@ class PackedBasis:
 
     @property
     def size(self) -> int:
-        """How many numbers it stores, those of the entries alone."""
+        """The number of stored numbers, those of the entries alone."""
         return int(self.values.size)
 
     @property
@@ -117,7 +117,7 @@ class PackedBasis:
         return dense if dtype is None else dense.astype(dtype)
 
     def combine(self, coordinates: Floats) -> Floats:
-        """Return the displacements (S, 3) of coordinates (C,)."""
+        """Return the displacements (S, 3) at coordinates (C,)."""
         weights = np.repeat(coordinates * self.scales, np.diff(self.starts))
         rows = self.entry_rows
         sums = [np.bincount(rows, weights * axis, minlength=self.vertices) for axis in self.values.T]
@@ -132,3 +132,30 @@ class PackedBasis:
         entries = slice(int(starts[0]), int(starts[-1]))
         part = self.scales[first : max(first, last)]
         return PackedBasis(self.vertices, starts - starts[0], self.rows[entries], self.values[entries], part)
+
+
+Basis = Floats | PackedBasis
+"""A basis (C, S, 3), as an array or packed."""
+
+
+def checked_basis(name: str, basis: Basis, shape: tuple[int, ...]) -> Basis:
+    """Return `basis` if it has this shape and its numbers are not too large."""
+    if not isinstance(basis, PackedBasis):
+        return check.floats(name, basis, shape, check.LARGEST)
+    if basis.shape != shape:
+        raise InputError(f"{name}: expected shape {shape}, got {basis.shape}")
+    return basis
+
+
+def widened(basis: Basis, support: Ints, wider: Ints) -> Floats32:
+    """Return a basis (C, S, 3) on a `wider` support, zero where it had none; both supports are ascending."""
+    wide = np.zeros((basis.shape[0], len(wider), 3), dtype=np.float32)
+    wide[:, np.searchsorted(wider, support)] = np.asarray(basis)
+    return wide
+
+
+def combined(basis: Basis, coordinates: Floats) -> Floats:
+    """Return the displacements (S, 3) at coordinates (C,)."""
+    if isinstance(basis, PackedBasis):
+        return basis.combine(coordinates)
+    return np.tensordot(coordinates, basis, axes=1)

@@ -1,7 +1,7 @@
-"""The bound on corrections: at no pose is a displacement more than 1.5 times what its neighbourhood has at the samples.
+"""The bound on corrections: no displacement exceeds 1.5 times the largest of its neighbourhood at the samples.
 
-A driver's coordinates are scaled, all by one factor, so far that the rule holds at every vertex that the driver moves.
-What is measured is known from the layer itself: a file stores nothing of it, and every `Skin` keeps the rule.
+A driver's coordinates are scaled, all by one factor, until the rule holds at every vertex that the driver moves.
+The bound is computed from the layer: no file stores it, and every `Skin` keeps the rule.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from numpy.typing import NDArray
 from posespace.check import Floats, Ints
 from posespace.geometry.edges import neighbours_of
 from posespace.mesh import Mesh
-from posespace.skin.layer import Basis, Driver, combined
+from posespace.skin.basis import Basis, combined
+from posespace.skin.driver import Driver
 
 BOUND = 1.5
-"""Most that a displacement may be, over the largest one in its neighbourhood at any sample of the driver."""
+"""Largest displacement, as a multiple of the largest in its neighbourhood at any sample of the driver."""
 
 RINGS = 2
 """Rings of vertices that make a vertex's neighbourhood."""
 
 KEPT = 1.455
-"""What players keep to: a little below the bound, so that corrections stored in few bits keep it too."""
+"""The bound in players: a little lower, so that corrections stored in few bits keep the rule too."""
 
 FLOOR = 0.02
 """A neighbourhood counts as displaced by at least this fraction of the layer's largest displacement: what fades out at
-the edge of a support must not hold back all of it."""
+the edge of a support must not limit all of it."""
 
 _MOST_COMPONENTS = 256
 _LEAST_SAMPLES = 256
 _MOST_DISTANCES = 4_000_000
-"""Up to 2,000 samples are all looked at: where one is left out, its own correction may be beyond the bound."""
+"""Up to 2,000 samples all count: where one is left out, its correction may exceed the bound."""
 
 _BLOCK = 64
 _NOTHING = 1e-9
@@ -48,63 +49,63 @@ class Neighbourhoods:
         weld = mesh.weld
         self._groups, self._count = weld.groups, len(weld.first)
         starts, neighbours = neighbours_of(weld.groups[mesh.triangles], self._count)
-        each = np.arange(self._count)
-        # Each vertex is in its own neighbourhood; so no list is empty.
-        self._around = np.insert(neighbours, starts[:-1], each)
-        self._starts = starts[:-1] + each
+        vertices = np.arange(self._count)
+        # Each vertex is in its neighbourhood, so no list is empty.
+        self._around = np.insert(neighbours, starts[:-1], vertices)
+        self._starts = starts[:-1] + vertices
 
     def largest(self, values: Floats, support: Ints) -> Floats:
         """Return the largest value (S,) around each vertex of a support with values (S,); elsewhere they are zero."""
-        found = np.zeros(self._count)
-        np.maximum.at(found, self._groups[support], values)
+        largest = np.zeros(self._count)
+        np.maximum.at(largest, self._groups[support], values)
         for _ in range(RINGS):
-            found = np.maximum.reduceat(found[self._around], self._starts)
-        return np.asarray(found[self._groups[support]])
+            largest = np.maximum.reduceat(largest[self._around], self._starts)
+        return np.asarray(largest[self._groups[support]])
 
 
-class Moved(NamedTuple):
-    """What a driver moves: a basis (C, S, 3), and the most that each of its vertices may be displaced (S,)."""
+class DrivenBasis(NamedTuple):
+    """A basis (C, S, 3) that a driver moves, and the largest displacement (S,) of each of its vertices."""
 
     basis: Basis
     limits: Floats
 
     def ratio(self, coordinates: Floats) -> float:
-        """Return the largest displacement of coordinates (C,) over its limit."""
+        """Return the largest displacement at coordinates (C,), as a multiple of its limit."""
         displaced = combined(self.basis, coordinates)
         return float((np.linalg.norm(displaced, axis=1) / self.limits).max(initial=0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """How far the coordinates of a driver may go.
+    """The bound on the coordinates of a driver.
 
     Parameters
     ----------
     moved : the bases that it drives
     norm : (C, C) a matrix such that the sum of |norm · coordinates| is at least the ratio of any vertex: where it is
-        at most 1, no vertex needs to be looked at; None: all are
+        at most 1, no vertex is checked; None: all are
     """
 
-    moved: tuple[Moved, ...]
+    moved: tuple[DrivenBasis, ...]
     norm: Floats | None
 
     @classmethod
     def of(cls, driver: Driver, bases: Sequence[tuple[Ints, Basis]], around: Neighbourhoods) -> Bound:
         """Return the bound of a driver that moves supports (S,) by bases (C, S, 3)."""
         samples = _at_samples(driver)
-        moved = tuple(Moved(basis, _limits(samples, support, basis, around)) for support, basis in bases)
+        moved = tuple(DrivenBasis(basis, _limits(samples, support, basis, around)) for support, basis in bases)
         return cls(moved, _norm(samples, moved) if moved else None)
 
     def kept(self, coordinates: Floats) -> Floats:
-        """Return coordinates (C,) or (P, C) scaled so that they keep within the bound."""
+        """Return coordinates (C,) or (P, C) scaled to be within the bound."""
         rows = np.atleast_2d(coordinates)
         factors = np.ones(len(rows))
-        for k in np.flatnonzero(self._in_doubt(rows)):
-            factors[k] = 1.0 / max([1.0, *(each.ratio(rows[k]) for each in self.moved)])
+        for k in np.flatnonzero(self._may_exceed(rows)):
+            factors[k] = 1.0 / max([1.0, *(basis.ratio(rows[k]) for basis in self.moved)])
         return np.asarray((rows * factors[:, None]).reshape(coordinates.shape))
 
-    def _in_doubt(self, rows: Floats) -> NDArray[np.bool_]:
-        """Which coordinates (P, C) may be beyond the bound at some vertex."""
+    def _may_exceed(self, rows: Floats) -> NDArray[np.bool_]:
+        """Which coordinates (P, C) may exceed the bound at some vertex."""
         if self.norm is None:
             return np.full(len(rows), bool(self.moved))
         return np.asarray(~(np.abs(rows @ self.norm.T).sum(axis=1) <= 1.0))
@@ -120,7 +121,7 @@ def _at_samples(driver: Driver) -> Floats:
 
 
 def _limits(samples: Floats, support: Ints, basis: Basis, around: Neighbourhoods) -> Floats:
-    """The most that each vertex (S,) may be displaced, from the coordinates at the samples (M, C)."""
+    """The largest displacement (S,) of each vertex, from the coordinates at the samples (M, C)."""
     return limits_of(_displaced(samples, basis), support, around)
 
 
@@ -129,45 +130,45 @@ def _displaced(coordinates: Floats, basis: Basis) -> Iterator[Floats]:
     samples, dense = coordinates.astype(np.float32), np.asarray(basis, dtype=np.float32).reshape(basis.shape[0], -1)
     least = _NOTHING * np.abs(samples).max(initial=0.0)
     for first in range(0, len(samples), _BLOCK):
-        some = samples[first : first + _BLOCK]
+        block = samples[first : first + _BLOCK]
         # Of sculpts, each sample mostly has a component to itself.
-        used = (np.abs(some) > least).any(axis=0)
-        yield from (some[:, used] @ dense[used]).reshape(len(some), -1, 3)
+        used = (np.abs(block) > least).any(axis=0)
+        yield from (block[:, used] @ dense[used]).reshape(len(block), -1, 3)
 
 
 def limits_of(displaced: Iterable[Floats], support: Ints, around: Neighbourhoods) -> Floats:
-    """Return the most that each vertex (S,) may be displaced, from its displacements (S, 3) at each sample."""
+    """Return the largest displacement (S,) of each vertex, from its displacements (S, 3) at each sample."""
     largest = np.zeros(len(support))
     for displacements in displaced:
         np.maximum(largest, np.linalg.norm(displacements, axis=1), out=largest)
     limits = np.maximum(around.largest(largest, support), FLOOR * largest.max(initial=0.0))
-    # Where there is nothing at all, nothing may be added; a tiny number spares a division by zero.
+    # Where no sample displaces anything, no pose may; a tiny number avoids a division by zero.
     return np.asarray(KEPT * np.maximum(limits, np.finfo(np.float32).tiny))
 
 
-def _norm(samples: Floats, moved: Sequence[Moved]) -> Floats | None:
-    """What makes coordinates (C,) a sum of C others, each times its largest ratio; see `Bound`.
+def _norm(samples: Floats, moved: Sequence[DrivenBasis]) -> Floats | None:
+    """The matrix that writes coordinates (C,) as a sum of C vectors, each times its largest ratio; see `Bound`.
 
-    The others are those at samples (M, C) that are most apart, each next one farthest from the span of the ones before;
-    no ratio is above 1 over the bound there. Across their span, where there may be rounding, any directions do.
+    The vectors are coordinates at samples (M, C), each the farthest from the span of those before; their ratios are at
+    most 1 over the bound. Orthogonal to their span, where there may be rounding, any directions do.
     """
     count = samples.shape[1]
     if count > _MOST_COMPONENTS:
         return None
-    beside, chosen = samples.copy(), list[int]()
+    remainders, chosen = samples.copy(), list[int]()
     least = _DEPENDENT * float(np.linalg.norm(samples, axis=1).max())
     for _ in range(count):
-        lengths = np.linalg.norm(beside, axis=1)
+        lengths = np.linalg.norm(remainders, axis=1)
         farthest = int(lengths.argmax())
         if not lengths[farthest] > least:
             break
         chosen.append(farthest)
-        way = beside[farthest] / lengths[farthest]
-        beside -= np.outer(beside @ way, way)
-    across = np.linalg.qr(samples[chosen].T, mode="complete")[0][:, len(chosen) :].T
+        direction = remainders[farthest] / lengths[farthest]
+        remainders -= np.outer(remainders @ direction, direction)
+    complement = np.linalg.qr(samples[chosen].T, mode="complete")[0][:, len(chosen) :].T
     ratios = np.full(count, 1.0 / KEPT)
-    for each in moved if len(across) else ():
-        displaced = _displaced(across, each.basis)
-        largest = [float((np.linalg.norm(some, axis=1) / each.limits).max(initial=0.0)) for some in displaced]
+    for driven in moved if len(complement) else ():
+        displaced = _displaced(complement, driven.basis)
+        largest = [float((np.linalg.norm(shape, axis=1) / driven.limits).max(initial=0.0)) for shape in displaced]
         ratios[len(chosen) :] = np.maximum(ratios[len(chosen) :], largest)
-    return np.asarray(ratios[:, None] * np.linalg.inv(np.concatenate([samples[chosen], across])).T)
+    return np.asarray(ratios[:, None] * np.linalg.inv(np.concatenate([samples[chosen], complement])).T)

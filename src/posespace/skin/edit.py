@@ -1,4 +1,4 @@
-"""Editing what a skin has learned: one component weaker, stronger or muted, or all of them exaggerated."""
+"""Edits of a skin: components weaker, stronger or muted, all exaggerated, or control points pulling harder."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError, closest_name
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, Layer
+from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 
 def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
     """Return a skin whose corrections are stronger or weaker; see `Skin.edited`."""
-    given = _checked(scale)
-    factors = _factors(skin, given, check.number("exaggerate", exaggerate))
-    if not all(np.isfinite(each).all() for each in factors):
+    by_name = _checked(scale)
+    factors = _factors(skin, by_name, check.number("exaggerate", exaggerate))
+    if not all(np.isfinite(row).all() for row in factors):
         raise InputError("scale and exaggerate: expected finite factors")
-    layers = tuple(scaled_layer(layer, each) for layer, each in zip(skin.layers, factors, strict=True))
-    done = {"scale": given, "exaggerate": float(exaggerate)}
+    layers = tuple(scaled_layer(layer, row) for layer, row in zip(skin.layers, factors, strict=True))
+    edit = {"scale": by_name, "exaggerate": float(exaggerate)}
     about = dict(skin.about)
-    about["edits"] = [{"scale": names, "exaggerate": factor} for names, factor in _past(skin)] + [done]
+    about["edits"] = [{"scale": names, "exaggerate": factor} for names, factor in _past(skin)] + [edit]
     return replace(skin, layers=layers, about=about)
 
 
-def drawn(skin: Skin, beta: float) -> Skin:
-    """Return a skin whose surface is drawn to its control points as strongly as `beta` says.
+def with_beta(skin: Skin, beta: float) -> Skin:
+    """Return a skin whose control points have the weight `beta`.
 
-    About 3 where points are dragged and should be met, 0.3 where they are captured and noisy.
+    About 3 where points are dragged and should be reached, 0.3 where they are captured and noisy.
     """
     if skin.bones is None:
         raise InputError("beta: expected a skin with control points, got one that joints move")
     return replace(skin, bones=replace(skin.bones, beta=beta))
 
 
-def edit_words(skin: Skin) -> str:
+def edit_summary(skin: Skin) -> str:
     """Return a skin's edits in one line, "" where it has none."""
     words: list[str] = []
     for scale, exaggerate in _past(skin):
@@ -56,18 +56,18 @@ def edit_factors(skin: Skin) -> list[Floats]:
         for name, factor in scale.items():
             with suppress(InputError):
                 total = [a * b for a, b in zip(total, _factors(skin, {name: factor}, 1.0), strict=True)]
-        total = [each * exaggerate for each in total]
+        total = [factors * exaggerate for factors in total]
     return total
 
 
 def _past(skin: Skin) -> list[tuple[dict[str, float], float]]:
-    """The edits that a skin says were made; a file may hold anything there, and what is no edit is ignored."""
-    said = skin.about.get("edits")
-    found = []
-    for edit in said if isinstance(said, list) else []:
+    """The edits recorded in a skin; a file may hold anything there, and what is no edit is ignored."""
+    recorded = skin.about.get("edits")
+    edits = []
+    for edit in recorded if isinstance(recorded, list) else []:
         with suppress(InputError, KeyError, TypeError):
-            found.append((_checked(edit["scale"]), check.number("exaggerate", edit["exaggerate"])))
-    return found
+            edits.append((_checked(edit["scale"]), check.number("exaggerate", edit["exaggerate"])))
+    return edits
 
 
 def _checked(scale: Mapping[str | int, float] | None) -> dict[str, float]:
@@ -99,11 +99,11 @@ def _find(skin: Skin, name: str) -> tuple[int, int | None]:
         return names.index(name), None
     layer, _, number = name.rpartition(":")
     if number.isdigit() and (layer in names or (not layer and len(names) == 1)):
-        place = names.index(layer) if layer else 0
-        most = skin.layers[place].driver.components
+        index = names.index(layer) if layer else 0
+        most = skin.layers[index].driver.components
         if not 1 <= int(number) <= most:
-            raise InputError(f"component {name!r}: expected 1 to {most} in layer {names[place]!r}")
-        return place, int(number) - 1
+            raise InputError(f"component {name!r}: expected 1 to {most} in layer {names[index]!r}")
+        return index, int(number) - 1
     if not names:
         raise InputError(f"component {name!r}: the skin has no layers")
     close = closest_name(layer or name, names)

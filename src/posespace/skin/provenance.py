@@ -1,4 +1,4 @@
-"""What a skin says about how it was made: the same keys for every method, in plain JSON."""
+"""Provenance: how a skin was made, in plain JSON with the same keys for every method."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Any
 
 import numpy as np
 
-OWN_ERROR = "own examples, fraction of plain skinning's error"
-LEFT_OUT_ERROR = "left out, fraction of plain skinning's error"
-"""Keys of what every fit measures: the error at the examples it was given, and at those it left out in turn."""
+EXAMPLES_ERROR = "own examples, fraction of plain skinning's error"
+CROSS_VALIDATED_ERROR = "left out, fraction of plain skinning's error"
+"""Keys of the errors that every fit measures: at its examples, and at the same examples by cross-validation."""
 
 _NOTES = "notes"
 
 
 def about_fit(
-    method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, own: Mapping[str, Any] | None = None
+    method: str, settings: object, poses: Sequence[str] = (), damped: int = 0, figures: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return `Skin.about` of a fit: "method", "settings", "poses", "damped vertices", then what is the method's own.
+    """Return `Skin.about` of a fit: "method", "settings", "poses", "damped vertices", then the figures of the method.
 
     Parameters
     ----------
-    method : what it is called
-    settings : all of them, as a dataclass or by name
+    method : its name
+    settings : of the fit, as a dataclass or by name
     poses : digests of the poses it was fitted on, see `pose_digests`; none where nothing was learned from them
     damped : vertices, summed over the poses, whose displacements are damped because their blend nearly loses rank
-    own : the method's own figures, by key
+    figures : further figures of the method, by key
     """
     return {
         "method": method,
         "settings": _plain(settings),
         "poses": list(poses),
         "damped vertices": damped,
-        **_plain(own or {}),
+        **_plain(figures or {}),
     }
 
 
 def with_notes(about: Mapping[str, Any], lines: Sequence[str]) -> dict[str, Any]:
-    """Return `Skin.about` with lines on what its users should know added to its notes."""
+    """Return `Skin.about` with lines added to its notes for users."""
     notes = [*notes_of(about), *lines]
     return {**about, _NOTES: notes} if notes else dict(about)
 
@@ -50,11 +50,11 @@ def notes_of(about: Mapping[str, Any]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it; names in a tuple, as a key, are joined by " + "."""
+    """The value as plain JSON; a key that is a tuple of names is joined by " + "."""
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {" + ".join(key) if isinstance(key, tuple) else str(key): _plain(each) for key, each in value.items()}
+        return {" + ".join(key) if isinstance(key, tuple) else str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value

@@ -1,6 +1,6 @@
-"""Skin: what every fit returns and everything else uses, with its three stages: drive, skin and detail.
+"""Skin: the result of every fit, with its three stages: drive, skin and detail.
 
-This is the reference: plain NumPy, one pose at a time. The fast evaluators are in `runtime/`.
+This is the reference evaluator: plain NumPy, one pose at a time. The fast ones are in `runtime/`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,13 @@ from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
-from posespace.skin.bones.learned import LearnedBones, require_points
-from posespace.skin.bones.positions import BonePlaces
+from posespace.skin.basis import Basis, combined
+from posespace.skin.bones.learned import LearnedBones, require_control_points
+from posespace.skin.bones.positions import BonePositions
 from posespace.skin.bound import Bound, Neighbourhoods, limits_of
-from posespace.skin.layer import Basis, Detail, Driver, Layer, combined
+from posespace.skin.detail import Detail
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 if TYPE_CHECKING:
     from posespace.runtime.player import Player
@@ -41,15 +44,15 @@ Posed = TypeVar("Posed", bound=Pose | Motion)
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """A rig with what was learned about it.
+    """A rig with the corrections that a fit learned.
 
     Parameters
     ----------
     rig : the rest shape, its skeleton and weights
     layers : displacements added before the bones
-    detail : relief added after them, or None
+    detail : a height map added after the bones, or None
     about : how it was made: method, settings, figures of the fit; any JSON. See `posespace.skin.provenance`
-    bones : what moves the bones where the joints are control points; None: the joints do, as in any rig
+    bones : learned bones, where the joints are control points; None: the skeleton's joints are the bones
     """
 
     rig: Rig
@@ -73,8 +76,8 @@ class Skin:
             fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
-            given = 0 if self.bones is None else self.bones.raised
-            if self.detail.driver is None and given != len(self.detail.heights):
+            components = 0 if self.bones is None else self.bones.detail_count
+            if self.detail.driver is None and components != len(self.detail.heights):
                 raise InputError(
                     f"detail: expected a driver, or bones that give {len(self.detail.heights)} amounts of it"
                 )
@@ -86,20 +89,20 @@ class Skin:
     @cached_property
     def drivers(self) -> tuple[Driver, ...]:
         """Every driver once, in the order of the layers: of their points, of their normals, then of the detail."""
-        found = [driver for layer in self.layers for driver in (layer.driver, layer.normal_driver)]
-        found += [self.detail.driver] if self.detail is not None else []
-        return tuple({id(driver): driver for driver in found if driver is not None}.values())
+        drivers = [driver for layer in self.layers for driver in (layer.driver, layer.normal_driver)]
+        drivers += [self.detail.driver] if self.detail is not None else []
+        return tuple({id(driver): driver for driver in drivers if driver is not None}.values())
 
     @cached_property
     def bounds(self) -> dict[int, Bound]:
-        """How far the coordinates of each driver may go, by its identity."""
-        around = Neighbourhoods(self.rig.mesh)
+        """The bound on the coordinates of each driver, by its identity."""
+        neighbourhoods = Neighbourhoods(self.rig.mesh)
         bases: dict[int, list[tuple[Ints, Basis]]] = {id(driver): [] for driver in self.drivers}
         for layer in self.layers:
             bases[id(layer.driver)].append((layer.support, layer.basis))
             if layer.normal_driver is not None and layer.normal_basis is not None:
                 bases[id(layer.normal_driver)].append((layer.support, layer.normal_basis))
-        return {id(driver): Bound.of(driver, bases[id(driver)], around) for driver in self.drivers}
+        return {id(driver): Bound.of(driver, bases[id(driver)], neighbourhoods) for driver in self.drivers}
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
@@ -139,10 +142,10 @@ class Skin:
         return self.rig.influences, self.rig.weights, len(self.rig.skeleton)
 
     @cached_property
-    def bone_places(self) -> BonePlaces:
-        """Where learned bones are, once their rotations are known."""
+    def bone_positions(self) -> BonePositions:
+        """Solves for the positions of learned bones from their rotations."""
         assert self.bones is not None
-        return BonePlaces(self.bones, self.rig.mesh)
+        return BonePositions(self.bones, self.rig.mesh)
 
     def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
@@ -156,46 +159,47 @@ class Skin:
     def _learned(self, pose: Pose) -> tuple[Floats, Floats]:
         """The transforms (B, 3, 4) of learned bones and their amounts (B, K + D) of corrections and detail."""
         assert self.bones is not None
-        seen, turn, shift = self.aligned(pose)
-        shifts = seen.translations[1:]
-        quaternions, amounts = self.bones.predicted(shifts)
-        turns = rotations.matrices(quaternions)
-        moved = np.empty((len(turns), 3, 4))
-        moved[..., :3] = turn @ turns
+        aligned, rotation, translation = self.aligned(pose)
+        point_translations = aligned.translations[1:]
+        quaternions, amounts = self.bones.predict(point_translations)
+        local = rotations.matrices(quaternions)
+        transforms = np.empty((len(local), 3, 4))
+        transforms[..., :3] = rotation @ local
         with np.errstate(over="ignore", invalid="ignore"):
-            centres = (self.bones.centres + self.bone_places(turns, shifts)) @ turn.T + shift
-            moved[..., 3] = centres - np.einsum("bij,bj->bi", moved[..., :3], self.bones.centres)
-        check.ordinary("bone transforms", moved)
-        return moved, amounts
+            positions = self.bones.centres + self.bone_positions(local, point_translations)
+            positions = positions @ rotation.T + translation
+            transforms[..., 3] = positions - np.einsum("bij,bj->bi", transforms[..., :3], self.bones.centres)
+        check.ordinary("bone transforms", transforms)
+        return transforms, amounts
 
     def aligned(self, pose: Posed) -> tuple[Posed, Floats, Floats]:
         """Return a pose, or a motion, without the rigid motion of the whole, and that motion: (..., 3, 3), (..., 3).
 
-        With control points the whole moves as they do together. A skeleton's joints know the whole by themselves.
+        Control points are aligned to their rest positions. A skeleton's pose is returned unchanged.
         """
         skeleton = self.rig.skeleton
         if self.bones is None:
-            still = pose.rotations.shape[:-2]
-            return pose, np.broadcast_to(np.eye(3), (*still, 3, 3)), np.zeros((*still, 3))
-        have = pose.rotations.shape[-2]
-        if have != len(skeleton):
-            raise InputError(f"pose: expected {len(skeleton)} joints as in the rig, got {have}")
-        shifts, turn, shift = self.bones.aligned(pose.rotations, pose.translations)
-        turns = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
-        return replace(pose, rotations=turns, translations=shifts), turn, shift
+            shape = pose.rotations.shape[:-2]
+            return pose, np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3))
+        joints = pose.rotations.shape[-2]
+        if joints != len(skeleton):
+            raise InputError(f"pose: expected {len(skeleton)} joints as in the rig, got {joints}")
+        translations, rotation, translation = self.bones.aligned(pose.rotations, pose.translations)
+        rest = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
+        return replace(pose, rotations=rest, translations=translations), rotation, translation
 
     @cached_property
     def correction_limits(self) -> Floats:
-        """The most (N,) that corrections of learned bones displace each vertex; see `posespace.skin.bound`."""
+        """The largest displacement (N,) of each vertex by corrections of learned bones; see `posespace.skin.bound`."""
         assert self.bones is not None
-        amounts = (self.bones.predicted(places - self.bones.rest)[1] for places in self.bones.samples)
-        every = np.arange(len(self.rig.mesh.points), dtype=np.int32)
-        return limits_of(map(self.bones.displacements, amounts), every, Neighbourhoods(self.rig.mesh))
+        amounts = (self.bones.predict(positions - self.bones.rest)[1] for positions in self.bones.samples)
+        vertices = np.arange(len(self.rig.mesh.points), dtype=np.int32)
+        return limits_of(map(self.bones.displacements, amounts), vertices, Neighbourhoods(self.rig.mesh))
 
     def corrections(self, amounts: Floats) -> Floats:
-        """Return the displacements (N, 3) that learned bones add with their amounts (B, K + D), within their limits.
+        """Return the displacements (N, 3) by learned bones with amounts (B, K + D), within their limits.
 
-        Each vertex keeps to its limit by itself: what one bone overdoes must not weaken the others.
+        Each vertex is limited by itself: one bone's excess must not weaken the others.
         """
         assert self.bones is not None
         displaced = self.bones.displacements(amounts)
@@ -215,7 +219,7 @@ class Skin:
     def coordinates(self, driver: Driver, pose: Pose | Motion, parts: tuple[Floats, Floats] | None = None) -> Floats:
         """Return the coordinates (C,) of a pose, or (P, C) of a motion, that one of `drivers` gives, within its bound.
 
-        The `parts` of the pose may be known: see `Parts.of`.
+        The `parts` of the pose may be given: see `Parts.of`.
         """
         return self.bounds[id(driver)].kept(driver.coordinates(pose, self.rig.skeleton, parts))
 
@@ -249,20 +253,20 @@ class Skin:
     def poses(self, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
         """Yield what `pose` returns for each pose of a motion, in less time: many are driven at once."""
         for start in range(0, len(motion), _BLOCK):
-            some = motion[start : start + _BLOCK]
-            driven = self._driven(some)
-            for k, pose in enumerate(some):
+            block = motion[start : start + _BLOCK]
+            driven = self._driven(block)
+            for k, pose in enumerate(block):
                 yield self._posed(pose, {driver: values[k] for driver, values in driven.items()})
 
     def _posed(self, pose: Pose, driven: dict[int, Floats]) -> tuple[Floats, Floats]:
         for line in self.unknown_controls(pose.controls):
             warnings.warn(line, stacklevel=3)
-        rig, displaced, own = self.rig, self._displaced(driven), None
+        rig, displaced, vertex_amounts = self.rig, self._displaced(driven), None
         if self.bones is None:
             blend = rig.blend(pose)
         else:
             transforms, amounts = self._learned(pose)
-            own = self.bones.spread(amounts[:, self.bones.added :])
+            vertex_amounts = self.bones.per_vertex(amounts[:, self.bones.correction_count :])
             blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
             displaced = displaced + self.corrections(amounts)
         points = skinning.apply(blend, rig.mesh.points + displaced)
@@ -272,31 +276,31 @@ class Skin:
             normals = rig.mesh.normals(points)
         else:
             normals = skinning.cofactor_normals(blend, rig.normals)
-        return (points, normals) if self.detail is None else self._add_detail(driven, own, points)
+        return (points, normals) if self.detail is None else self._add_detail(driven, vertex_amounts, points)
 
     def heights(self, pose: Pose) -> Floats:
         """Return the heights (F,) that the detail has in a pose, over the subdivided surface."""
         if self.detail is None:
             raise InputError("heights: expected a skin with detail, got one without")
-        own = None
+        amounts = None
         if self.bones is not None:
-            own = self.bones.spread(self._learned(pose)[1][:, self.bones.added :])
-        return self._raised(self._driven(pose), own)
+            amounts = self.bones.per_vertex(self._learned(pose)[1][:, self.bones.correction_count :])
+        return self._heights(self._driven(pose), amounts)
 
-    def _raised(self, driven: dict[int, Floats], own: Floats | None) -> Floats:
-        """The heights (F,) of the detail by its driver, or by what each vertex has of it (N, D)."""
+    def _heights(self, driven: dict[int, Floats], amounts: Floats | None) -> Floats:
+        """The heights (F,) of the detail by its driver, or by the amounts (N, D) of each vertex."""
         assert self.detail is not None
-        shares = own if self.detail.driver is None else driven[id(self.detail.driver)]
-        assert shares is not None
-        for level in self._levels if shares.ndim > 1 else ():
-            shares = level.refine(shares)
-        return self.detail.raised(shares)
+        coordinates = amounts if self.detail.driver is None else driven[id(self.detail.driver)]
+        assert coordinates is not None
+        for level in self._levels if coordinates.ndim > 1 else ():
+            coordinates = level.refine(coordinates)
+        return self.detail.heights_at(coordinates)
 
-    def _add_detail(self, driven: dict[int, Floats], own: Floats | None, points: Floats) -> tuple[Floats, Floats]:
-        """The coarse points subdivided and raised."""
+    def _add_detail(self, driven: dict[int, Floats], amounts: Floats | None, points: Floats) -> tuple[Floats, Floats]:
+        """The coarse points subdivided and moved along their normals by the heights."""
         for level in self._levels:
             points = level.refine(points)
-        heights = self._raised(driven, own)
+        heights = self._heights(driven, amounts)
         points = points + heights[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 
@@ -354,8 +358,11 @@ class Skin:
 
     @classmethod
     def load(cls, path: str | Path) -> Skin:
-        """Open a skin file, or a glTF file that a skin was exported to; it is read whole, so nothing that
-        happens to the file later changes the skin."""
+        """Load a skin file, or a glTF file that a skin was exported to. It is read whole.
+
+        Later changes of the file do not change the skin. (`load` is for the library's files that are read whole,
+        `Examples.open` for those that stay on disk, `ps.load_*` for files of other programs.)
+        """
         skin: Skin = late("read skin")(path)
         return skin
 
@@ -367,7 +374,7 @@ def _check_bones(bones: LearnedBones, rig: Rig) -> None:
         raise InputError(f"learned bones: expected weights and points of {count} vertices as in the rig, got others")
     if rig.blending != "linear":
         raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
-    require_points(rig.skeleton, bones)
+    require_control_points(rig.skeleton, bones)
 
 
 class Posable(Protocol):

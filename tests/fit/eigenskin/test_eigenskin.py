@@ -40,7 +40,7 @@ def singles(examples: Examples) -> Examples:
     """The examples that turn one joint at most."""
     skeleton = examples.rig.skeleton
     angles = skeleton.angles(examples.motion.rotations.astype(np.float64))
-    return examples.subset(np.flatnonzero((np.abs(angles) > 1e-6).sum(axis=(1, 2)) <= 1))
+    return examples[np.flatnonzero((np.abs(angles) > 1e-6).sum(axis=(1, 2)) <= 1)]
 
 
 def entries(skin: Skin) -> np.ndarray:
@@ -167,7 +167,7 @@ def test_fewer_bits_and_fewer_components_cost_little_and_state_their_bytes() -> 
 def test_joints_that_always_move_together_make_one_layer_a_region(data: Path) -> None:
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2
-    train, unseen = examples.subset(np.flatnonzero(block == 0)), examples.subset(np.flatnonzero(block))
+    train, unseen = examples[np.flatnonzero(block == 0)], examples[np.flatnonzero(block)]
     skin = EigenSkin(budget=0).fit(train)
     psd = PlainPSD("thin_plate", smoothing=1e-3).fit(train)
     ours, full = evaluate(skin, unseen), evaluate(psd, unseen)
@@ -200,7 +200,7 @@ def test_residuals_are_those_of_the_reference(seed: int) -> None:
 
 def test_a_joint_with_one_pose_and_examples_without_rest_still_fit() -> None:
     keep = [k for k, name in enumerate(singles(ARM).motion.names) if name.startswith(("bend 120", "bend 0 twist 90"))]
-    examples = singles(ARM).subset(keep)
+    examples = singles(ARM)[keep]
     assert not at_rest(examples.rig, examples.motion).any()
     skin = FULL.fit(examples)
     assert evaluate(skin, examples).max_error < 1e-6 * examples.rig.mesh.diagonal
@@ -267,7 +267,7 @@ def test_bad_examples_are_named() -> None:
     short = Examples(examples.rig, examples.motion, shapes[:, :-1])
     with pytest.raises(InputError, match=examples.motion.names[0]):
         EigenSkin().fit(short)
-    still = examples.subset(np.flatnonzero(at_rest(examples.rig, examples.motion)))
+    still = examples[np.flatnonzero(at_rest(examples.rig, examples.motion))]
     with pytest.raises(InputError, match="no pose differs from rest"):
         EigenSkin().fit(still)
 

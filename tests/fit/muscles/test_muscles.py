@@ -28,7 +28,7 @@ from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.motion import Motion
 from posespace.poses.active import at_rest
-from posespace.skin.edit import edit_words
+from posespace.skin.edit import edit_summary
 from posespace.skin.skin import Skin
 
 SMALL = Muscles(3)
@@ -156,7 +156,7 @@ def test_frames_that_were_left_out_are_reproduced_too_and_the_fit_foretells_it()
 
 
 def test_the_rest_pose_gives_the_rest_shape() -> None:
-    clip = small()[0].subset(range(3, 20))
+    clip = small()[0][3:20]
     assert not at_rest(clip.rig, clip.motion).any()
     for method in (SMALL, replace(SMALL, segments=True), replace(SMALL, bones="weights", centres=4)):
         skin = method.fit(clip)
@@ -182,7 +182,7 @@ def test_a_skin_plays_saves_and_exports_like_any_other(tmp_path: Path) -> None:
 def test_segments_have_their_own_signals_and_at_most_the_joints_allowed(data: Path) -> None:
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2
-    train, unseen = examples.subset(np.flatnonzero(block == 0)), examples.subset(np.flatnonzero(block))
+    train, unseen = examples[np.flatnonzero(block == 0)], examples[np.flatnonzero(block)]
     skin = Muscles(7, joints=4, segments=True).fit(train)
     assert all(len(set(layer.driver.space.joints(skin.rig.skeleton))) <= 4 for layer in skin.layers)
     assert sum(len(layer.support) for layer in skin.layers) == len(examples.rig.mesh.points)
@@ -264,7 +264,7 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
     with pytest.raises(InputError, match=r"expected at most 15, the rank of the 30 frames, got 40$"):
         Muscles(40).fit(clip)
     with pytest.raises(InputError, match="at least 2 frames, got 1"):
-        SMALL.fit(clip.subset([7]))
+        SMALL.fit(clip[[7]])
     still = Examples.from_shapes(clip.rig, Motion(np.tile(clip.motion.rotations[7:8], (5, 1, 1))), shapes[[7] * 5])
     with pytest.raises(InputError, match="constant, nothing moves"):
         SMALL.fit(still)
@@ -278,7 +278,7 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
 
 
 def test_two_frames_are_enough_for_one_signal() -> None:
-    two = small()[0].subset([2, 29])
+    two = small()[0][[2, 29]]
     assert evaluate(Muscles(1, smoothing=0.0, centres=0, bones="weights").fit(two), two).rel_err < 1e-3
     assert Muscles(0, bones="weights").fit(two).layers[0].driver.components == 1
     with pytest.warns(UserWarning, match="no signals help"):
@@ -286,8 +286,8 @@ def test_two_frames_are_enough_for_one_signal() -> None:
 
 
 def test_what_a_file_says_of_edits_may_be_anything() -> None:
-    skin = Muscles(3).fit(datasets.arm()[0].subset(range(0, 80, 8)))
+    skin = Muscles(3).fit(datasets.arm()[0][:80:8])
     for said in ("much", {"scale": 1}, [3, {"scale": [1]}, {"scale": {"1": "a"}, "exaggerate": 1}, {}]):
         strange = replace(skin, about={**skin.about, "edits": said})
-        assert edit_words(strange) == ""
-        assert edit_words(strange.edited({1: 0.5})) == "1 times 0.5"
+        assert edit_summary(strange) == ""
+        assert edit_summary(strange.edited({1: 0.5})) == "1 times 0.5"

@@ -24,7 +24,7 @@ SMALL = {"points": 8, "bones": 10}
 def arm() -> tuple[ps.Examples, ps.Examples]:
     """Fourteen bent arms that are placed and turned at random, and ten unseen ones."""
     train, unseen = ps.datasets.bending_arm(rings=24, sides=12)
-    return moved(train.subset(np.linspace(0, 29, 14).astype(int)), 1), moved(unseen.subset(range(10)), 2)
+    return moved(train[np.linspace(0, 29, 14).astype(int)], 1), moved(unseen[:10], 2)
 
 
 def moved(examples: ps.Examples, seed: int) -> ps.Examples:
@@ -120,7 +120,7 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
     fitted = ps.ControlPoints(**SMALL).fit(replace(arm[0], heights=heights, levels=1))
     assert fitted.detail is not None
     assert fitted.bones is not None
-    assert fitted.bones.raised == len(fitted.detail.heights) == 2
+    assert fitted.bones.detail_count == len(fitted.detail.heights) == 2
     motion = motion_from_shapes(arm[0], fitted.rig, fitted.bones.points)
     still = replace(fitted, detail=None)
     static = replace(fitted.detail, heights=np.stack([heights[0], 0 * changing]))
@@ -152,11 +152,11 @@ def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examp
     fitted = ps.ControlPoints(**SMALL, near_points=3, beta=100.0).fit(arm[0])
     assert fitted.bones is not None
     near, rest = fitted.bones.near, np.zeros((len(fitted.bones.points), 3))
-    still = rotations.matrices(fitted.bones.predicted(rest)[0])
+    still = rotations.matrices(fitted.bones.predict(rest)[0])
     for point in range(len(rest)):
         shifts = rest.copy()
         shifts[point] = 0.05
-        turned = rotations.matrices(fitted.bones.predicted(shifts)[0])
+        turned = rotations.matrices(fitted.bones.predict(shifts)[0])
         deaf = ~(near == point).any(axis=1)
         np.testing.assert_array_equal(turned[deaf], still[deaf])
 
@@ -229,7 +229,7 @@ def test_bad_settings_are_refused_in_one_line(
 
 def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:
     with pytest.raises(ps.InputError, match="at least 2 shapes"):
-        ps.ControlPoints(**SMALL).fit(arm[0].subset([0]))
+        ps.ControlPoints(**SMALL).fit(arm[0][[0]])
 
 
 def test_export_plays_the_bones(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_frames_of_clips_are_shaded_better_too() -> None:
 
 
 def test_an_edited_session_has_the_normals_of_a_fresh_fit() -> None:
-    few = ARM.subset(range(8))
+    few = ARM[:8]
     session = ps.Sculpts(few.rig, ps.PSD(normals="shared"))
     for name, (pose, shape) in zip(few.motion.names, few, strict=True):
         session.add(name, pose, shape)

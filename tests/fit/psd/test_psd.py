@@ -30,7 +30,7 @@ def test_every_sculpt_is_reproduced_in_any_order_of_adding(seed: int, count: int
     session = ps.Sculpts(examples.rig, ps.PSD(kernel))
     for number, (name, (pose, shape)) in enumerate(zip(examples.motion.names, examples, strict=True)):
         session.add(name, pose, shape)
-        assert misfit(session.skin(), examples.subset([number])) < 1e-6
+        assert misfit(session.skin(), examples[[number]]) < 1e-6
     # Those before each are checked at the end: every beginning of a sequence is also a sequence of its own.
     assert misfit(session.skin(), examples) < 1e-6
 
@@ -112,7 +112,7 @@ def test_a_later_layer_is_widened_where_an_earlier_sculpt_would_lie_on_its_own()
 def test_joints_and_controls_that_rest_are_not_disturbed() -> None:
     examples = sculpted({"tip": posed(tip=0.8), "smile": posed(smile=1.0)})
     skin = ps.PSD().fit(examples)
-    alone = ps.PSD().fit(examples.subset([0]))
+    alone = ps.PSD().fit(examples[[0]])
     half = posed(tip=0.4)
     np.testing.assert_allclose(skin.pose(half)[0], alone.pose(half)[0], atol=1e-12)
 
@@ -122,7 +122,7 @@ def test_a_joint_that_the_file_shows_turned_from_the_bound_pose_is_at_rest() -> 
     tipped = rotations.from_axis_angle((1.0, 0.0, 0.0), np.pi / 2)
     rest = np.array(plain.skeleton.rest_rotations, dtype=np.float64)
     rest[1] = tipped
-    skeleton = Skeleton(plain.skeleton.names, plain.skeleton.parents, plain.skeleton.frames, rest)
+    skeleton = Skeleton(plain.skeleton.names, plain.skeleton.parents, plain.skeleton.local_frames, rest)
     rig = ps.Rig(plain.mesh, skeleton, plain.influences, plain.weights, plain.inverse_bind)
     poses = {}
     for name, tip, controls in (("tip", 0.8, {}), ("smile", 0.0, {"smile": 1.0}), ("shown", 0.0, {})):

@@ -136,7 +136,7 @@ def test_bad_input_is_refused_in_one_line() -> None:
         with pytest.raises(ps.InputError, match="expected a rig with linear blending, got dual_quaternion"):
             refused(turned)
     with pytest.raises(ps.InputError, match="at least one shape"):
-        ps.optimise_weights(examples.subset(np.arange(0)))
+        ps.optimise_weights(examples[np.arange(0)])
     with pytest.raises(ps.InputError, match="too large"):
         ps.optimise_weights(ps.Examples.from_shapes(rig, examples.motion, np.full((2, 8, 3), 1e200)))
     with pytest.raises(ps.InputError, match="weights: expected one of given, optimised, got 'best'"):

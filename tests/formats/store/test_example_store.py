@@ -24,7 +24,7 @@ PLACES = [MARK, CHUNK, NOTE, "zarr.json", "rig/zarr.json", "rig/points/zarr.json
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "arm.examples"
-    datasets.bending_arm(rings=6, sides=4)[0].subset(range(3)).save(path)
+    datasets.bending_arm(rings=6, sides=4)[0][:3].save(path)
     return path
 
 

@@ -24,7 +24,7 @@ NAMES = TRAIN.motion.names[:4]
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "arm.examples"
-    TRAIN.subset(range(4)).save(path)
+    TRAIN[:4].save(path)
     return path
 
 

@@ -128,11 +128,11 @@ def _simulated(which: int, names: tuple[str, ...]) -> Examples:
         found = [name for name in held.motion.names if name in left]
         left = [name for name in left if name not in found]
         if found:
-            parts.append(held.subset([held.motion.names.index(name) for name in found]))
+            parts.append(held[[held.motion.names.index(name) for name in found]])
     if left:
         raise InputError(f"scanned hand {which}: expected all poses to be stored, got none named {left[0]!r}")
     together = parts[0].joined(*parts[1:])
-    return together.subset([together.motion.names.index(name) for name in names])
+    return together[[together.motion.names.index(name) for name in names]]
 
 
 def _base_rig(rig: Rig, surface: ScanSurface) -> Rig:

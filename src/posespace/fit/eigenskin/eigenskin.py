@@ -30,10 +30,10 @@ from posespace.fit.weights.optimise import fit_with_weights
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.poses.digests import pose_digests
-from posespace.poses.links import linked, said_of_links
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Layer, widened
-from posespace.skin.provenance import LEFT_OUT_ERROR, about_fit, with_notes
+from posespace.poses.links import about_links, linked
+from posespace.skin.basis import PackedBasis, widened
+from posespace.skin.layer import Layer
+from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
 ALLOTMENTS = ("greedy", "equal")
@@ -142,7 +142,7 @@ class EigenSkin:
             own = self._layers(self._terms(examples, Held(normal_residuals(examples)), neighbours), neighbours)
             layers = _with_normals(layers, own, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        figures = {**said_of_links(examples.rig.skeleton), **_figures(terms)}
+        figures = {**about_links(examples.rig.skeleton), **_figures(terms)}
         about = about_fit("eigenskin", self, poses, found.damped, figures)
         about = with_notes(about, [term.note for term in terms if term.note])
         return checked(Skin(examples.rig, tuple(layers), about=about), examples)
@@ -201,7 +201,7 @@ class EigenSkin:
         self, examples: Examples, terms: list[Term], data: Floats32, several: NDArray[np.bool_], neighbours: Neighbours
     ) -> list[Term]:
         """Terms for pairs whose supports overlap, from what the terms leave of the poses that move several joints."""
-        together = examples.subset(np.flatnonzero(several))
+        together = examples[np.flatnonzero(several)]
         left = left_over(terms, together, data)
         near = [self._loose(term, neighbours) for term in terms]
         overlap = {
@@ -232,7 +232,7 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
         for term in terms
         if isinstance(term.domain, Together) and term.domain.left_out.shrink < 1
     }
-    return {LEFT_OUT_ERROR: round(expected_error(terms), 4), "shrunk to": shrunk}
+    return {CROSS_VALIDATED_ERROR: round(expected_error(terms), 4), "shrunk to": shrunk}
 
 
 def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:

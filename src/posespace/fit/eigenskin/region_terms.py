@@ -40,7 +40,7 @@ def terms_together(examples: Examples, data: Source | Held, alone: Sequence[Term
     alone : the terms that are there already
     """
     listening, tried = Listening(examples.rig, examples.motion), tried_poses(len(examples))
-    some = left_over(alone, examples.subset(tried), data.some(tried))
+    some = left_over(alone, examples[tried], data.some(tried))
     planned = [plan for region in by_joint(examples.rig) if (plan := _planned(region, listening, some)) is not None]
     values = data.combined([plan.mix for plan in planned])
     vertices = len(examples.rig.mesh.points)

@@ -14,7 +14,8 @@ from posespace.fit.eigenskin.supports import Neighbours, Sizes
 from posespace.fit.eigenskin.term_solve import Term
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 MOST = 48
 """Most components of a term where their number is chosen."""

@@ -20,10 +20,10 @@ from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.rbf import RBF
 from posespace.motion import Motion
-from posespace.poses.active import moved_in, single_spaces
+from posespace.poses.active import active_in_space, single_spaces
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 
 ALONE = 0.25
 """Poses that move one thing alone speak for it if they go this fraction of the way that any pose goes.
@@ -65,7 +65,7 @@ class Domain:
         padded = np.concatenate([values, np.zeros((len(self.anchors), values.shape[1]))])
         names = [f"{self.name} #{k}" for k in range(len(padded))]
         made = settings.fit(self.places, padded, self.space.metric, names, origin=len(self.nodes))
-        return Driver(self.space, made.held(HELD))
+        return Driver(self.space, made.with_reach(HELD))
 
     def cardinal(self, settings: RBF) -> RBFInterpolant:
         """Return the interpolant that gives (M,) how much of each node's value the term has at a place."""
@@ -85,7 +85,7 @@ def single_domains(examples: Examples) -> tuple[list[Domain], list[PoseSpace], N
     """
     rig, motion = examples.rig, examples.motion
     spaces = single_spaces(rig, motion)
-    moves = np.stack([moved_in(rig, motion, space) for space in spaces], axis=1)
+    moves = np.stack([active_in_space(rig, motion, space) for space in spaces], axis=1)
     several = moves.sum(axis=1) > 1
     domains, others = [], []
     for column, space in enumerate(spaces):
@@ -106,7 +106,7 @@ def pair_domain(first: Domain, second: Domain, motion: Motion, rig: Rig, most: i
     if first.space.kind != second.space.kind:
         return None
     space = PoseSpace(first.space.kind, first.space.names + second.space.names)
-    together = moved_in(rig, motion, first.space) & moved_in(rig, motion, second.space)
+    together = active_in_space(rig, motion, first.space) & active_in_space(rig, motion, second.space)
     if not together.any():
         return None
     still = [domain.space.coordinates(rig.rest, rig.skeleton)[None] for domain in (first, second)]

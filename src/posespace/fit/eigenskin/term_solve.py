@@ -23,7 +23,7 @@ from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.samples import SingularError
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 
 Folds = Sequence[NDArray[np.int64]]
 

@@ -25,10 +25,11 @@ from posespace.fit.stream import Mix, Resources, Source
 from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.poses.active import changing
 from posespace.poses.digests import pose_digests
-from posespace.poses.links import linked, said_of_links
+from posespace.poses.links import about_links, linked
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import about_fit
 from posespace.skin.skin import Skin
 
@@ -123,7 +124,7 @@ class Muscles:
             seen = replace(examples, rig=best.rig)
             layers = share_normals(seen, layers, normal_residuals(seen), self.bits)
         own = {
-            **said_of_links(examples.rig.skeleton),
+            **about_links(examples.rig.skeleton),
             "bones": best.bones,
             "regions": [_figures(region, layer) for region, layer in zip(best.regions, layers, strict=True)],
             "left out": _curve_figures(best.errors, examples),

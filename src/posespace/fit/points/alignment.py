@@ -14,9 +14,9 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.fit.points.kernel_models import middle_of, squares_of
 from posespace.geometry import rotations
-from posespace.geometry.anchors import brought_back, find_anchors
+from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.rigid import rigid
-from posespace.interpolate.kernel_cca import left_out, units_of
+from posespace.interpolate.kernel_cca import leave_one_out, median_distances
 
 _FACTORS = (0.0, 0.25, 4.0)
 _ROUNDS = 4
@@ -48,7 +48,7 @@ def best_anchors(
     def error(anchors: Floats) -> float:
         whole = rotations.from_matrices(rigid(rest, places, anchors)[0])
         seen = rotations.multiply(rotations.inverse(whole)[:, None], turns)
-        left = left_out_errors(brought_back(rest, places, anchors), near, seen, width, ridge)
+        left = left_out_errors(without_rigid_motion(rest, places, anchors), near, seen, width, ridge)
         return float(left @ sizes)
 
     return _descend(find_anchors(rest, places)[0], error)
@@ -59,7 +59,7 @@ def left_out_errors(samples: Floats, near: Ints, turns: Floats, width: float, ri
     squares = squares_of(samples, near)
     each = np.swapaxes(turns, 0, 1)
     values = rotations.same_side(rotations.multiply(rotations.inverse(middle_of(each))[:, None], each))
-    left = left_out(squares, values, width * units_of(squares), ridge)
+    left = leave_one_out(squares, values, width * median_distances(squares), ridge)
     return np.asarray((left**2).sum(axis=(1, 2)) / left.shape[1])
 
 

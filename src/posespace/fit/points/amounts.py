@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.check import Floats
-from posespace.interpolate.kernel_cca import centred_kernels, left_out, ridge_weights
+from posespace.interpolate.kernel_cca import centred_kernels, leave_one_out, ridge_weights
 from posespace.skin.bones.learned import LearnedBones
 
 RIDGE = 0.1
@@ -86,7 +86,7 @@ def _ridge(squares: Floats, widths: Floats, values: Floats) -> tuple[Floats, Flo
 def _kept(squares: Floats, bones: LearnedBones, coordinates: Floats, components: Floats) -> Floats:
     """By what factor (B,), from 0 to 1, each bone's predictions suit best what its skin has where each is left out."""
     every = np.broadcast_to(coordinates, (len(bones), *coordinates.shape))
-    amounts = every - left_out(squares, every, bones.widths[:, 0].astype(np.float64), RIDGE)
+    amounts = every - leave_one_out(squares, every, bones.widths[:, 0].astype(np.float64), RIDGE)
     some = np.unique(np.linspace(0, len(bones.weights) - 1, min(len(bones.weights), _TRIED)).astype(int))
     influences, weights = bones.influences[some], bones.weights[some]
     own = np.einsum("nj,njsk->nsk", weights, amounts[influences])

@@ -8,7 +8,7 @@ from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.points.amounts import principal, with_amounts
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 
 COMPONENTS = 8
 """Components that are kept beside the mean."""
@@ -28,5 +28,5 @@ def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tup
     coordinates, components = principal(heights - mean, COMPONENTS)
     # The first of the fine vertices are those of the rig.
     coarse = components[:, : len(bones.weights), None]
-    found = with_amounts(bones.with_one(), squares, coordinates, coarse)
+    found = with_amounts(bones.with_constant(), squares, coordinates, coarse)
     return found, Detail(examples.levels, None, np.concatenate([mean[None], components]))

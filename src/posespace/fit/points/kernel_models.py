@@ -8,7 +8,7 @@ import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.geometry import rotations
-from posespace.interpolate.kernel_cca import kernel_cca, left_out, units_of
+from posespace.interpolate.kernel_cca import kernel_cca, leave_one_out, median_distances
 
 
 class Models(NamedTuple):
@@ -32,7 +32,7 @@ def fit_models(squares: Floats, turns: Floats, width: float, ridge: float, neigh
     ridge : relative to the kernels' mean variance
     neighbours : how many examples nearest to an example its own model has besides; 0: one model of all examples
     """
-    units = units_of(squares)
+    units = median_distances(squares)
     each = np.swapaxes(turns, 0, 1)
     if not neighbours:
         middle = middle_of(each)
@@ -57,7 +57,7 @@ def _kept(squares: Floats, values: Floats, widths: Floats, ridge: float) -> Floa
 
     Points that are far from a bone may say nothing of it: then it keeps its mean rotation.
     """
-    guessed = values - left_out(squares, values, widths, ridge)
+    guessed = values - leave_one_out(squares, values, widths, ridge)
     right = (guessed * values).sum(axis=(1, 2)) / np.maximum((guessed**2).sum(axis=(1, 2)), 1e-300)
     return np.asarray(np.clip(right, 0.0, 1.0))
 
@@ -71,7 +71,7 @@ def _by_example(squares: Floats, each: Floats, units: Floats, width: float, ridg
     for example in range(count):
         hood = np.argsort(squares[:, example], axis=1, kind="stable")[:, : neighbours + 1]
         own = squares[rows[..., None], hood[:, :, None], hood[:, None]]
-        widths[:, example] = width * units_of(own)
+        widths[:, example] = width * median_distances(own)
         here = each[:, example]
         relative = rotations.same_side(rotations.multiply(each[rows, hood], rotations.inverse(here)[:, None]))
         start, weights = kernel_cca(own, relative, widths[:, example], ridge)

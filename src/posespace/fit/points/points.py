@@ -23,16 +23,16 @@ from posespace.fit.points.detail import with_detail
 from posespace.fit.points.kernel_models import Models, fit_models, squares_of, squares_of_seen
 from posespace.fit.points.point_selection import moved_most, propose
 from posespace.geometry import rotations
-from posespace.geometry.anchors import brought_back, find_anchors
+from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.geodesics import Geodesics
-from posespace.geometry.local_frames import own_frames
+from posespace.geometry.local_frames import local_frames
 from posespace.geometry.rigid import rigid
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
 from posespace.skin.bones.learned import MOST_BONES, LearnedBones
-from posespace.skin.provenance import OWN_ERROR, about_fit, with_notes
+from posespace.skin.provenance import EXAMPLES_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
 LOCAL = ("geometry", "both", "pose", "none")
@@ -110,15 +110,17 @@ class ControlPoints:
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
         seen, detail = skin.aligned(motion)[0], None
-        squares = np.stack([bones.squares(bones.rest + shifts) for shifts in seen.translations[:, 1:]], axis=1)
+        squares = np.stack(
+            [bones.squared_distances(bones.rest + shifts) for shifts in seen.translations[:, 1:]], axis=1
+        )
         if self.local == "geometry" and self.corrections:
             bones = with_corrections(skin, examples, motion, squares, self.corrections)
         if examples.heights is not None:
             bones, detail = with_detail(bones, examples, squares)
         skin = Skin(rig, bones=bones)
         own: dict[str, Any] = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
-        about = about_fit("points", self, pose_digests(seen, rig.skeleton), own=own)
-        if (ratio := own[OWN_ERROR]) > 1:
+        about = about_fit("points", self, pose_digests(seen, rig.skeleton), figures=own)
+        if (ratio := own[EXAMPLES_ERROR]) > 1:
             line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
             warnings.warn(f"points: {line}", stacklevel=2)
             about = with_notes(about, [line])
@@ -161,12 +163,12 @@ class ControlPoints:
             anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
         whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
         turns = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
-        samples = brought_back(rest, placed, anchors)
+        samples = without_rigid_motion(rest, placed, anchors)
         holds = _holds(gaps) if own else None
         if holds is None:
             squares = squares_of(samples, near)
         else:
-            seen, frames = own_frames(rest[near], samples[:, near], holds)
+            seen, frames = local_frames(rest[near], samples[:, near], holds)
             turns = rotations.multiply(rotations.inverse(frames), turns)
             squares = squares_of_seen(seen)
         neighbours = self.near_poses if self.local in ("pose", "both") else 0
@@ -257,5 +259,5 @@ def _returned(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float
     side, (own, plain) = float(np.ptp(skin.rig.mesh.points, axis=0).max()), np.sqrt(squares.mean(axis=1)).tolist()
     return {
         "rms on its examples": own / (side if side > 0 else 1.0),
-        OWN_ERROR: round(own / plain, 4) if plain > 0 else 0.0,
+        EXAMPLES_ERROR: round(own / plain, 4) if plain > 0 else 0.0,
     }

@@ -18,10 +18,11 @@ from posespace.fit.psd.normals import with_normals
 from posespace.fit.regions import Listening, Region, by_joint, whole
 from posespace.fit.regression import LeftOut, Regression, principal_coordinates, tried_poses
 from posespace.motion import Motion
-from posespace.poses.active import Movers, moved
+from posespace.poses.active import Active, active_in_poses
 from posespace.rig import Rig
-from posespace.skin.layer import Driver, Layer
-from posespace.skin.provenance import LEFT_OUT_ERROR
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
+from posespace.skin.provenance import CROSS_VALIDATED_ERROR
 
 LEAST = 8
 """Poses that mostly move the same things make a clip if there are at least so many."""
@@ -38,8 +39,8 @@ FEW = 0.1
 
 def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     """Return (P,) which poses are frames of clips."""
-    moves = moved(rig, motion, shown=True)
-    clusters: list[tuple[Movers, list[int]]] = []
+    moves = active_in_poses(rig, motion, shown=True)
+    clusters: list[tuple[Active, list[int]]] = []
     for index in sorted(range(len(moves)), key=lambda k: -len(moves[k])):
         if len(moves[index]) < 2:
             continue
@@ -97,6 +98,6 @@ def _figures(region: Region, choice: LeftOut, axes: tuple[str, ...], poses: int)
         "name": f"{region.name} (clip)",
         "poses": poses,
         "axes": len(axes),
-        LEFT_OUT_ERROR: round(choice.ratio, 4),
+        CROSS_VALIDATED_ERROR: round(choice.ratio, 4),
         "shrunk to": round(choice.shrink, 4),
     }

@@ -18,7 +18,8 @@ from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.interpolate.samples import SingularError
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 
 # About how many vertices a radius is chosen by.
 _ENOUGH = 1000
@@ -146,7 +147,7 @@ def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RB
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made.held(HELD)
+        return made.with_reach(HELD)
     raise AssertionError
 
 

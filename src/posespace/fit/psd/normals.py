@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats
-from posespace.skin.layer import Layer, widened
+from posespace.skin.basis import widened
+from posespace.skin.layer import Layer
 
 LEAST = 1e-3
 """A normal that is corrected by less than this, about 0.06 degrees, in every sculpt is not corrected."""

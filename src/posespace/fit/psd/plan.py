@@ -13,7 +13,7 @@ from posespace.errors import InputError, suggestion
 from posespace.interpolate.distances import distances
 from posespace.motion import Motion
 from posespace.pose import Pose
-from posespace.poses.active import Movers, moved, moved_in, names_of, space_of
+from posespace.poses.active import Active, active_in_poses, active_in_space, active_names, space_of
 from posespace.poses.spaces import PoseSpace
 from posespace.rig import Rig
 
@@ -40,8 +40,8 @@ class LayerPlan:
     """
 
     controls: tuple[str, ...]
-    moves: Movers
-    reach: Movers
+    moves: Active
+    reach: Active
     space: PoseSpace
     own: tuple[int, ...]
     centres: Floats
@@ -69,16 +69,16 @@ class LayerPlan:
 def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
     """Raise where a pose moves a control that `space` lacks, or nothing of `space`: it would lie at rest there."""
     motion = Motion.from_poses([pose], [name])
-    (movers,) = moved(rig, motion, shown=True)
+    (active,) = active_in_poses(rig, motion, shown=True)
     known = space.controls(rig.skeleton)
-    foreign = sorted(control for control in movers if isinstance(control, str) and control not in known)
+    foreign = sorted(control for control in active if isinstance(control, str) and control not in known)
     if known and foreign:
         close = suggestion(foreign[0], known)
         raise InputError(f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space{close}")
-    if not movers or space.kind == "points":
+    if not active or space.kind == "points":
         return
-    if not moved_in(rig, motion, space)[0]:
-        what = names_of(movers, rig.skeleton)[0]
+    if not active_in_space(rig, motion, space)[0]:
+        what = active_names(active, rig.skeleton)[0]
         raise InputError(
             f"sculpt {name!r}: it moves {what!r} but nothing of the pose space, where it would replace the rest shape"
             f"{suggestion(what, space.names)}"
@@ -97,16 +97,16 @@ def plan_layers(
 
     `silent` (P,) marks the examples that plain skinning gives, `clip` (P,) those that get no layers here.
     """
-    moves = moved(rig, motion, shown=True)
+    moves = active_in_poses(rig, motion, shown=True)
     if not any(moves):
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
-    away = moved(rig, motion)
+    away = active_in_poses(rig, motion)
     # A rest pose with the rest shape says the same as the anchor.
     loud = [index for index, controls in enumerate(away) if (controls or not silent[index]) and not clip[index]]
     anchor = anchor or len(loud) < len(motion)
     if space is not None:
         return [_whole(rig, motion, space, loud, anchor)]
-    groups: dict[Movers, list[int]] = {}
+    groups: dict[Active, list[int]] = {}
     for index in loud:
         if moves[index]:
             groups.setdefault(moves[index], []).append(index)
@@ -138,8 +138,8 @@ def _whole(rig: Rig, motion: Motion, space: PoseSpace, own: list[int], anchor: b
 def _layer(
     rig: Rig,
     motion: Motion,
-    away: list[Movers],
-    controls: Movers,
+    away: list[Active],
+    controls: Active,
     own: list[int],
     earlier: list[int],
     anchor: bool,
@@ -162,7 +162,7 @@ def _layer(
     centres = np.vstack([where[own], still[: int(rests)], where[[group[0] for group in groups]]])
     held = (*([()] if rests else []), *(tuple(group) for group in groups))
     return LayerPlan(
-        names_of(controls, rig.skeleton),
+        active_names(controls, rig.skeleton),
         frozenset().union(*(away[index] for index in own)),
         reach,
         space,

@@ -18,7 +18,7 @@ from posespace.errors import InputError, quoted, suggestion
 from posespace.examples import Examples
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
-from posespace.poses.mirror import TOLERANCE, Mirrored, OtherSide
+from posespace.poses.mirror import TOLERANCE, Mirror, MirroredSculpt
 from posespace.rig import Rig
 from posespace.sculpt import Journal, MemoryJournal, Sculpt, checked_radius
 
@@ -40,7 +40,7 @@ class Mirroring:
     kept : why there is no new one of the others, by their names
     """
 
-    made: dict[str, Mirrored]
+    made: dict[str, MirroredSculpt]
     kept: dict[str, str]
 
 
@@ -171,8 +171,8 @@ class SculptList:
         tolerance : how far from the surface a vertex's mirror image may lie, as a fraction of the box's diagonal
         replace_known : take the place of mirror images that are there already
         """
-        side, changed = OtherSide(self.rig, normal, tolerance), dict(self._all)
-        made, kept = dict[str, Mirrored](), dict[str, str]()
+        side, changed = Mirror(self.rig, normal, tolerance), dict(self._all)
+        made, kept = dict[str, MirroredSculpt](), dict[str, str]()
         for name in names or self.names:
             sculpt = self[name]
             if side.is_central(sculpt.pose):
@@ -233,7 +233,7 @@ class SculptList:
         heard = {key: each for key, each in self._all.items() if not each.muted and key != name}
         if (other := self._at(pose, heard)) is not None:
             raise InputError(
-                f"sculpts {other!r} and {name!r} lie at the same place in the pose space; "
+                f"sculpts {other!r} and {name!r} coincide in the pose space; "
                 "move, mute or remove one, or set smoothing above 0"
             )
 

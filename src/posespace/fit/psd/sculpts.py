@@ -35,14 +35,14 @@ from posespace.late import late
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import at_rest
+from posespace.poses.axis_lengths import axis_lengths
 from posespace.poses.digests import pose_digests
-from posespace.poses.links import linked_rig, said_of_links
-from posespace.poses.measures import axis_lengths
+from posespace.poses.links import about_links, linked_rig
 from posespace.rig import Rig
 from posespace.sculpt import Sculpt
 from posespace.skin.bound import Bound, Neighbourhoods
 from posespace.skin.layer import Layer
-from posespace.skin.provenance import LEFT_OUT_ERROR, about_fit, with_notes
+from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
 # Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
@@ -151,7 +151,7 @@ class Sculpts(SculptList):
             more, of_clips = clip_layers(rig, motion, self._left(every, layers, motion), self._threshold, normals)
             layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
-        own = {**said_of_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
+        own = {**about_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
         about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), own)
         notes = [found.note for _, found in solved if found.note]
         return Skin(rig, tuple(layers), about=with_notes(about, notes))
@@ -368,5 +368,5 @@ class Sculpts(SculptList):
             # Where every sculpt has a radius, none has the layer's.
             "radius": dict(zip(plan.axes, found.radius, strict=True)) if len(single) < len(names) else {},
             **({"radius by sculpt": single} if single else {}),
-            **({} if found.left_out is None else {LEFT_OUT_ERROR: round(found.left_out, 4)}),
+            **({} if found.left_out is None else {CROSS_VALIDATED_ERROR: round(found.left_out, 4)}),
         }

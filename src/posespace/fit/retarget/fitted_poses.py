@@ -10,7 +10,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Skin
 
 
@@ -28,7 +28,7 @@ def _samples(driver: Driver, rig: Rig) -> list[Pose]:
     if space.kind == "points":
         raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
-    turns, shifts = parts_of(rig.skeleton).undone(*_parts(driver, rig, places))
+    turns, shifts = parts_of(rig.skeleton).to_pose(*_parts(driver, rig, places))
     return [
         Pose(turn, shift, dict(zip(names, place[columns].tolist(), strict=True)))
         for turn, shift, place in zip(turns, shifts, places, strict=True)
@@ -48,6 +48,6 @@ def _parts(driver: Driver, rig: Rig, places: Floats) -> tuple[Floats, Floats]:
             if (degree := space.degree_of(name, skeleton)) is not None:
                 numbers[:, degree[0], degree[1]] = places[:, column]
         moved = list(space.joints(skeleton))
-        turns[:, moved] = parts_of(skeleton).turned(numbers[..., :3])[:, moved]
+        turns[:, moved] = parts_of(skeleton).rotated(numbers[..., :3])[:, moved]
         shifts = numbers[..., 3:]
     return turns, shifts

@@ -26,10 +26,11 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import changing, space_of
 from posespace.poses.digests import pose_digests
-from posespace.poses.onto_skeleton import onto
+from posespace.poses.retarget_motion import retarget_motion
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Driver, Layer
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.provenance import about_fit
 from posespace.skin.skin import Skin
 
@@ -167,7 +168,7 @@ def retarget(
         "fraction of the change outside X1's deformation": lost,
     }
     # No vertex is damped: each hangs on one bone, whose transform has an inverse.
-    about = about_fit("retarget", settings, pose_digests(three.motion, three.rig.skeleton), own=own)
+    about = about_fit("retarget", settings, pose_digests(three.motion, three.rig.skeleton), figures=own)
     return Skin(three.rig, (_layer(three, names, *product, signals, bits),), about=about)
 
 
@@ -217,7 +218,7 @@ def _onto(motion: Motion, source: Skin, target: Skin, names: Sequence[str], role
         have = ", ".join(repr(name) for name in there.names[:4])
         more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
         raise InputError(f"retarget: {role} lacks the joints {some}{more}; its joints are {have}, ...; rename them")
-    return motion if here.same_as(there) else onto(motion, here, there)
+    return motion if here.same_as(there) else retarget_motion(motion, here, there)
 
 
 def _lost(a1: Factors, a2: Factors) -> float:

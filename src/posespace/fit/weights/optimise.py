@@ -20,7 +20,7 @@ from posespace.jit import njit
 from posespace.motion import Motion
 from posespace.progress import track
 from posespace.rig import Rig, pack_weights
-from posespace.skin.layer import combined
+from posespace.skin.basis import combined
 from posespace.skin.skin import Skin
 
 CANDIDATES = 12

@@ -24,11 +24,12 @@ from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.interpolate.kernels import KERNELS, TAILS
-from posespace.poses.spaces import AXES, KINDS, SHIFTS, PoseSpace
+from posespace.poses.spaces import AXES, KINDS, TRANSLATIONS, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, Driver, Interpolant, Layer
+from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.driver import Driver, Interpolant
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 Names = Sequence[str]
@@ -204,7 +205,7 @@ def _inputs(fields: Fields, width: int, below: int = 2**31) -> list[tuple[int, .
 
 def _freedom(fields: Fields, joint: int, axis: int, skeleton: Skeleton, controls: Names) -> str:
     """The name of a joint's degree of freedom, or of a control, whose joint is -1."""
-    endings = controls if joint < 0 else AXES + SHIFTS
+    endings = controls if joint < 0 else AXES + TRANSLATIONS
     if joint >= len(skeleton) or not 0 <= axis < len(endings):
         raise InputError(
             f"{fields.where}: inputs: expected a joint and its axis, or -1 and a control, got {joint}, {axis}"

@@ -90,7 +90,7 @@ def read_motion(found: Found, record: Record, skeleton: Skeleton, paths: Sequenc
         turn[:, target] = rotations.normalize(given[:, source], f"{name} rotations")
     given = _channel(found, record, "translations", 3)
     if given is not None:
-        shift[:, target] = given[:, source] - skeleton.frames[target, :3, 3]
+        shift[:, target] = given[:, source] - skeleton.local_frames[target, :3, 3]
     given = _channel(found, record, "scales", 3)
     if given is not None:
         turn[:, target], misfit = _unscaled(turn[:, target], given[:, source], skeleton, target)

@@ -20,7 +20,7 @@ from posespace.skin.skin import Skin
 
 
 class BoneTables(NamedTuple):
-    """What the loops read; see `LearnedBones` and `BonePlaces`.
+    """What the loops read; see `LearnedBones` and `BonePositions`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class PosedBones:
 
     def __init__(self, skin: Skin, threads: int = 1) -> None:
         self._threads = threads
-        bones, places = skin.bones, skin.bone_places
+        bones, places = skin.bones, skin.bone_positions
         assert bones is not None
         self._bones = bones
         count = len(bones)
@@ -88,7 +88,7 @@ class PosedBones:
             places.starts,
             owned("bones' columns", places.columns, count),
             places.levers,
-            places.drawn,
+            places.pulls,
             bones.centres.astype(np.float64),
         )
         self._inverse: Floats32 = places.inverse.astype(np.float32)
@@ -151,7 +151,7 @@ def _frames(bones: LearnedBones) -> tuple[Floats, Floats, Floats, Floats]:
     holds, rest = bones.holds.astype(np.float64), bones.rest[bones.near]
     still = rest - np.einsum("bc,bcx->bx", holds, rest)[:, None]
     spread = UPRIGHT * np.einsum("bc,bcx,bcx->b", holds, still, still) + 1e-30
-    return holds, still, spread, bones.own_samples
+    return holds, still, spread, bones.local_samples
 
 
 @relaxed

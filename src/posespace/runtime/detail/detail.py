@@ -15,7 +15,7 @@ from posespace.mesh import Mesh
 from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
 from posespace.runtime.detail.surface_normals import SurfaceNormals, flat_fans_of
 from posespace.runtime.entries import owned
-from posespace.skin.layer import Detail
+from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
 _TILE = 512
@@ -62,7 +62,7 @@ class PosedDetail:
             assert skin.bones is not None
             bones, own = skin.bones, local.order[: len(rest.points)]
             influences = owned("bones' influences", bones.influences[own], len(bones))
-            self._spread = influences, bones.weights[own].astype(np.float32), bones.added
+            self._spread = influences, bones.weights[own].astype(np.float32), bones.correction_count
         self._make_room(len(mesh.points))
         self._use(threads)
         ends = sum(each.nbytes for each in self._ends)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats32
 from posespace.skin.basis import PackedBasis
-from posespace.skin.bound import Bound, Moved
+from posespace.skin.bound import Bound, DrivenBasis
 
 BLOCK = 16
 """Vertices that are passed over together where their longest entries cannot add up to their limits."""
@@ -65,7 +65,7 @@ def bound_entries(bounds: Sequence[Bound]) -> BoundEntries:
     )
 
 
-def _by_vertex(moved: Sequence[Moved]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats32]:
+def _by_vertex(moved: Sequence[DrivenBasis]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats32]:
     """The vertex (E,), the column (E,) and the displacement over the limit (E, 3) of all entries, by vertex."""
     rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.float32)]
     first = 0

@@ -22,7 +22,7 @@ from posespace.rig import Rig
 from posespace.runtime.drive.bound_tables import bound_entries
 from posespace.skeleton import Skeleton
 from posespace.skin.bound import Bound
-from posespace.skin.layer import Driver
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Skin
 
 _FAR = 1e100
@@ -186,12 +186,12 @@ def _joints(rig: Rig, drivers: Sequence[Driver]) -> tuple[NDArray[np.int64], Flo
             bends[list(driver.space.joints(skeleton))] = 1
     identity = np.broadcast_to(np.eye(3), (count, 3, 3))
     tables = (
-        skeleton.frames[:, :3],
+        skeleton.local_frames[:, :3],
         identity if skeleton.stretches is None else skeleton.stretches,
         rig.inverse_bind[:, :3],
         parts.rest,
         identity if skeleton.axes is None else skeleton.axes,
-        parts.frame_turns,
+        parts.local_frame_rotations,
         parts.offsets,
     )
     columns = (np.asarray(skeleton.order), skeleton.parents, bends, parts.links, parts.oriented)

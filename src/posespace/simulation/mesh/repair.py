@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
 from posespace.geometry.edges import edges_of
-from posespace.geometry.surface import Surface, spot
+from posespace.geometry.surface import Surface, position_text
 from posespace.mesh import Mesh
 from posespace.simulation.bodies.body import Bone, Cut
 
@@ -189,7 +189,7 @@ def _capped(points: Floats, triangles: Ints, notes: list[str]) -> tuple[Floats, 
     loops.sort(key=len)
     large = [loop for loop in loops if len(loop) > _SMALL_HOLE]
     middle = points[loops[-1]].mean(axis=0)
-    where = f"the largest of {len(loops[-1])} edges at {spot(middle)}"
+    where = f"the largest of {len(loops[-1])} edges at {position_text(middle)}"
     if len(large) > 1:
         raise InputError(f"surface has {len(loops)} holes, {where}; close all but one")
     for loop in loops:

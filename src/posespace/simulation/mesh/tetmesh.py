@@ -17,7 +17,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
 from posespace.geometry.remesh import remesh
-from posespace.geometry.surface import Surface, spot
+from posespace.geometry.surface import Surface, position_text
 from posespace.mesh import Mesh
 from posespace.simulation.bodies import capsules
 from posespace.simulation.bodies.body import Bone, Cut
@@ -192,7 +192,7 @@ def _check_inside(skin: Surface, bones: Sequence[Bone], called: Callable[[int], 
         axis = bone.start + share * (bone.end - bone.start)
         outside = skin.winding(axis) < 0.5
         if outside.any():
-            where = spot(axis[outside.argmax()])
+            where = position_text(axis[outside.argmax()])
             part = "lies" if outside.all() else "reaches"
             raise InputError(f"bone of {called(bone.joint)}: it {part} outside the surface at {where}; move it inside")
 
@@ -292,7 +292,7 @@ def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[
         near, _ = cKDTree(places).query(skin.points, distance_upper_bound=3 * edge)
         size = np.where(np.isfinite(near), 0.6 * size, size)
     else:
-        raise _UnusableSkinError(f"crosses itself at {spot(places[0])}")
+        raise _UnusableSkinError(f"crosses itself at {position_text(places[0])}")
     fitted, notes = capsules.with_room(bones, coarse, edge, _GAP * edge, called)
     shells = [capsules.surface(bone, edge) for bone in fitted]
     try:

@@ -1,6 +1,6 @@
-"""LearnedBones: bone transforms from the places of a few control points, instead of from a skeleton's joints.
+"""LearnedBones: bone transforms from the positions of control points, instead of from a skeleton's joints.
 
-A control point is a joint that only shifts. What is here poses bones; how it is learned is in `fit/points`.
+A control point is a joint that only translates. This module poses bones; `fit/points` learns them.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.geometry import rotations
-from posespace.geometry.local_frames import own_frames
+from posespace.geometry.local_frames import local_frames
 from posespace.geometry.rigid import rigid
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, checked_basis
+from posespace.skin.basis import Basis, PackedBasis, checked_basis
 
 MOST_BONES = 2000
-"""The places of all bones are found together: work and memory grow with the square of their number."""
+"""The positions of all bones are solved for together: work and memory grow with the square of their number."""
 
 MOST_INFLUENCES = 16
 
 ROOT = "root"
-"""The joint above the control points; it carries the whole."""
+"""The joint above the control points; it moves the whole."""
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedBones:
-    """Virtual bones whose rotations kernel models predict from control points, and whose places follow from these.
+    """Virtual bones whose rotations kernel models predict from control points; their positions follow from these.
 
-    Points are first brought to the rest by the rigid motion of the whole. A model gives a bone's rotation as
-    ``offset + Σ coefficient · exp(-d² / 2 width²)``, d the distance of the bone's own points from those of each
-    sample; a bone has one model, or one per sample, of which the nearest are blended by ``exp(-d² / 2 heat²)``.
-    With `holds`, a bone sees its points from a frame that moves with them, and is turned relative to it.
-    After the four numbers of the rotation models give how much of each correction the bone adds, and then how much of
-    each component of the skin's detail.
+    Points are first aligned to the rest shape: the rigid motion of the whole is removed. A model gives a bone's
+    rotation as ``offset + Σ coefficient · exp(-d² / 2 width²)``, d the distance of the bone's control points from those
+    of each sample; a bone has one model, or one per sample, of which the nearest are blended by
+    ``exp(-d² / 2 heat²)``. With `holds`, a bone's points are measured in a local frame that moves with them, and its
+    rotation is relative to it.
+    After the four numbers of the quaternion a model gives the bone's amount of each correction, and then of each
+    component of the skin's detail.
 
     Parameters
     ----------
     points : (M,) int32, the vertices that the control points are on
-    rest : (M, 3) where they are at rest
-    anchors : (M,) how much each counts in the rigid motion of the whole, scaled to sum to one
-    samples : (S, M, 3) where they are in each example, brought to the rest
+    rest : (M, 3) their positions at rest
+    anchors : (M,) their weights in the rigid motion of the whole, scaled to sum to one
+    samples : (S, M, 3) their positions in each example, aligned to the rest shape
     near : (B, C) int32, the control points that influence each bone
     widths : (B, L) of each model's kernel, L is 1 or S
     offsets : (B, L, 4 + K + D) of each model's quaternion and amounts
     coefficients : (B, L, S, 4 + K + D) of each model's kernels
-    heat : (B,) how far the models of a bone reach when they are blended
-    blended : how many models of a bone are blended, 1 to L
+    heat : (B,) radius of the models of a bone when they are blended
+    blended : number of models of a bone that are blended, 1 to L
     centres : (B, 3) the middle of each bone at rest
-    influences, weights : (N, K) the bones that move each vertex, and how much
-    beta : above 0, how strongly the surface is drawn to the control points
-    holds : (B, C) how much each of a bone's points counts in the frame it sees them from, scaled to sum to one; None:
-        all bones see them from the frame of the whole
-    corrections : (K, N, 3) displacements of the rest shape, each bone adding its own amount of each, or None
+    influences, weights : (N, K) the bones that move each vertex, and their weights
+    beta : above 0, weight of the control points in the solve for positions
+    holds : (B, C) weights of a bone's control points in its local frame, scaled to sum to one; None: all bones use the
+        axes of the whole
+    corrections : (K, N, 3) displacements of the rest shape, of which each bone has an amount, or None
     """
 
     points: Ints
@@ -119,7 +119,7 @@ class LearnedBones:
         put(self, "widths", widths)
         put(self, "heat", heat)
         put(self, "offsets", check.floats("bones' offsets", self.offsets, (bones, models, "V"), check.LARGEST))
-        values, least = self.offsets.shape[2], 4 + self.added
+        values, least = self.offsets.shape[2], 4 + self.correction_count
         if values < least:
             raise InputError(f"bones' offsets: expected at least {least} numbers per model, got {values}")
         shape = (bones, models, samples, values)
@@ -131,91 +131,91 @@ class LearnedBones:
     def __repr__(self) -> str:
         return f"LearnedBones({len(self)} bones, {len(self.points)} points, {len(self.samples)} samples)"
 
-    def aligned(self, turns: Floats, shifts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Take the rigid motion of the whole out of rotations (..., M + 1, 4) and shifts (..., M + 1, 3) of the joints.
+    def aligned(self, quaternions: Floats, translations: Floats) -> tuple[Floats, Floats, Floats]:
+        """Remove the rigid motion of the whole from rotations (..., M + 1, 4) and translations (..., M + 1, 3).
 
         Returns
         -------
-        shifts : (..., M + 1, 3) of the joints, that of the root zero
-        turn, shift : (..., 3, 3) and (..., 3), the rigid motion of the whole
+        translations : (..., M + 1, 3) of the joints, that of the root zero
+        rotation, translation : (..., 3, 3) and (..., 3), the rigid motion of the whole
         """
-        places = (self.rest + shifts[..., 1:, :]) @ np.swapaxes(rotations.matrices(turns[..., 0, :]), -1, -2)
-        places = places + shifts[..., :1, :]
-        turn, shift = rigid(self.rest, places, self.anchors)
-        seen = np.zeros(shifts.shape)
-        seen[..., 1:, :] = (places - shift[..., None, :]) @ turn - self.rest
-        return seen, turn, shift
+        root = rotations.matrices(quaternions[..., 0, :])
+        positions = (self.rest + translations[..., 1:, :]) @ np.swapaxes(root, -1, -2) + translations[..., :1, :]
+        rotation, translation = rigid(self.rest, positions, self.anchors)
+        aligned = np.zeros(translations.shape)
+        aligned[..., 1:, :] = (positions - translation[..., None, :]) @ rotation - self.rest
+        return aligned, rotation, translation
 
     @property
-    def added(self) -> int:
-        """K, how many corrections there are."""
+    def correction_count(self) -> int:
+        """K, the number of corrections."""
         return 0 if self.corrections is None else self.corrections.shape[0]
 
     @property
-    def raised(self) -> int:
-        """D, of how many components of detail each bone has its own amount."""
-        return int(self.offsets.shape[2]) - 4 - self.added
+    def detail_count(self) -> int:
+        """D, the number of components of detail of which each bone has an amount."""
+        return int(self.offsets.shape[2]) - 4 - self.correction_count
 
     @cached_property
-    def own_samples(self) -> Floats:
-        """The points of each bone in each example (B, S, C, 3), as the bone sees them."""
+    def local_samples(self) -> Floats:
+        """The control points of each bone in each example (B, S, C, 3), in the bone's local frame."""
         assert self.holds is not None
-        seen = own_frames(self.rest[self.near], self.samples[:, self.near], self.holds)[0]
-        return np.ascontiguousarray(np.swapaxes(seen, 0, 1))
+        points = local_frames(self.rest[self.near], self.samples[:, self.near], self.holds)[0]
+        return np.ascontiguousarray(np.swapaxes(points, 0, 1))
 
-    def predicted(self, shifts: Floats) -> tuple[Floats, Floats]:
+    def predict(self, translations: Floats) -> tuple[Floats, Floats]:
         """Return the rotations (B, 4) of all bones and their amounts (B, K + D) of corrections and detail.
 
-        `shifts` (M, 3) are those of the points, without the motion of the whole.
+        `translations` (M, 3) are those of the control points, without the motion of the whole.
         """
-        squares, frames = self._seen(self.rest + shifts)
+        squares, frames = self._compared(self.rest + translations)
         kernels = np.exp(-0.5 * squares[:, None] / self.widths[..., None].astype(np.float64) ** 2)
-        found = self.offsets + np.einsum("bls,blsq->blq", kernels, self.coefficients)
-        turns, amounts = _unit(found[..., :4]), found[..., 4:]
-        if found.shape[1] == 1:
-            turns, amounts = turns[:, 0], amounts[:, 0]
+        values = self.offsets + np.einsum("bls,blsq->blq", kernels, self.coefficients)
+        quaternions, amounts = _unit(values[..., :4]), values[..., 4:]
+        if values.shape[1] == 1:
+            quaternions, amounts = quaternions[:, 0], amounts[:, 0]
         else:
-            turns, amounts = self._blend(squares, turns, amounts)
-        return turns if frames is None else rotations.multiply(frames, turns), amounts
+            quaternions, amounts = self._blend(squares, quaternions, amounts)
+        return quaternions if frames is None else rotations.multiply(frames, quaternions), amounts
 
-    def squares(self, places: Floats) -> Floats:
-        """Return how far (B, S) points (M, 3), without the whole's motion, are from each bone's samples, squared."""
-        return self._seen(places)[0]
+    def squared_distances(self, positions: Floats) -> Floats:
+        """Return (B, S) each bone's squared distance of control points (M, 3), aligned to rest, from each sample."""
+        return self._compared(positions)[0]
 
-    def _seen(self, places: Floats) -> tuple[Floats, Floats | None]:
-        """How far (B, S) each bone's points (M, 3) are from those of each sample, squared, and its own frame (B, 4)."""
+    def _compared(self, positions: Floats) -> tuple[Floats, Floats | None]:
+        """Squared distances (B, S) of each bone's control points from each sample, and its local frame (B, 4)."""
         if self.holds is None:
-            gaps = places - self.samples
+            gaps = positions - self.samples
             return np.einsum("smx,smx->ms", gaps, gaps)[self.near].sum(axis=1), None
-        seen, frames = own_frames(self.rest[self.near], places[self.near], self.holds)
-        gaps = seen[:, None] - self.own_samples
+        points, frames = local_frames(self.rest[self.near], positions[self.near], self.holds)
+        gaps = points[:, None] - self.local_samples
         return np.einsum("bscx,bscx->bs", gaps, gaps), frames
 
-    def _blend(self, squares: Floats, turns: Floats, amounts: Floats) -> tuple[Floats, Floats]:
-        """The rotations (B, 4) and amounts (B, K + D) that the models nearest to a pose give together."""
+    def _blend(self, squares: Floats, quaternions: Floats, amounts: Floats) -> tuple[Floats, Floats]:
+        """The rotations (B, 4) and amounts (B, K + D) of the models nearest to a pose, blended."""
         nearest = np.argsort(squares, axis=1, kind="stable")[:, : self.blended]
-        taken = np.take_along_axis(turns, nearest[..., None], axis=1)
+        taken = np.take_along_axis(quaternions, nearest[..., None], axis=1)
         # Two quaternions stand for one rotation: each takes the sign of the nearest model's.
         agree = np.einsum("blq,bq->bl", taken, taken[:, 0])
         near = np.take_along_axis(squares, nearest, axis=1)
         share = np.exp(-0.5 * (near - near[:, :1]) / self.heat[:, None].astype(np.float64) ** 2)
-        own = np.take_along_axis(amounts, nearest[..., None], axis=1)
-        together = np.einsum("bl,blk->bk", share / share.sum(axis=1, keepdims=True), own)
-        return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken)), together
+        nearest_amounts = np.take_along_axis(amounts, nearest[..., None], axis=1)
+        blended = np.einsum("bl,blk->bk", share / share.sum(axis=1, keepdims=True), nearest_amounts)
+        return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken)), blended
 
     def displacements(self, amounts: Floats) -> Floats:
-        """Return the displacements (N, 3) of the rest shape where each bone adds its amounts (B, K + D)."""
+        """Return the displacements (N, 3) of the rest shape for amounts (B, K + D) of each bone."""
         if self.corrections is None:
             return np.zeros((len(self.weights), 3))
-        each = self.spread(amounts[:, : self.added])
-        return np.asarray(np.einsum("nc,cnx->nx", each, np.asarray(self.corrections)))
+        coordinates = self.per_vertex(amounts[:, : self.correction_count])
+        return np.asarray(np.einsum("nc,cnx->nx", coordinates, np.asarray(self.corrections)))
 
-    def spread(self, amounts: Floats) -> Floats:
-        """Return how much (N, A) each vertex has of what its bones have (B, A)."""
+    def per_vertex(self, amounts: Floats) -> Floats:
+        """Return the amounts (N, A) of each vertex: those of its bones (B, A), blended by its weights."""
         return np.asarray(np.einsum("nk,nkc->nc", self.weights, amounts[self.influences]))
 
-    def with_one(self) -> LearnedBones:
-        """Return bones that always have one of the next component, e.g. of the mean heights."""
+    def with_constant(self) -> LearnedBones:
+        """Return the bones with one more component whose amount is always one, e.g. for mean heights."""
         one, none = np.ones((*self.offsets.shape[:2], 1)), np.zeros((*self.coefficients.shape[:3], 1))
         return replace(
             self,
@@ -230,8 +230,8 @@ class LearnedBones:
         return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits, full=True))
 
 
-def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:
-    """Raise unless a skeleton is a root and, below it, a joint for each control point where it rests."""
+def require_control_points(skeleton: Skeleton, bones: LearnedBones) -> None:
+    """Raise unless a skeleton is a root and, below it, a joint at each control point's rest position."""
     count = len(bones.points)
     parents = np.concatenate([[-1], np.zeros(count, np.int32)])
     frames = np.tile(np.eye(4), (count + 1, 1, 1))
@@ -239,24 +239,24 @@ def require_points(skeleton: Skeleton, bones: LearnedBones) -> None:
     size = 1 + float(np.abs(bones.rest).max(initial=0.0))
     fits = len(skeleton) == count + 1 and np.array_equal(skeleton.parents, parents) and skeleton.stretches is None
     fits = fits and bool((rotations.angles_between(skeleton.rest_rotations, rotations.IDENTITY) < 1e-6).all())
-    if not fits or np.abs(skeleton.frames - frames).max() > 1e-5 * size or skeleton.links is not None:
+    if not fits or np.abs(skeleton.local_frames - frames).max() > 1e-5 * size or skeleton.links is not None:
         raise InputError(f"learned bones: expected a skeleton of a root and {count} control points below it")
 
 
 def _shares(name: str, value: Floats, shape: tuple[int | str, ...]) -> Floats:
-    """Numbers from 0 on, each row of them scaled to sum to one."""
-    found = check.floats(name, value, shape, check.LARGEST)
-    total = found.sum(axis=-1, keepdims=True, dtype=np.float64)
-    if not (found.size and found.min() >= 0 and total.min() > 1e-30):
+    """Numbers of at least 0, each row scaled to sum to one."""
+    shares = check.floats(name, value, shape, check.LARGEST)
+    total = shares.sum(axis=-1, keepdims=True, dtype=np.float64)
+    if not (shares.size and shares.min() >= 0 and total.min() > 1e-30):
         raise InputError(f"{name}: expected numbers of at least 0 that do not sum to 0")
     if np.abs(total - 1).max() > 1e-6:
-        found = found / total
-        found.flags.writeable = False
-    return found
+        shares = shares / total
+        shares.flags.writeable = False
+    return shares
 
 
 def _unit(quaternions: Floats) -> Floats:
-    """Quaternions (..., 4) at unit length; one of no length stands for no rotation."""
+    """Quaternions (..., 4) at unit length; one of no length becomes the identity."""
     length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     lost = length < 1e-12
     return np.where(lost, rotations.IDENTITY, quaternions / np.where(lost, 1.0, length))

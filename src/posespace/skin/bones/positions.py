@@ -1,7 +1,7 @@
-"""Where learned bones are once their rotations are known: all together, so that the surface holds together.
+"""Positions of learned bones from their rotations: one linear system for all bones, which keeps the surface together.
 
-Least squares over the places of all bones: every skinned edge is to be the rest edge turned by the bones at its ends,
-and `beta` times every control point is to be where it is asked to be. The matrix is constant, so it is inverted once.
+Least squares: every skinned edge should be the rest edge rotated by the bones at its ends, and with weight `beta` every
+control point should be at its target. The matrix is constant, so it is inverted once.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from posespace.skin.bones.learned import LearnedBones
 
 _AT_ONCE = 8192
 _RIDGE = 1e-10
-"""Of the mean diagonal: a bone that moves no vertex has a place all the same."""
+"""Of the mean diagonal: gives a position to a bone that moves no vertex."""
 
 
-class BonePlaces:
-    """How the places of bones change with their rotations and the control points: ``inverse · (turned + drawn)``.
+class BonePositions:
+    """Solves for the positions of bones from their rotations and the control points: ``inverse · (rotated + pulls)``.
 
     Attributes
     ----------
     inverse : (B, B) of the constant matrix
-    starts, columns, levers : (B + 1,), (E,) and (E, 3): row b of `turned` is the sum over its entries of the rotation
+    starts, columns, levers : (B + 1,), (E,) and (E, 3): row b of `rotated` is the sum over its entries of the rotation
         of bone ``columns``, less the identity, times ``levers``
-    drawn : (B, M) what a shift of each control point adds
+    pulls : (B, M) what a unit translation of each control point adds
     """
 
     def __init__(self, bones: LearnedBones, mesh: Mesh) -> None:
@@ -38,25 +38,25 @@ class BonePlaces:
         points = mesh.points.astype(np.float64)
         for first in range(0, len(ends), _AT_ONCE):
             _add_edges(bones, points, ends[first : first + _AT_ONCE], matrix, levers)
-        drawn = np.zeros((count, len(bones.points)))
-        _add_points(bones, points, matrix, levers, drawn)
+        pulls = np.zeros((count, len(bones.points)))
+        _add_points(bones, points, matrix, levers, pulls)
         matrix[np.diag_indices(count)] += _RIDGE * (np.trace(matrix) / count + 1e-300)
         self.inverse: Floats = _inverse(matrix)
-        self.drawn: Floats = drawn
+        self.pulls: Floats = pulls
         rows, columns = np.nonzero(np.abs(levers).max(axis=0) > 0)
         self.starts: Ints = np.searchsorted(rows, np.arange(count + 1)).astype(np.int32)
         self.columns: Ints = columns.astype(np.int32)
         self.levers: Floats = np.ascontiguousarray(levers[:, rows, columns].T)
         self._rows = rows
 
-    def __call__(self, turns: Floats, shifts: Floats) -> Floats:
-        """Return how far the centres (B, 3) of bones move that are turned by `turns` (B, 3, 3).
+    def __call__(self, rotations: Floats, translations: Floats) -> Floats:
+        """Return the translations (B, 3) of the bones' centres, for rotations (B, 3, 3) of the bones.
 
-        The control points are shifted from rest by `shifts` (M, 3). At rest nothing moves, whatever the weights are.
+        `translations` (M, 3) are those of the control points from rest. At rest nothing moves, whatever the weights.
         """
-        each = np.einsum("eij,ej->ei", turns[self.columns] - np.eye(3), self.levers)
-        turned = np.stack([np.bincount(self._rows, axis, minlength=len(turns)) for axis in each.T], axis=1)
-        return np.asarray(self.inverse @ (turned + self.drawn @ shifts))
+        terms = np.einsum("eij,ej->ei", rotations[self.columns] - np.eye(3), self.levers)
+        rotated = np.stack([np.bincount(self._rows, axis, minlength=len(rotations)) for axis in terms.T], axis=1)
+        return np.asarray(self.inverse @ (rotated + self.pulls @ translations))
 
 
 def _inverse(matrix: Floats) -> Floats:
@@ -69,16 +69,16 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, levers: Floats) -> None:
-    """Add some edges to the matrix and to what rotations add.
+    """Add edges to the matrix and to the levers of rotations.
 
-    A skinned vertex is Σ w (R (v - o) + p) over its bones, o their centres and p their places. So an edge asks that
+    A skinned vertex is Σ w (R (v - o) + p) over its bones, o their centres and p their positions. So an edge requires
     Σ (w_i - w_j) p = Σ R (½ (w_i + w_j) (v_i - v_j) - w_i (v_i - o) + w_j (v_j - o)).
     """
     i, j = ends.T
     bone = np.concatenate([bones.influences[i], bones.influences[j]], axis=1)
-    here, there = bones.weights[i].astype(np.float64), bones.weights[j].astype(np.float64)
-    signed = np.concatenate([here, -there], axis=1)
-    half = 0.5 * np.concatenate([here, there], axis=1)[..., None] * (points[i] - points[j])[:, None]
+    first_weights, second_weights = bones.weights[i].astype(np.float64), bones.weights[j].astype(np.float64)
+    signed = np.concatenate([first_weights, -second_weights], axis=1)
+    half = 0.5 * np.concatenate([first_weights, second_weights], axis=1)[..., None] * (points[i] - points[j])[:, None]
     arms = np.concatenate(
         [
             points[i][:, None] - bones.centres[bones.influences[i]],
@@ -89,20 +89,20 @@ def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, 
     _add(bone, signed, half - signed[..., None] * arms, matrix, levers)
 
 
-def _add_points(bones: LearnedBones, points: Floats, matrix: Floats, levers: Floats, drawn: Floats) -> None:
-    """Add the control points, `beta` times, to the matrix, to what rotations add, and to what they add themselves."""
+def _add_points(bones: LearnedBones, points: Floats, matrix: Floats, levers: Floats, pulls: Floats) -> None:
+    """Add the control points, with weight `beta`, to the matrix, the levers of rotations, and the pulls."""
     bone, weight = bones.influences[bones.points], bones.weights[bones.points].astype(np.float64)
     arms = points[bones.points][:, None] - bones.centres[bone]
     root = np.sqrt(bones.beta)
     _add(bone, root * weight, -root * weight[..., None] * arms, matrix, levers)
-    np.add.at(drawn, (bone, np.arange(len(bone))[:, None]), bones.beta * weight)
+    np.add.at(pulls, (bone, np.arange(len(bone))[:, None]), bones.beta * weight)
 
 
-def _add(bone: Ints, signed: Floats, asked: Floats, matrix: Floats, levers: Floats) -> None:
-    """Add equations Σ signed · p = Σ R asked over the bones (Q, K) of each to the normal equations."""
+def _add(bone: Ints, signed: Floats, targets: Floats, matrix: Floats, levers: Floats) -> None:
+    """Add equations Σ signed · p = Σ R targets over the bones (Q, K) of each to the normal equations."""
     count = len(matrix)
     flat = (bone[:, :, None].astype(np.int64) * count + bone[:, None, :]).ravel()
     matrix += np.bincount(flat, (signed[:, :, None] * signed[:, None, :]).ravel(), count * count).reshape(count, count)
     for axis in range(3):
-        product = (signed[:, :, None] * asked[:, None, :, axis]).ravel()
+        product = (signed[:, :, None] * targets[:, None, :, axis]).ravel()
         levers[axis] += np.bincount(flat, product, count * count).reshape(count, count)

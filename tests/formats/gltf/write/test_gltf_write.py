@@ -139,7 +139,7 @@ def test_any_skin_plays(tmp_path_factory: pytest.TempPathFactory, seed: int) -> 
 def test_skeletons_of_any_frames_and_stretches_play(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rig = random_rig(rng, vertices=30, joints=9, scaled=True)
-    frames = rig.skeleton.frames + np.pad(0.2 * rng.normal(size=(9, 3, 4)), ((0, 0), (0, 1), (0, 0)))
+    frames = rig.skeleton.local_frames + np.pad(0.2 * rng.normal(size=(9, 3, 4)), ((0, 0), (0, 1), (0, 0)))
     frames[rng.random(9) < 0.3, :3, :3] = np.diag([1, -1, 2])
     stretches = np.tile(np.eye(3), (9, 1, 1)) + 0.2 * rng.normal(size=(9, 3, 3)) * (rng.random((9, 1, 1)) < 0.7)
     turn = random_rotations(rng, 9)

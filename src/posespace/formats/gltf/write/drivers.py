@@ -22,8 +22,9 @@ from posespace.formats.gltf.write.placement import Placement
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.poses.parts import parts_of
 from posespace.skeleton import Skeleton
-from posespace.skin.basis import PackedBasis
-from posespace.skin.layer import Basis, Driver, Layer
+from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.driver import Driver
+from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 Json = dict[str, Any]

@@ -54,7 +54,7 @@ def make_nodes(rig: Rig) -> Bones:
         nodes.append({"name": "skeleton"})
     for joint in skeleton.order:
         parent, name = int(skeleton.parents[joint]), skeleton.names[joint]
-        frame = skeleton.frames[joint].astype(np.float64)
+        frame = skeleton.local_frames[joint].astype(np.float64)
         if parent >= 0:
             frame = carried[parent] @ frame
         stretch = np.eye(3) if skeleton.stretches is None else skeleton.stretches[joint].astype(np.float64)

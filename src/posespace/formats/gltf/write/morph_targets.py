@@ -15,7 +15,8 @@ import numpy as np
 from posespace.check import Floats, Ints
 from posespace.formats.gltf.write.names import short_names, with_ending
 from posespace.motion import Motion
-from posespace.skin.layer import Basis, Driver
+from posespace.skin.basis import Basis
+from posespace.skin.driver import Driver
 from posespace.skin.skin import Skin
 
 _STILL = 1e-7

@@ -44,12 +44,12 @@ class Placement:
 
     def rig(self, rig: Rig) -> Rig:
         """Return the rig in the file: poses turn its joints as before, shifts are scaled."""
-        frames, bind = rig.skeleton.frames.astype(np.float64), rig.inverse_bind.astype(np.float64)
+        frames, bind = rig.skeleton.local_frames.astype(np.float64), rig.inverse_bind.astype(np.float64)
         roots = rig.skeleton.parents < 0
         frames[roots, :3] = self.turn @ frames[roots, :3]
         bind[:, :3, :3] = bind[:, :3, :3] @ self.turn.T
         frames[:, :3, 3] *= self.scale
         bind[:, :3, 3] *= self.scale
         mesh = replace(rig.mesh.with_points(self.offsets(rig.mesh.points)), unit=1.0)
-        skeleton = replace(rig.skeleton, frames=frames)
+        skeleton = replace(rig.skeleton, local_frames=frames)
         return Rig(mesh, skeleton, rig.influences, rig.weights, bind, rig.blending)

@@ -1,4 +1,4 @@
-"""Poses moved onto another skeleton: joints of one name turn alike in the world."""
+"""Motion retargeting: poses of one skeleton on another, by joint names and rotations in the world."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
-from posespace.poses.world_rotations import pose_by_turns, world_turns
+from posespace.poses.world_rotations import motion_from_world_rotations, world_rotations
 from posespace.skeleton import Skeleton
 
 
-def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
-    """Carry poses of the skeleton `source` onto `target`: joints of one name turn alike in the world, from rest.
+def retarget_motion(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
+    """Return poses of the skeleton `source` on `target`: joints of one name rotate equally in the world, from rest.
 
-    The two may have other axes (y up, z up), units and rest rotations: axes and unit are found from where the common
-    joints rest. Joints of `target` that `source` lacks keep their rest rotation.
+    The two may have different axes (y up, z up), units and rest rotations: axes and unit are found from the rest
+    positions of the common joints. Joints of `target` that `source` lacks keep their rest rotation.
     """
     check.kind("motion", motion, Motion)
     for what, skeleton in (("source", source), ("target", target)):
@@ -32,17 +32,17 @@ def onto(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
     to = [target.index(name) for name in common]
     of = [source.index(name) for name in common]
     axes, unit = _alignment(source.rest_world[of, :3, 3], target.rest_world[to, :3, 3])
-    given_turn, given_shift = world_turns(motion, source)
-    turn = np.tile(np.eye(3), (len(motion), len(target), 1, 1))
-    shift = np.zeros((len(motion), len(target), 3))
-    turn[:, to] = axes @ given_turn[:, of] @ axes.T
-    shift[:, to] = unit * given_shift[:, of] @ axes.T
+    source_rotations, source_translations = world_rotations(motion, source)
+    rotations = np.tile(np.eye(3), (len(motion), len(target), 1, 1))
+    translations = np.zeros((len(motion), len(target), 3))
+    rotations[:, to] = axes @ source_rotations[:, of] @ axes.T
+    translations[:, to] = unit * source_translations[:, of] @ axes.T
     free = np.isin(np.arange(len(target)), to, invert=True)
-    return pose_by_turns(target, turn, shift, motion, free)
+    return motion_from_world_rotations(target, rotations, translations, motion, free)
 
 
 def _alignment(source: Floats, target: Floats) -> tuple[Floats, float]:
-    """The turn of the axes (3, 3), one of the 24 that map axes to axes, and the unit that bring `source` to `target`.
+    """The rotation (3, 3), one of the 24 that map axes to axes, and the unit that bring `source` to `target`.
 
     Whole axes only: two rest poses may differ (arms down, arms out), and a free rotation would pass that on.
     """
@@ -50,12 +50,12 @@ def _alignment(source: Floats, target: Floats) -> tuple[Floats, float]:
     spread = float(np.sqrt((a**2).sum()))
     if spread == 0 or not (b**2).sum():
         return np.eye(3), 1.0
-    turns = [
+    candidates = [
         np.eye(3)[list(order)] * np.array(signs)[:, None]
         for order in itertools.permutations(range(3))
         for signs in itertools.product((1.0, -1.0), repeat=3)
     ]
-    proper = [turn for turn in turns if np.linalg.det(turn) > 0]
-    # The identity stands first, so that a tie leaves the axes as they are.
-    best = max(proper, key=lambda turn: round(float(((a @ turn.T) * b).sum()) / spread**2, 9))
+    proper = [candidate for candidate in candidates if np.linalg.det(candidate) > 0]
+    # The identity comes first, so that a tie keeps the axes.
+    best = max(proper, key=lambda rotation: round(float(((a @ rotation.T) * b).sum()) / spread**2, 9))
     return best, float(np.sqrt((b**2).sum())) / spread

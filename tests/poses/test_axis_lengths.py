@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import posespace as ps
-from posespace.poses.measures import axis_lengths, levers
+from posespace.poses.axis_lengths import axis_lengths, levers
 from posespace.rig import pack_weights
 
 
