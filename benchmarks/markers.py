@@ -73,7 +73,7 @@ def registered(hand: ps.datasets.ScannedHand) -> ps.Examples:
     for index in range(len(hand)):
         scan = ps.datasets.Scanner().scan(hand, index, seed=3)
         found.append(registrar.register(scan.mesh, {name: tuple(at) for name, at in scan.landmarks.items()}))
-    far = max(each.figures["mean distance"] for each in found)
+    far = max(each.figures["mean_distance"] for each in found)
     print(f"{len(found)} scans registered, the farthest {far:.3%} of the diagonal from its scan on average")
     rig = ps.Rig.from_mesh(hand.mesh)
     still = ps.Motion(np.tile(rotations.IDENTITY, (len(found), 1, 1)), names=hand.names)

@@ -68,7 +68,7 @@ def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) ->
     export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb"]
     done = run(*export, "--motion", clips, "--clip", "walk", "--rate", "10", "--json")
     found = json.loads(done.stdout)["motions"]["walk"]
-    assert (found["poses"], found["keys"], found["seconds"], found["frames per second"]) == (21, 21, 2, 10)
+    assert (found["poses"], found["keys"], found["seconds"], found["frames_per_second"]) == (21, 21, 2, 10)
     assert done.stderr == ""
     first = run(*export, "--motion", clips)
     assert first.stderr.splitlines() == [

@@ -93,14 +93,14 @@ def test_a_real_pose_file_has_the_stated_counts(data: Path, name: str) -> None:
 
 
 def test_the_morph_sample_has_two_targets(data: Path) -> None:
-    assert len(describe(data / "gltf-khronos/SimpleMorph.gltf")["morph targets"]) == 2
-    assert len(describe(data / "usdskel/openusd/blendshapes.usda")["morph targets"]) == 6
+    assert len(describe(data / "gltf-khronos/SimpleMorph.gltf")["morph_targets"]) == 2
+    assert len(describe(data / "usdskel/openusd/blendshapes.usda")["morph_targets"]) == 6
 
 
 def test_bvh_files_have_the_stated_joints_and_frames(data: Path) -> None:
     cheer = describe(data / "humanoid-rocketbox/Female_Adult_01_cheer_03.bvh")
     assert cheer["skeleton"]["joints"] == 80
-    assert "Bip01 L Finger0" in cheer["skeleton"]["joint names"]
+    assert "Bip01 L Finger0" in cheer["skeleton"]["joint_names"]
     motion = next(iter(cheer["motions"].values()))
     assert (motion["poses"], round(motion["seconds"], 2)) == (96, 3.17)
     poses = sorted((data / "makehuman-cc0/poses").glob("*.bvh"))
@@ -138,9 +138,9 @@ def test_a_rest_pose_misfit_says_what_it_is_and_what_to_do(tmp_path: Path) -> No
     rig = bending_arm(rings=6, sides=6)[0].rig
     Skin(rig).save(tmp_path / "good.skin")
     good = describe(tmp_path / "good.skin")["rig"]
-    assert good["rest pose misfit"] == 0
-    assert "about the misfit" not in good
+    assert good["rest_pose_misfit"] == 0
+    assert "about_the_misfit" not in good
     Skin(replace(rig, inverse_bind=rig.inverse_bind @ np.diag([2.0, 2, 2, 1]))).save(tmp_path / "odd.skin")
     odd = describe(tmp_path / "odd.skin")["rig"]
-    assert odd["rest pose misfit"] > 0.1
-    assert "bind the mesh again" in odd["about the misfit"]
+    assert odd["rest_pose_misfit"] > 0.1
+    assert "bind the mesh again" in odd["about_the_misfit"]

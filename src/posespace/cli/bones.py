@@ -70,7 +70,7 @@ def figures(made: Any, score: Any, affine: bool) -> dict[str, Any]:
     joints = len(made.rig.skeleton)
     return {
         "bones": joints // 4 if affine else joints,
-        "E_RMS": score.e_rms,
-        "rms of the largest side": score.rms,
-        "largest error": score.max_error,
+        "e_rms": score.e_rms,
+        "rms": score.rms,
+        "max_error": score.max_error,
     }

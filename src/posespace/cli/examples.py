@@ -81,12 +81,16 @@ def examples(
     """
     from posespace.gathering.conform import Placing
     from posespace.gathering.gather import Gathering, gather_examples
+    from posespace.report.figures import with_identifiers
     from posespace.report.info import describe
 
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
     placing = Placing(units, _by_pose(up), match)
     found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
-    figures = describe(out) | {"shapes matched": found.matched, "vertices matched": dict(found.vertices)}
+    figures = describe(out) | {
+        "shapes_matched": found.matched,
+        "vertices_matched": with_identifiers(dict(found.vertices)),
+    }
     if as_json:
         rows = [
             _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
@@ -119,10 +123,10 @@ def _row(finding: Finding) -> dict[str, Any]:
         "largest": finding.largest,
         "vertex": finding.vertex,
         "near": finding.near,
-        "stands out": finding.stands_out,
+        "stands_out": finding.stands_out,
         "torn": finding.torn,
         "cause": "" if cause is None else str(cause),
-        "mended by": "" if cause is None else cause.options(finding.pose),
+        "mended_by": "" if cause is None else cause.options(finding.pose),
     }
 
 

@@ -97,7 +97,7 @@ def export(
     figures = {"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out, "keys")
     # People have read the warnings.
     said = {"left_out": left_out} if as_json else {}
-    print_one({**figures, "unit of the skin": _unit(loaded, unit), **said}, as_json)
+    print_one({**figures, "unit": _unit(loaded, unit), **said}, as_json)
 
 
 def _opened(

@@ -13,7 +13,8 @@ import click
 
 from posespace.cli.checks import open_examples, require_skin_file
 from posespace.cli.options import FILE, Choice, Command, Group, argument, json_option, only_option, out_option
-from posespace.cli.printing import print_one, with_short_layers
+from posespace.cli.printing import print_one
+from posespace.cli.shortening import with_short_layers
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
 """The name on the command line and the class, as `posespace` exports it."""

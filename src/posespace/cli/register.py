@@ -107,8 +107,8 @@ def _cells(row: Row) -> dict[str, Any]:
     figures = row.figures
     cells = {
         "scan": row.name,
-        "mean": f"{figures['mean distance']:.3%}",
-        "95 % within": f"{figures['95 % within']:.3%}",
+        "mean": f"{figures['mean_distance']:.3%}",
+        "95 % within": f"{figures['p95_distance']:.3%}",
         "largest": f"{figures['largest']:.2%}",
         "covered": f"{figures['covered']:.1%}",
         "landmarks": figures["landmarks"],

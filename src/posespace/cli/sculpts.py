@@ -243,7 +243,7 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "sculpt": row["sculpt"],
         "moves": ", ".join(moves[:_MOVES_SHOWN]) + more or "nothing",
-        "largest correction": f"{row['largest correction']:.2%}",
+        "largest correction": f"{row['largest_correction']:.2%}",
         "radius": "auto" if row["radius"] is None else f"{row['radius']:g}",
         "muted": "muted" if row["muted"] else "",
     }

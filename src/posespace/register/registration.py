@@ -39,7 +39,7 @@ _STRETCHED = (
 _FINE = (Stage(0.08, 1.5, 1, 0.03), Stage(0.05, 1.5, 1, 0.02), Stage(0.03, 1.5, 1, 0.02))
 """The same on the whole template, from where the coarse one carries it."""
 
-FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
+FIGURES = ("landmarks", "scale", "mean_distance", "p95_distance", "largest", "covered")
 """Metrics reported for every registration; distances are fractions of the template's diagonal."""
 
 _LEAST_COVERED = 0.3
@@ -174,7 +174,7 @@ class Registrar:
         whole, heights = np.asarray(template.weld.scatter(points)), None
         if self._fine is not None:
             heights, seen = self._fine.heights(whole, scan, self.settings.reach * size)
-            figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail seen": float(seen.mean())}
+            figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail_seen": float(seen.mean())}
         return Registered(whole, alignment, heights, figures, notes)
 
 

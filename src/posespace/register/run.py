@@ -145,7 +145,7 @@ def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, r
         return Row(row.name, row.file, {}, [], outcome.reason)
     store.write(index, outcome.points, outcome.heights)
     placed = outcome.alignment
-    where = {"rotation": placed.rotation.tolist(), "shift": placed.shift.tolist()}
+    where = {"rotation": placed.rotation.tolist(), "translation": placed.shift.tolist()}
     return Row(row.name, row.file, outcome.figures | where, outcome.notes)
 
 
@@ -204,6 +204,10 @@ def _made(marks: LandmarkFile, settings: Registration, starts: Starts | None) ->
     return settled | {name: "none" if value is None else value for name, value in decisive.items()}
 
 
+_OLD_KEYS = {"mean distance": "mean_distance", "95 % within": "p95_distance", "shift": "translation"}
+"""Keys of figures in logs of older versions."""
+
+
 class _Log:
     """The rows of a store's scans in a file beside it, one JSON object per line; the last of a name counts."""
 
@@ -219,7 +223,8 @@ class _Log:
     def _take(self, line: str) -> None:
         try:
             row = Row(**json.loads(line))
-        except (ValueError, TypeError):  # A line that was cut short by whatever ended the run.
+            row = replace(row, figures={_OLD_KEYS.get(key, key): value for key, value in row.figures.items()})
+        except (ValueError, TypeError, AttributeError):  # A line that was cut short by whatever ended the run.
             return
         if row.reason or all(key in row.figures for key in FIGURES):
             self.rows[row.name] = row

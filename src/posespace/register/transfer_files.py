@@ -23,7 +23,7 @@ from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer
 from posespace.rig import Rig
 
-FOLLOWING = "triangles that follow the source"
+FOLLOWING = "triangles_following_source"
 """The figure that says how many of the target's triangles have a place on the source, as a share."""
 
 
@@ -64,7 +64,7 @@ def transfer_files(
         "shapes": len(examples),
         "vertices": len(rig.mesh.points),
         FOLLOWING: float((follows >= 0).mean()),
-        "turned": turn is not None,
+        "rotated": turn is not None,
     }
 
 

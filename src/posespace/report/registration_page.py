@@ -55,7 +55,7 @@ def _cells(row: Row) -> list[str]:
     if row.reason or not row.figures:
         return [row.name, row.reason or "registered before; its figures are lost"]
     figures = row.figures
-    shares = [f"{figures[key]:.3%}" for key in ("mean distance", "95 % within", "largest")]
+    shares = [f"{figures[key]:.3%}" for key in ("mean_distance", "p95_distance", "largest")]
     return [row.name, *shares, f"{figures['covered']:.1%}", str(figures["landmarks"]), f"{figures['scale']:g}"]
 
 
@@ -66,7 +66,7 @@ def _shown(row: Row, points: Floats, store: ExampleStore) -> list[str]:
     images: list[tuple[NDArray[Any], str]] = []
     try:
         scan = load_mesh(row.file)
-        placed = row.figures["scale"] * scan.points @ np.array(row.figures["rotation"]).T + row.figures["shift"]
+        placed = row.figures["scale"] * scan.points @ np.array(row.figures["rotation"]).T + row.figures["translation"]
         gaps = np.linalg.norm(Surface(placed, scan.triangles).closest(shape).points - shape, axis=1)
     except (InputError, KeyError):  # The file has gone since: the template alone is shown.
         placed, gaps = None, np.zeros(len(shape))

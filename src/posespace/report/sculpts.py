@@ -24,7 +24,7 @@ def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
         {
             "sculpt": name,
             "moves": list(names_of(movers, rig.skeleton)),
-            "largest correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
+            "largest_correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
             "radius": sculpt.radius,
             "muted": sculpt.muted,
         }

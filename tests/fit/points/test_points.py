@@ -259,8 +259,8 @@ def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], t
     out = tmp_path / "arm.skin"
     run("fit", "points", tmp_path / "arm.examples", "-o", out, "--points", "8", "--bones", "10")
     (told,) = json.loads(run("info", out, "--json").stdout)
-    assert told["learned bones"]["bones"] == 10
-    assert told["learned bones"]["control points"] == 8
+    assert told["learned_bones"]["bones"] == 10
+    assert told["learned_bones"]["control_points"] == 8
     page = tmp_path / "report.html"
     scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json", "--report", page).stdout)
     assert "arm" in page.read_text()

@@ -60,7 +60,7 @@ def _figures(name: str, scan: Scan) -> dict[str, Any]:
         "pose": scan.name,
         "vertices": len(scan.mesh.points),
         "triangles": len(scan.mesh.triangles),
-        "boundary edges": boundary_edges(scan.mesh),
+        "boundary_edges": boundary_edges(scan.mesh),
         "landmarks": len(scan.landmarks),
     }
 
