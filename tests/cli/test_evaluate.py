@@ -111,7 +111,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
     shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
-    made_by = "not an example store; make one by `posespace examples` (shapes made on a rig), `posespace bones` (shapes"
+    made_by = "not an example store; make one with `posespace examples` (shapes of a rig), `posespace bones` (shapes"
     for given, problem in {"hand.glb": "is a file", "*.glb": "is a pattern of files", ".": "is a folder"}.items():
         done = run("fit", "points", given, "-o", "x.skin", folder=tmp_path)
         assert_one_line(done, f"{given}: {problem}", made_by)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from posespace.cli.shortening import folded
 from posespace.datasets import bending_arm
 from posespace.formats.load import POSE_FILES, READERS
-from posespace.report.info import describe, folded
+from posespace.report.info import describe
 from posespace.skin.skin import Skin
 
 RIGS: dict[str, dict[str, Any]] = {

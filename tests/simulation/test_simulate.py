@@ -225,7 +225,7 @@ def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: Tet
     with few.cluster() as cluster:
         (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, few.retries)
     assert not figures["converged"]
-    assert "its workers died, 2 in all; if for lack of memory, give each more with --memory" in figures["reason"]
+    assert "its workers died, 2 in all; if for lack of memory, give each more memory" in figures["reason"]
     assert store.failures() == {"rest": figures["reason"]}
     assert not store.finished().any()
 

@@ -32,7 +32,7 @@ WHICH = f"Tables to measure: {', '.join(NAMES)}. Default: all of them."
 def bench(tables: tuple[str, ...], as_json: bool) -> None:
     """Time the compiled player on this machine.
 
-    Compares it with plain skinning, with its peers, and with copying memory.
+    Compares it with plain skinning, with other libraries, and with copying memory.
     """
     from posespace.bench.tables import TABLES
     from posespace.progress import track

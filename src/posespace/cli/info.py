@@ -14,7 +14,9 @@ from posespace.errors import InputError
 
 @click.command(cls=Command, epilog="Example: posespace info hand.glb clip.bvh hand.examples")
 @argument("files", "Rigs, meshes, motions, poses, skins or example stores.", nargs=-1, required=True, metavar="FILE...")
-@click.option("--all", "is_whole", is_flag=True, help="Show every rig, mesh, motion and name of a file that has many.")
+@click.option(
+    "--all", "is_whole", is_flag=True, help="Show all rigs, meshes, motions and names, not only the first few."
+)
 @json_option
 def info(files: tuple[Path, ...], is_whole: bool, as_json: bool) -> None:
     """Show what is in a rig, mesh, motion, skin or other file."""

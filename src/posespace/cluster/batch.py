@@ -1,6 +1,6 @@
 """Many independent pieces of work on a Dask cluster: each comes back as it finishes, and a failed one stops no other.
 
-Workers only compute. The process that started the run keeps what comes back, so a cluster needs no shared disk.
+Workers only compute. The process that started the run keeps the results, so a cluster needs no shared disk.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def finished(
     cluster : a Dask client
     work : a function that workers can import
     job : what all pieces share; it goes to each worker once
-    pieces : with their numbers; each is taken when its turn is near, so that they may be read as they are needed
+    pieces : with their numbers; each is taken shortly before it is worked on, so that they may be read as needed
     retries : how often a piece that raised an error is tried again
-    smaller : what a user may use less of where memory runs out, for the message
+    smaller : for the message where memory runs out: what a user may use less of
 
     Returns
     -------
@@ -52,26 +52,26 @@ def finished(
     """
     from distributed import as_completed
 
-    run, left = secrets.token_hex(4), iter(pieces)
+    run, waiting = secrets.token_hex(4), iter(pieces)
     # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
-    shared = _submitted(cluster, _given, job, key=f"job-{run}")
+    shared = _submitted(cluster, _identity, job, key=f"job-{run}")
     running = as_completed()  # type: ignore[no-untyped-call]
 
     def fill() -> None:
-        for number, piece in islice(left, max(_room(cluster) - running.count(), 0)):  # type: ignore[no-untyped-call]
+        for number, piece in islice(waiting, max(_most_pieces(cluster) - running.count(), 0)):  # type: ignore[no-untyped-call]
             key = f"piece-{number}-{run}"
             running.add(_submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False))  # type: ignore[no-untyped-call]
 
     fill()
     for future in running:
         yield int(str(future.key).split("-")[1]), _result(future, smaller)
-        # What came back is the caller's now: the cluster need not keep it.
+        # The caller has the result: the cluster need not keep it.
         future.release()
         fill()
 
 
-def _room(cluster: Any) -> int:
-    """How many pieces may be on the cluster: for each thread one to work on and one that waits."""
+def _most_pieces(cluster: Any) -> int:
+    """How many pieces may be on the cluster at once: for each thread one to work on and one that waits."""
     return 2 * max(int(sum(cluster.ncores().values())), 1)
 
 
@@ -81,7 +81,7 @@ def _submitted(cluster: Any, *words: Any, **settings: Any) -> Any:
         return cluster.submit(*words, **settings)
 
 
-def _given(job: Job) -> Job:
+def _identity(job: Job) -> Job:
     return job
 
 
@@ -95,6 +95,6 @@ def _result(future: Any, smaller: str) -> Any:
 def _why(error: Any, smaller: str) -> str:
     if type(error).__name__ == "KilledWorker":
         deaths = int(error.allowed_failures) + 1
-        remedy = f"give each more with --memory, or use fewer workers or {smaller}"
+        remedy = f"give each more memory, or use fewer workers or {smaller}"
         return f"its workers died, {deaths} in all; if for lack of memory, {remedy}"
     return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"

@@ -70,7 +70,7 @@ def run(folder: Path) -> dict[str, Any]:
         }
     with status("drawing"):
         save_png(folder / "hand.png", picture(entries, unseen))
-        write_report(folder / "report.html", entries, unseen)
+        write_report(entries, unseen, folder / "report.html")
     moving, lack = clip(train.rig, unseen.motion), viewer.missing()
     export(skins["EigenSkin"], folder / "hand.glb", moving)
     if not lack:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 import numpy as np
 
-from posespace.evaluation.compare import COLUMNS, Entry, fit_notes, followed_notes, relief_notes, seen_note, worse_notes
+from posespace.evaluation.compare import (
+    COLUMNS,
+    Entry,
+    compare,
+    control_point_notes,
+    fit_notes,
+    height_notes,
+    seen_note,
+    worse_notes,
+)
 from posespace.evaluation.levels import error_by_level
 from posespace.evaluation.score import SEVERAL, Score, compared, motion_of, posed
 from posespace.evaluation.storage import stored_bytes
@@ -20,7 +29,7 @@ from posespace.report.plot import Line, line_plot
 from posespace.report.signals import signals
 from posespace.report.views import finer, looking_at, picture, worst_poses
 from posespace.skin.edit import edit_words
-from posespace.skin.skin import Skin
+from posespace.skin.skin import Posable, Skin
 
 WORST = 3
 MOST_LEVELS = 12
@@ -29,17 +38,25 @@ ORDERED = ("eigenskin",)
 """Methods whose layers have their components ordered by importance, so that trailing ones may be dropped."""
 
 
-def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> None:
-    """Write the report of entries, the first of them plain skinning, that were evaluated on `examples`."""
+def write_report(skins: Mapping[str, Posable] | Sequence[Entry], examples: Examples, path: str | Path) -> None:
+    """Write a page about the errors of skins on examples, with plots and pictures, plain skinning first.
+
+    Parameters
+    ----------
+    skins : by the names they have on the page; or what `compare` returned for these examples
+    examples : the truth, of poses that the fits did not see
+    path : the page to write, `.html`
+    """
+    entries = compare(skins, examples) if isinstance(skins, Mapping) else skins
     scored = [(entry, entry.score) for entry in entries if entry.score is not None]
     rig = examples.rig
     note = f"{len(rig.mesh.points):,} vertices, {len(rig.skeleton)} joints; {seen_note(list(entries))}."
     parts = [
         "<h1>How close the skins come to the truth</h1>",
-        *(f'<p class="soft">{escape(each)}</p>' for each in (note, *followed_notes(list(entries), examples))),
+        *(f'<p class="soft">{escape(each)}</p>' for each in (note, *control_point_notes(list(entries), examples))),
         _error_table(entries),
         *(f'<p class="worse">{escape(line)}.</p>' for line in worse_notes(list(entries))),
-        *(f"<p>{escape(line)}</p>" for line in (*fit_notes(list(entries)), *relief_notes(list(entries)))),
+        *(f"<p>{escape(line)}</p>" for line in (*fit_notes(list(entries)), *height_notes(list(entries)))),
         *(_edits(entry) for entry in entries),
         _per_pose(scored),
         _per_joint(scored),
@@ -48,7 +65,7 @@ def write_report(path: Path, entries: Sequence[Entry], examples: Examples) -> No
         _worst(scored, examples),
         *(layers(entry) for entry in entries if not entry.rival),
     ]
-    write_page(path, "posespace: accuracy report", parts)
+    write_page(Path(path), "posespace: accuracy report", parts)
 
 
 def _error_table(entries: Sequence[Entry]) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 
 from posespace.budget import Budget
 from posespace.errors import FileError
+from posespace.evaluation.score import evaluate
 from posespace.evaluation.storage import stored_bytes, stored_numbers
+from posespace.examples import Examples
 from posespace.formats import limits_json, load
 from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted
@@ -66,6 +68,17 @@ def describe_fit(skin: Skin, poses: int) -> Figures:
         "layers": len(skin.layers),
         **_cost(skin),
         "about": with_identifiers({key: value for key, value in skin.about.items() if key != "poses"}),
+    }
+
+
+def describe_bones(examples: Examples, affine: bool = False) -> Figures:
+    """Return how many virtual bones examples have, and the errors of skinning by them; affine ones have four joints."""
+    joints, score = len(examples.rig.skeleton), evaluate(Skin(examples.rig), examples)
+    return {
+        "bones": joints // 4 if affine else joints,
+        "e_rms": score.e_rms,
+        "rms": score.rms,
+        "max_error": score.max_error,
     }
 
 

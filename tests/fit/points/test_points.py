@@ -135,11 +135,11 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
         ps.evaluate(replace(fitted, detail=relief), replace(arm[0], heights=heights, levels=1))
         for relief in (fitted.detail, static)
     ]
-    assert scores[0].relief is not None
-    assert scores[1].relief is not None
-    assert scores[0].relief < 0.3 * scores[1].relief
+    assert scores[0].height_rms is not None
+    assert scores[1].height_rms is not None
+    assert scores[0].height_rms < 0.3 * scores[1].height_rms
     assert scores[0].rms == scores[1].rms == ps.evaluate(replace(fitted, detail=None), arm[0]).rms
-    assert ps.evaluate(fitted, arm[0]).relief is None
+    assert ps.evaluate(fitted, arm[0]).height_rms is None
     packed = fitted.packed(16)
     assert packed.detail is not None
     pose = motion[3]
@@ -281,5 +281,5 @@ def test_the_command_line_evaluates_detail_and_rivals_on_shapes_without_points(
         line = next(line for line in done.stdout.splitlines() if line.startswith(name))
         assert "fails" not in line
     for name in ("arm", "static map", "cascade", "all points"):
-        assert f"{name}: the heights of its detail are off by" in done.stdout
-        assert f"{name}: the heights of its detail are off by" in (tmp_path / "page.html").read_text()
+        assert f"{name}: the heights of its detail have an error of" in done.stdout
+        assert f"{name}: the heights of its detail have an error of" in (tmp_path / "page.html").read_text()
