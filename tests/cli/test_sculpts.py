@@ -54,7 +54,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert say(folder, "mute", BENT[0]) == f"arm.examples: muted {BENT[0]!r}; 3 sculpts, 1 muted\n"
     rows = figures(folder, "list")
     assert list(rows) == ["file", "sculpts", "undo"]
-    assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest correction", "radius", "muted"]
+    assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest_correction", "radius", "muted"]
     assert [(row["sculpt"], row["radius"], row["muted"]) for row in rows["sculpts"]] == [
         (BENT[0], None, True),
         (BENT[1], None, False),

@@ -54,9 +54,7 @@ def test_a_scheduler_without_a_worker_is_reported_and_then_refused(scheduler: An
     refused = pytest.raises(InputError, match="has no worker; start some: dask worker tcp://")
     with refused, Machines(scheduler=address, patience=0.02).cluster(warnings.append):
         pass
-    assert warnings == [
-        f"scheduler {address}: waiting for workers, 0.02 s at most; start some: dask worker {address}"
-    ]
+    assert warnings == [f"scheduler {address}: waiting for workers, 0.02 s at most; start some: dask worker {address}"]
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x", "127.0.0.1:0"])

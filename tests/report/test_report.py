@@ -139,7 +139,7 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
             tab.on("request", lambda request, told=told: told.append(request.url))
             tab.goto(page.as_uri())
             assert [entry for entry in told if not entry.startswith(("file:", "data:"))] == []
-            assert tab.locator("h1").inner_text() == "How close the skins come to the truth"
+            assert tab.locator("h1").inner_text() == "Errors of the skins"
             assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             assert tab.evaluate("Math.max(...[...document.querySelectorAll('svg')].map(s => s.clientWidth))") <= width
@@ -206,7 +206,7 @@ def test_a_report_says_both_heat_scales(tmp_path: Path) -> None:
     write_report(compare({"psd": PlainPSD().fit(TRAIN)}, few), few, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "mesh unit: plain skinning" in text
-    assert "the others, whose colours are 100 times as fine" in text
+    assert "the others, on a scale 100 times as fine" in text
 
 
 def test_levels_have_the_error_of_the_truncated_skin() -> None:
@@ -270,7 +270,7 @@ def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None
     write_report(compare({"arm": skin}, UNSEEN), UNSEEN, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Signals of arm over time" in text
-    for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes per vertex"):
+    for words in ("signal 3", "rotation from rest", "forearm", "How many signals", "bytes per vertex"):
         assert words in text
     assert "Signals of" not in section_of(eigen(TRAIN))
 

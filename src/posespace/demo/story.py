@@ -1,4 +1,4 @@
-"""The whole story on the built-in hand: plain skinning's faults, two fits, their scores, pictures, a file to play."""
+"""The demo on the built-in hand: plain skinning's faults, two fits, their scores, pictures, a file to play."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WRITTEN = {
     ABOUT: "this list",
     "hand.png": "three unseen poses: the truth, plain skinning, both skins",
     "report.html": "the full report: open it in a browser",
-    PAGE: "the EigenSkin hand as a page for any browser: turn it, move its joints, see its errors",
+    PAGE: "the EigenSkin hand as a page for any browser: orbit it, move its joints, see its errors",
     "hand.glb": "the EigenSkin hand in motion: drop it on any glTF viewer",
     "hand-psd.skin": "pose space deformation",
     "hand-eigenskin.skin": "EigenSkin",
@@ -130,7 +130,7 @@ def _claim(folder: Path) -> None:
         raise FileError(folder, f"cannot be created ({error.strerror})") from error
     taken = [name for name in WRITTEN if (folder / name).exists()]
     if taken and ABOUT not in taken:
-        raise FileError(folder, f"holds a {taken[0]} that the demo did not write; give another folder with -o")
+        raise FileError(folder, f"holds a {taken[0]} that the demo did not write; choose another folder with `out`")
     lines = [f"{name:20} {what}" for name, what in _written().items()]
     with atomic_write(folder / ABOUT) as temporary:
         temporary.write_text("\n".join(["Written by posespace demo", *lines, ""]))

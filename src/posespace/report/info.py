@@ -1,4 +1,4 @@
-"""What is in a file, as plain figures: the same for people and for JSON."""
+"""The contents of a file, as plain figures: the same for people and for JSON. `figures` has the labels of the keys."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ from posespace.skin.skin import Skin
 Figures = dict[str, Any]
 
 MISFIT = (
-    "no pose puts the joints where the mesh was bound, as when a joint was scaled after binding, so plain skinning "
-    "changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and export it"
+    "no pose brings the joints to where they were when the mesh was bound, e.g. because a joint was scaled later, so "
+    "plain skinning changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and "
+    "export it"
 )
-"""What the misfit is, the largest entry by which a bone's transform at rest is not the identity, and what to do."""
+"""What a misfit means, the largest difference of a bone's transform at rest from the identity, and what to do."""
 
 
 def describe(path: str | Path, rate: Rate = None) -> Figures:
@@ -93,9 +94,9 @@ def _contents(file: Path, rate: Rate) -> Figures:
     if contents.skeleton is not None:
         figures["skeleton"] = _skeleton(contents.skeleton)
     if contents.motions:
-        own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+        skeleton = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
         figures["motions"] = {
-            name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
+            name: _motion(motion, contents.clips[name], skeleton) for name, motion in contents.motions.items()
         }
     if contents.markers is not None:
         figures["markers"] = _markers(contents.markers)
@@ -139,8 +140,8 @@ def _look(look: Look) -> Figures:
 
 def _skeleton(skeleton: Skeleton) -> Figures:
     figures: Figures = {"joints": len(skeleton), "roots": int((skeleton.parents < 0).sum())}
-    if found := rerouted(skeleton):
-        figures["linked_for_pose_spaces"] = found
+    if links := rerouted(skeleton):
+        figures["linked_for_pose_spaces"] = links
     pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
     if pairs:
         figures["left_right_pairs"] = pairs
@@ -151,7 +152,7 @@ def _skeleton(skeleton: Skeleton) -> Figures:
 
 
 def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -> Figures:
-    """What a rig is; its links in pose spaces are those of the poses of a motion, if there is one."""
+    """The figures of a rig; its links in pose spaces are those of the poses of a motion, if there is one."""
     linked = linked_rig(rig, Motion.from_poses([rig.rest]) if motion is None else motion, budget)
     used = (rig.weights > 0).sum(axis=1)
     transforms = rig.transforms(rig.rest)
@@ -167,7 +168,7 @@ def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -
 
 
 def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
-    turns = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
+    rotating = turning(motion) if skeleton is None else turned(motion, skeleton.rest_rotations).any(axis=0)
     return {
         "poses": len(motion),
         "keys": clip.keys,
@@ -175,7 +176,7 @@ def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
         "frames_per_second": clip.rate,
         **({"pose_markers": [marker.name for marker in clip.markers]} if clip.markers else {}),
         "joints": motion.rotations.shape[1],
-        "rotating_joints": int(turns.sum()),
+        "rotating_joints": int(rotating.sum()),
         "controls": list(motion.control_names),
     }
 
@@ -266,7 +267,7 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        # What control points add to a pose is relative to the whole: they are linked to no other.
+        # Control points move relative to the whole: they are linked to no other joint.
         "rig": _rig(skin.rig if skin.bones is None else _unlinked(skin.rig)),
         **_bones(skin),
         "layers": layers,
@@ -282,7 +283,7 @@ def _unlinked(rig: Rig) -> Rig:
 
 
 def _bones(skin: Skin) -> Figures:
-    """What a skin's learned bones are, where it has some."""
+    """The figures of a skin's learned bones, where it has any."""
     bones = skin.bones
     if bones is None:
         return {}

@@ -42,7 +42,7 @@ def write_scans(
             scan = scanner.scan(hand, index, seed)
             name = f"scan_{index:02d}.ply"
             save_mesh(making / name, scan.mesh, scan.mesh.points.astype(np.float32))
-            landmarks["scans"][name] = {mark: place.tolist() for mark, place in scan.landmarks.items()}
+            landmarks["scans"][name] = {mark: point.tolist() for mark, point in scan.landmarks.items()}
             motions.append(scan.motion)
             rows.append(_figures(name, scan))
             if advance is not None:
