@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.gathering.conform import load_shape as load_shape
+    from posespace.gathering.gather import Gathering as Gathering
     from posespace.gathering.gather import gather as gather
     from posespace.gathering.mesh_sequence import load_shapes as load_shapes
     from posespace.gathering.outliers import check_examples as check_examples
@@ -92,7 +93,7 @@ _HOMES = {
     "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
     "posespace.formats.save": ("save_mesh", "save_poses"),
     "posespace.gathering.conform": ("load_shape",),
-    "posespace.gathering.gather": ("gather",),
+    "posespace.gathering.gather": ("Gathering", "gather"),
     "posespace.gathering.mesh_sequence": ("load_shapes",),
     "posespace.gathering.outliers": ("check_examples",),
     "posespace.interpolate.rbf": ("RBF",),

@@ -92,7 +92,7 @@ def test_pieces_are_read_as_they_are_needed(client: Any) -> None:
 
     results = finished(client, product, 1, pieces(), 0, "fewer")
     next(results)
-    assert len(read) == 4  # one for each worker, and one each that waits
+    assert len(read) == 2  # one for each thread
     assert len(list(results)) == 19
     assert len(read) == 20
 
@@ -111,9 +111,10 @@ def test_a_run_that_was_stopped_is_continued_with_the_pieces_that_are_left(clien
 
 
 def test_a_piece_that_kills_its_process_stops_no_other() -> None:
-    machines = Machines(workers=1, retries=1)
+    machines = Machines(workers=2, retries=1)
+    pieces = [(number, "dies" if number == 0 else "lives") for number in range(8)]
     with machines.cluster() as client:
-        results = dict(finished(client, killed, None, [(0, "dies"), (1, "lives")], machines.retries, "fewer elements"))
-    assert results[1] == "lives"
+        results = dict(finished(client, killed, None, pieces, machines.retries, "fewer elements"))
+    assert [results[number] for number in range(1, 8)] == ["lives"] * 7
     remedy = "if for lack of memory, give each more memory, or use fewer workers or fewer elements"
     assert results[0] == Failed(f"its workers died, 2 in all; {remedy}")

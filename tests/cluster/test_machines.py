@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from helpers.killed import process_and_threads
 
 from posespace.cluster import machines as module
 from posespace.cluster.machines import Machines
@@ -24,14 +25,10 @@ def scheduler() -> Iterator[Any]:
         yield cluster
 
 
-def process() -> tuple[int, str]:
-    return os.getpid(), os.environ["NUMBA_NUM_THREADS"]
-
-
 def test_local_processes_are_others_than_this_one_and_share_its_cores() -> None:
     machines = Machines(workers=2, memory="600MB")
     with machines.cluster() as client:
-        answers = client.run(process)
+        answers = client.run(process_and_threads)
         limits = {worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()}
     processes = {number for number, _ in answers.values()}
     assert len(processes) == 2

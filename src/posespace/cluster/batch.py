@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 Job = TypeVar("Job")
@@ -56,23 +56,35 @@ def finished(
     # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
     shared = _submitted(cluster, _identity, job, key=f"job-{run}")
     running = as_completed()  # type: ignore[no-untyped-call]
+    worker_of: dict[str, str] = {}
 
     def fill() -> None:
-        for number, piece in islice(waiting, max(_most_pieces(cluster) - running.count(), 0)):  # type: ignore[no-untyped-call]
+        for worker, (number, piece) in zip(_free_threads(cluster, worker_of), waiting, strict=False):
             key = f"piece-{number}-{run}"
-            running.add(_submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False))  # type: ignore[no-untyped-call]
+            # Dask would send all to the worker that has the job, and blame those that wait there if it dies.
+            settings = {"workers": [worker], "allow_other_workers": True} if worker else {}
+            future = _submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False, **settings)
+            running.add(future)  # type: ignore[no-untyped-call]
+            worker_of[key] = worker
 
     fill()
     for future in running:
+        del worker_of[str(future.key)]
         yield int(str(future.key).split("-")[1]), _result(future, smaller)
         # The caller has the result: the cluster need not keep it.
         future.release()
         fill()
 
 
-def _most_pieces(cluster: Any) -> int:
-    """How many pieces may be on the cluster at once: for each thread one to work on and one that waits."""
-    return 2 * max(int(sum(cluster.ncores().values())), 1)
+def _free_threads(cluster: Any, worker_of: Mapping[str, str]) -> Iterator[str]:
+    """Yield for each thread without a piece its worker's address; "" where there is no worker at all and none runs.
+
+    `worker_of` has the worker that each piece was sent to; where that died, Dask has chosen another.
+    """
+    moved = {str(key): worker for worker, keys in cluster.processing().items() for key in keys}
+    pieces = Counter(moved.get(key, worker) for key, worker in worker_of.items())
+    free = [worker for worker, threads in cluster.ncores().items() for _ in range(threads - pieces[worker])]
+    yield from free or ([] if pieces else [""])
 
 
 def _submitted(cluster: Any, *words: Any, **settings: Any) -> Any:
