@@ -29,7 +29,7 @@ COMMANDS = (
     "info psd.skin eigenskin.skin muscles.skin points.skin arm.glb arm.examples none.glb",
     "limits arm.glb --set hand.x=0:90 -o limits.json",
     "info limits.json",
-    "pose arm.glb --poses unseen.examples --rate keys -o sculpts",
+    "pose arm.glb --poses unseen.examples -o sculpts",
     "examples arm.glb --shapes sculpts -o sculpts.examples",
     "sculpts sculpts.examples list",
     "sculpts sculpts.examples mute rest",

@@ -35,10 +35,12 @@ class Methods(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the summary of each method, without importing any."""
-        from posespace import home_of
+        import posespace
 
         with formatter.section("Methods"):
-            formatter.write_dl([(name, _summary(home_of(method), method)) for name, method in METHODS.items()])
+            formatter.write_dl(
+                [(name, _summary(posespace.home_of(method), method)) for name, method in METHODS.items()]
+            )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of a method."""
