@@ -19,7 +19,7 @@ import posespace as ps
 from posespace.check import Floats
 from posespace.geometry import skinning
 from posespace.poses.parts import parts_of
-from posespace.skin.layer import combined
+from posespace.skin.basis import combined
 
 Cut = Callable[[Floats, Floats], Floats]
 

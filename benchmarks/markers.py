@@ -22,7 +22,7 @@ from posespace.report.camera import Camera
 from posespace.report.montage import montage
 from posespace.report.png import save_png
 from posespace.report.render import render
-from posespace.skin.edit import drawn
+from posespace.skin.edit import with_beta
 
 DATA = Path(os.environ.get("POSESPACE_DATA", Path(__file__).parents[2] / "shared" / "data"))
 IMG = Path(__file__).parents[1] / "docs" / "img"
@@ -73,7 +73,7 @@ def registered(hand: ps.datasets.ScannedHand) -> ps.Examples:
     for index in range(len(hand)):
         scan = ps.datasets.Scanner().scan(hand, index, seed=3)
         found.append(registrar.register(scan.mesh, {name: tuple(at) for name, at in scan.landmarks.items()}))
-    far = max(each.figures["mean distance"] for each in found)
+    far = max(each.figures["mean_distance"] for each in found)
     print(f"{len(found)} scans registered, the farthest {far:.3%} of the diagonal from its scan on average")
     rig = ps.Rig.from_mesh(hand.mesh)
     still = ps.Motion(np.tile(rotations.IDENTITY, (len(found), 1, 1)), names=hand.names)
@@ -139,7 +139,7 @@ def main() -> None:
         driven = drive.motion(gapped(take, what), skin.rig.skeleton, given.rate)
         fastest = float(np.linalg.norm(np.diff(driven.motion.translations[:, 1:], axis=0), axis=2).max())
         for beta in (3.0, 0.3):
-            step, stretch, missed = steps_of(drawn(skin, beta), driven.motion, ends, lengths)
+            step, stretch, missed = steps_of(with_beta(skin, beta), driven.motion, ends, lengths)
             row = f"{fastest:.1f} | {step:.1f} | {step / fastest:.2f} | {stretch:.2f} | {missed:.1f}"
             print(f"| {what} | {beta:g} | {row} |", flush=True)
     if given.picture:
@@ -148,7 +148,7 @@ def main() -> None:
 
 def picture(skin: ps.Skin, drive: ps.MarkerMapping, take: ps.Markers) -> None:
     """By beta 3.0 and 0.3: an early frame, and those that stretch edges most, points beside markers and on them."""
-    strong, weak = drawn(skin, 3.0), drawn(skin, 0.3)
+    strong, weak = with_beta(skin, 3.0), with_beta(skin, 0.3)
     beside, literal = (
         replace(drive, offsets=offsets).motion(take, skin.rig.skeleton, 5.0).motion for offsets in (True, False)
     )

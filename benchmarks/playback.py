@@ -33,26 +33,26 @@ def goals(found: dict[str, Rows]) -> Rows:
     rows = []
     for name, size in (("skinning", "28k"), ("skinning-million", "1M")):
         for peer, least in (("UsdSkel", 2), ("NumPy", 10), ("igl", None)):
-            ratio = _ratio(found[name], peer, "times posespace")
+            ratio = _ratio(found[name], peer, "ratio")
             want = f"at least {least} times as fast" if least else "-"
             rows.append(_line(f"plain skinning against {peer}, {size}", want, f"{ratio:.1f} times as fast"))
     large = found["corrections-million"]
     for title, key, most in (("EigenSkin hand", "EigenSkin", "1.35"), ("ten full entries", "ten full", "1.7")):
-        measured = _both(found, "corrections", key, "times plain skinning")
+        measured = _both(found, "corrections", key, "ratio")
         rows.append(_line(f"{title} against plain skinning, 28k", f"at most {most}", measured))
-    ratio, bytes_ratio = (_ratio(large, "EigenSkin", key) for key in ("times plain skinning", "bytes per frame, ratio"))
+    ratio, bytes_ratio = (_ratio(large, "EigenSkin", key) for key in ("ratio", "bytes_per_frame_ratio"))
     rows.append(_line("EigenSkin hand against plain skinning, 1M", f"at most {bytes_ratio} (bytes)", f"{ratio:.2f}"))
-    measured = _both(found, "normals", "corrected", "times plain skinning with normals")
+    measured = _both(found, "normals", "corrected", "ratio")
     rows.append(_line("with normals and their corrections", "at most 1.8", measured))
     for key in ("plain skinning", "EigenSkin"):
-        speed = _ratio(found["memory"], key, "of memory copy")
+        speed = _ratio(found["memory"], key, "of_memory_copy")
         rows.append(_line(f"bytes per second at 1M, {key}", "at least 0.5 of memory copy", f"{speed:.2f}"))
     drive, both = (_ratio(found["drive"], key, "microseconds") for key in ("drive", "points and normals"))
     points = _ratio(found["drive"], "points", "microseconds")
     measured = f"{100 * drive / points:.1f} % of points, {100 * drive / both:.1f} % of points and normals"
     rows.append(_line("drive, 20 joints of 5 components and 7 samples", "under 5 % of a frame", measured))
-    ratio = _ratio(found["batch"], "a batch", "times single calls")
-    peaks = [row["peak, MB"] for row in found["batch"] if "a batch" in row["what"]]
+    ratio = _ratio(found["batch"], "a batch", "ratio")
+    peaks = [row["peak_mb"] for row in found["batch"] if "a batch" in row["what"]]
     rows.append(
         _line("batch of 1,000 poses", "at most 1 per pose, memory flat", f"{ratio:.2f}; {peaks[0]} MB, {peaks[1]} MB")
     )

@@ -66,7 +66,7 @@ def row_of(registrar: Registrar, hand: ScannedHand, scans: Sequence[tuple[int, S
         found = registrar.register(scan.mesh, marks)
         seconds.append(time.perf_counter() - begun)
         errors.append(error(found, hand, index, scan.motion))
-        distances.append(found.figures["mean distance"])
+        distances.append(found.figures["mean_distance"])
         print(f"{count} landmarks, {hand.names[index]}: {errors[-1]:.2%} in {seconds[-1]:.0f} s", file=sys.stderr)
     return {
         "landmarks": count,

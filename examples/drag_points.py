@@ -17,7 +17,7 @@ kept = [k for k, name in enumerate(hand.names) if name != "pinch"]
 
 skin = ps.ControlPoints(points=20, bones=40).fit(examples[kept])
 score = ps.evaluate(skin, examples[[hand.names.index("pinch")]])
-print(f"a pinch that it never saw: RMS {score.rms:.4f} of the hand's length, heights off by {score.relief:.3f} mm")
+print(f"a pinch that it never saw: RMS {score.rms:.4f} of the hand's length, heights off by {score.height_rms:.3f} mm")
 
 tip = int(np.argmax(skin.rig.skeleton.rest_world[1:, 1, 3])) + 1  # the point farthest out
 shifts = skin.rig.rest.translations.copy()

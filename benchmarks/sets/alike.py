@@ -10,7 +10,7 @@ from posespace.check import Floats
 from posespace.motion import LEAST_CONTROL
 from posespace.skeleton import invert_affine
 
-TURNED, SHIFTED = 1e-3, 1e-4
+LEAST_ANGLE, SHIFTED = 1e-3, 1e-4
 """By how much the axes of a bone, and its place as a fraction of the diagonal, may differ."""
 
 
@@ -18,7 +18,7 @@ def alike(rig: ps.Rig, motion: ps.Motion, others: ps.Motion) -> NDArray[np.bool_
     """Return (P, Q) which poses of a motion are one with which of others, all with the same controls."""
     found = np.zeros((len(motion), len(others)), dtype=bool)
     bones, theirs = _bones(rig, motion), _bones(rig, others)
-    allowed = np.array([TURNED, TURNED, TURNED, SHIFTED * rig.mesh.diagonal])
+    allowed = np.array([LEAST_ANGLE, LEAST_ANGLE, LEAST_ANGLE, SHIFTED * rig.mesh.diagonal])
     for row, (bone, controls) in enumerate(zip(bones, motion.controls, strict=True)):
         placed = (np.abs(theirs - bone) < allowed).all(axis=(1, 2, 3))
         found[row] = placed & (np.abs(others.controls - controls) < LEAST_CONTROL).all(axis=1)

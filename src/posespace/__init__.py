@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from posespace import datasets as datasets
     from posespace.errors import FileError as FileError
     from posespace.errors import InputError as InputError
+    from posespace.evaluation.score import Score as Score
     from posespace.evaluation.score import evaluate as evaluate
     from posespace.examples import Examples as Examples
     from posespace.fit.bones.bones import bones as bones
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
     from posespace.gathering.conform import load_shape as load_shape
+    from posespace.gathering.gather import Gathering as Gathering
+    from posespace.gathering.gather import gather as gather
     from posespace.gathering.mesh_sequence import load_shapes as load_shapes
     from posespace.gathering.outliers import check_examples as check_examples
     from posespace.interpolate.rbf import RBF as RBF
@@ -57,7 +60,10 @@ if TYPE_CHECKING:
     from posespace.register.registration import Registrar as Registrar
     from posespace.register.registration import Registration as Registration
     from posespace.register.transfer import transfer as transfer
+    from posespace.report.accuracy import write_report as write_report
     from posespace.rig import Rig as Rig
+    from posespace.runtime.player import Player as Player
+    from posespace.simulation.run import simulate as simulate
     from posespace.skeleton import Skeleton as Skeleton
     from posespace.skin.detail import Detail as Detail
     from posespace.skin.driver import Driver as Driver
@@ -72,6 +78,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 _HOMES = {
     "posespace.errors": ("FileError", "InputError"),
+    "posespace.evaluation.score": ("Score", "evaluate"),
     "posespace.examples": ("Examples",),
     "posespace.fit.bones.bones": ("bones",),
     "posespace.fit.eigenskin.eigenskin": ("EigenSkin",),
@@ -83,37 +90,45 @@ _HOMES = {
     "posespace.fit.stream": ("Resources",),
     "posespace.fit.weights.by_distance": ("distance_weights",),
     "posespace.fit.weights.optimise": ("optimise_weights",),
-    "posespace.gathering.outliers": ("check_examples",),
     "posespace.formats.export": ("export",),
     "posespace.formats.limits": ("load_limits", "save_limits"),
     "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
-    "posespace.gathering.mesh_sequence": ("load_shapes",),
-    "posespace.gathering.conform": ("load_shape",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
+    "posespace.gathering.conform": ("load_shape",),
+    "posespace.gathering.gather": ("Gathering", "gather"),
+    "posespace.gathering.mesh_sequence": ("load_shapes",),
+    "posespace.gathering.outliers": ("check_examples",),
     "posespace.interpolate.rbf": ("RBF",),
     "posespace.interpolate.shepard": ("Shepard",),
-    "posespace.skin.detail": ("Detail",),
-    "posespace.skin.driver": ("Driver",),
-    "posespace.skin.layer": ("Layer",),
     "posespace.markers.control_points": ("MarkerMapping",),
     "posespace.markers.markers": ("Markers",),
     "posespace.mesh": ("Mesh",),
     "posespace.motion": ("Motion",),
+    "posespace.pose": ("Pose",),
     "posespace.poses.mirror": ("mirror", "mirror_examples"),
     "posespace.poses.retarget_motion": ("retarget_motion",),
-    "posespace.pose": ("Pose",),
+    "posespace.poses.spaces": ("PoseSpace",),
     "posespace.register.correspondence": ("triangle_correspondence",),
     "posespace.register.registration": ("Registered", "Registrar", "Registration"),
     "posespace.register.transfer": ("transfer",),
-    "posespace.evaluation.score": ("evaluate",),
+    "posespace.report.accuracy": ("write_report",),
     "posespace.rig": ("Rig",),
+    "posespace.runtime.player": ("Player",),
+    "posespace.simulation.run": ("simulate",),
     "posespace.skeleton": ("Skeleton",),
+    "posespace.skin.detail": ("Detail",),
+    "posespace.skin.driver": ("Driver",),
+    "posespace.skin.layer": ("Layer",),
     "posespace.skin.skin": ("Skin",),
-    "posespace.poses.spaces": ("PoseSpace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted([*_HOME_OF, "datasets"])  # noqa: PLE0605
+
+
+def home_of(name: str) -> str:
+    """Return the module that a public name comes from, without importing it."""
+    return _HOME_OF[name]
 
 
 def __getattr__(name: str) -> Any:

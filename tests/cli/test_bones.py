@@ -31,7 +31,7 @@ def test_meshes_become_examples_and_a_skinned_animation(shapes: Path) -> None:
     made = ps.Examples.open(shapes / "arm.examples")
     assert made.motion.names[:3] == ("0", "1", "2")
     assert made.motion.names[-1] == "10"
-    assert figures["E_RMS"] == pytest.approx(ps.evaluate(ps.Skin(made.rig), made).e_rms)
+    assert figures["e_rms"] == pytest.approx(ps.evaluate(ps.Skin(made.rig), made).e_rms)
     done = run_forked(["export", "arm.examples", "-o", "arm.glb"], shapes)
     assert done.returncode == 0, done.stderr
     played = ps.load_shapes(shapes / "arm.glb", rate="keys")
@@ -74,6 +74,6 @@ def test_control_points_are_judged_on_shapes_that_have_bones_and_it_is_said_how(
     done = run_forked(["evaluate", "points.skin", "arm.examples", "--json"], shapes)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)) == 2
-    said = f"its control points, so these are put where their 6 of {len(ARM.rig.mesh.points)} vertices are"
+    said = f"its control points, so their positions are taken from 6 of the {len(ARM.rig.mesh.points)} vertices"
     assert said in done.stderr
-    assert "plain skinning is by the 5 joints of the examples" in done.stderr
+    assert "plain skinning uses the 5 joints of the examples" in done.stderr

@@ -84,7 +84,7 @@ def test_info_for_people_and_for_programs(tmp_path: Path) -> None:
     assert done.stderr == ""
     found = json.loads(run("info", "--json", tmp_path / "arm.skin", tmp_path / "arm.obj").stdout)
     assert found[0]["rig"]["vertices"] == len(EXAMPLES.rig.mesh.points)
-    assert found[1]["meshes"]["arm"]["faces by corners"] == {"3": 16, "4": 88}
+    assert found[1]["meshes"]["arm"]["faces_by_corners"] == {"3": 16, "4": 88}
 
 
 def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_examples_print_how_far_each_shape_is_and_an_option_mends_one(sculpts: P
     found = json.loads(mended.stdout)
     assert "notes" not in found
     assert [row["pose"] for row in found["shapes"]] == ["smile", "frown", "smile10", "rest"]
-    assert found["shapes"][1].keys() >= {"rms", "largest", "vertex", "near", "stands out", "cause", "mended by", "file"}
+    assert found["shapes"][1].keys() >= {"rms", "largest", "vertex", "near", "stands_out", "cause", "mended_by", "file"}
     assert found["shapes"][1]["rms"] < 0.01
 
 
@@ -259,15 +259,15 @@ def test_export_says_which_unit_it_took(tmp_path: Path, unit: float, said: str) 
     triangle = ps.Mesh(np.array([(0, 0, 0), (2, 3, 0), (0, 3, 6.0)]), np.array([[0, 1, 2]]), unit=unit)
     ps.Skin(ps.Rig.from_mesh(triangle)).save(tmp_path / "a.skin")
     done = run("export", "a.skin", "-o", "a.glb", "--json", folder=tmp_path)
-    assert json.loads(done.stdout)["unit of the skin"] == said
+    assert json.loads(done.stdout)["unit"] == said
     done = run("export", "a.skin", "-o", "a.glb", "--json", "--unit", "mm", folder=tmp_path)
-    assert json.loads(done.stdout)["unit of the skin"] == "mm, so that the skin is 0.007 m across, by --unit"
+    assert json.loads(done.stdout)["unit"] == "mm, so that the skin is 0.007 m across, by --unit"
 
 
 def test_many_links_are_shortened_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     links = {f"finger{k}": "palm" for k in range(20)}
-    print_figures("hand.glb", {"rigs": {"hand": {"linked for pose spaces": links}}})
+    print_figures("hand.glb", {"rigs": {"hand": {"linked_for_pose_spaces": links}}})
     shown = "finger0 to palm, finger1 to palm, finger2 to palm, ... (20 joints; --json lists all)"
     assert f"linked for pose spaces: {shown}\n" in capsys.readouterr().out
-    print_figures("hand.glb", {"rigs": {"hand": {"linked for pose spaces": {"thumb": "palm"}}}})
+    print_figures("hand.glb", {"rigs": {"hand": {"linked_for_pose_spaces": {"thumb": "palm"}}}})
     assert "linked for pose spaces: thumb to palm\n" in capsys.readouterr().out

@@ -14,7 +14,7 @@ import posespace as ps
 from posespace.formats import obj
 from posespace.formats.frames import resampled
 from posespace.formats.pose_choice import PoseChoice
-from posespace.gathering.gather import Gathering, gather_examples
+from posespace.gathering.gather import Gathering, gather
 from posespace.geometry.rotations import angles_between
 from posespace.simulation.run import poses_of
 from posespace.simulation.settings import Settings
@@ -68,7 +68,7 @@ def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) ->
     export = ["export", tmp_path / "a.skin", "-o", tmp_path / "a.glb"]
     done = run(*export, "--motion", clips, "--clip", "walk", "--rate", "10", "--json")
     found = json.loads(done.stdout)["motions"]["walk"]
-    assert (found["poses"], found["keys"], found["seconds"], found["frames per second"]) == (21, 21, 2, 10)
+    assert (found["poses"], found["keys"], found["seconds"], found["frames_per_second"]) == (21, 21, 2, 10)
     assert done.stderr == ""
     first = run(*export, "--motion", clips)
     assert first.stderr.splitlines() == [
@@ -89,8 +89,8 @@ def test_shapes_of_keys_are_told_from_shapes_of_frames(clips: Path, tmp_path: Pa
     given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples")
     remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with --rate keys"
     with pytest.raises(ps.FileError, match=remedy):
-        gather_examples(*given, Gathering(choice=PoseChoice("walk")))
-    (told,) = gather_examples(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes
+        gather(*given, Gathering(choice=PoseChoice("walk")))
+    (told,) = gather(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes
     assert told.startswith("every shape is that of plain skinning")
     assert np.array_equal(ps.Examples.open(tmp_path / "a.examples").motion.times, keys.times)
 
@@ -101,10 +101,10 @@ def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_p
         obj.write(tmp_path / f"{k}.obj", mesh)
     given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples")
     with pytest.raises(ps.FileError, match="--rate keys"):
-        gather_examples(*given)
-    gather_examples(*given, Gathering(choice=PoseChoice(rate="keys")))
+        gather(*given)
+    gather(*given, Gathering(choice=PoseChoice(rate="keys")))
     chosen = Gathering(rest=False, choice=PoseChoice("walk", 30))
-    notes = gather_examples(*given[:3], tmp_path / "b.examples", chosen).notes
+    notes = gather(*given[:3], tmp_path / "b.examples", chosen).notes
     assert any("poses without a shape are left out" in note for note in notes)
     assert len(ps.Examples.open(tmp_path / "b.examples")) == 3
 
@@ -148,7 +148,7 @@ def test_an_export_has_a_clip_of_each_motion_file(clips: Path, tmp_path: Path) -
     found = json.loads(run(*words, folder=tmp_path).stdout)["motions"]
     assert {name: clip["seconds"] for name, clip in found.items()} == {"wave": 5, "sit": 6}
     both = run(*words, "--motion", clips, "--clip", "run", folder=tmp_path)
-    assert_one_line(both, "--clip: expected one --motion FILE with it, whose clips it names, got 3")
+    assert_one_line(both, "--clip: expected one file of motions, whose clips they are, got 3")
 
 
 def test_where_one_clip_is_taken_a_second_is_refused(clips: Path, tmp_path: Path) -> None:

@@ -80,16 +80,16 @@ def test_fit_takes_settings_and_poses_and_says_what_it_made(folder: Path) -> Non
     done = run(*words, "--only", "!* twist 45 *", "--radius", "0.7", "--no-anchor", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["poses fitted on"] == 8
+    assert found["poses_fitted_on"] == 8
     skin = Skin.load(folder / "some.skin")
     assert len(skin.about["poses"]) == 8
-    assert found["numbers excluding the rig"] > 0
+    assert found["numbers_excluding_rig"] > 0
     told = run("fit", "psd", "arm.examples", "-o", "told.skin", folder=folder).stdout
     assert "bytes per vertex excluding the rig" in told
     assert re.search(r"\n +forearm: sculpts \d+, radius [\d.]+\n", told)
     assert re.search(r"\n +all \(clip\): poses 20, shrunk to 1\n", told)
     about = json.loads(run("info", "--json", "some.skin", folder=folder).stdout)[0]
-    assert about["poses fitted on"] == 8
+    assert about["poses_fitted_on"] == 8
     assert "poses" not in about["about"]
 
 
@@ -111,7 +111,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     ExampleStore.create(tmp_path / "empty.examples", TRAIN.rig, TRAIN.motion)
     assert_one_line(run("fit", "psd", "empty.examples", "-o", "x.skin", folder=tmp_path), "no finished pose")
     shutil.copy(folder / "arm.skin", tmp_path / "hand.glb")
-    made_by = "not an example store; make one by `posespace examples` (shapes made on a rig), `posespace bones` (shapes"
+    made_by = "not an example store; make one with `posespace examples` (shapes of a rig), `posespace bones` (shapes"
     for given, problem in {"hand.glb": "is a file", "*.glb": "is a pattern of files", ".": "is a folder"}.items():
         done = run("fit", "points", given, "-o", "x.skin", folder=tmp_path)
         assert_one_line(done, f"{given}: {problem}", made_by)
@@ -126,7 +126,7 @@ def test_an_unfinished_store_is_fitted_and_scored_with_one_warning(folder: Path,
         (tmp_path / "part.examples" / "marks" / "c" / str(pose)).unlink()
     warning = "posespace: warning: part.examples: 2 of its 30 poses are not finished and are left out\n"
     done = run("fit", "psd", "part.examples", "-o", "part.skin", "--json", folder=tmp_path)
-    assert (done.stderr, json.loads(done.stdout)["poses fitted on"]) == (warning, 28)
+    assert (done.stderr, json.loads(done.stdout)["poses_fitted_on"]) == (warning, 28)
     done = run("evaluate", "part.skin", "part.examples", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, warning)
 

@@ -76,7 +76,7 @@ def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
         "given as --markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
         ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
-        ("--rig", "arm.examples"): "--rig: expected --motion FILE with it, and a skin with control points",
+        ("--rig", "arm.examples"): "--rig: expected a motion for it to play, and a skin with control points",
     }
     for words, said in cases.items():
         done = run("export", "arm.skin", "-o", "out.glb", *words)

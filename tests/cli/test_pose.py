@@ -59,7 +59,7 @@ def arm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_built_in_rig_is_posed_sculpted_gathered_and_fitted(arm: Path) -> None:
     words = ("pose", "arm.glb", "--poses", "poses.json", "--only", "bent*", "-o", "sculpts")
     figures = succeeds(arm, *words)
-    assert figures["pose names"] == ["bent", "bent/far"]
+    assert figures["pose_names"] == ["bent", "bent/far"]
     assert figures["meshes"] == ["bent.obj", "bent_far.obj"]
     assert_one_line(run(*words, folder=arm), "sculpts", "exists already and is not empty")
     shapes = sculpt(arm / "sculpts", arm / "arm.glb", 0.01)

@@ -54,7 +54,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert say(folder, "mute", BENT[0]) == f"arm.examples: muted {BENT[0]!r}; 3 sculpts, 1 muted\n"
     rows = figures(folder, "list")
     assert list(rows) == ["file", "sculpts", "undo"]
-    assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest correction", "radius", "muted"]
+    assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest_correction", "radius", "muted"]
     assert [(row["sculpt"], row["radius"], row["muted"]) for row in rows["sculpts"]] == [
         (BENT[0], None, True),
         (BENT[1], None, False),
@@ -65,8 +65,8 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     fitted = run("fit", "psd", "arm.examples", "-o", "a.skin", "--json", folder=folder)
     assert "muted sculpts are left out" in fitted.stderr
     about = json.loads(fitted.stdout)
-    assert about["poses fitted on"] == 2
-    assert [layer["radius by sculpt"] for layer in about["about"]["layers"] if "radius by sculpt" in layer] == [
+    assert about["poses_fitted_on"] == 2
+    assert [layer["radius_by_sculpt"] for layer in about["about"]["layers"] if "radius_by_sculpt" in layer] == [
         {"softL": 0.3}
     ]
     assert say(folder, "undo") == f"arm.examples: undone: muted {BENT[0]!r}; 3 sculpts\n"
@@ -76,7 +76,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
 
 def test_the_list_tells_the_distance_that_was_told_when_the_sculpt_was_added(folder: Path) -> None:
     added = figures(folder, "add", "s2.obj", "--pose", BENT[2], "--poses", "all.json", "--name", "third")
-    assert figures(folder, "list")["sculpts"][2]["largest correction"] == pytest.approx(added["largest"], rel=1e-4)
+    assert figures(folder, "list")["sculpts"][2]["largest_correction"] == pytest.approx(added["largest"], rel=1e-4)
 
 
 def test_a_radius_in_degrees_is_noticed_and_can_be_undone(folder: Path) -> None:

@@ -92,7 +92,7 @@ def test_the_real_takes(data: Path) -> None:
     assert found.positions[0, 0].tolist() == [110.406, 135.075, 460.584]
     figures = describe(data / "hand-markers-dfki" / "recording_train.tsv")["markers"]
     assert figures["gaps"] == 13
-    assert figures["longest gap in seconds"] == pytest.approx(0.49)
+    assert figures["longest_gap_seconds"] == pytest.approx(0.49)
 
 
 BAD_TSV = {

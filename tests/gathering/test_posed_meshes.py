@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import posespace as ps
 from posespace.errors import FileError, InputError
 from posespace.gathering import posed_meshes
-from posespace.gathering.gather import Gathering, gather_examples
+from posespace.gathering.gather import Gathering, gather
 from posespace.gathering.posed_meshes import file_stems, write_posed
 
 HOSTILE = (
@@ -102,7 +102,7 @@ def test_posed_meshes_are_plain_skinning_and_find_their_poses_again(tmp_path: Pa
         assert np.array_equal(mesh.triangles, rig.mesh.triangles)
         np.testing.assert_allclose(mesh.points, rig.skin(motion[name]), atol=1e-6)
     shapes = str(tmp_path / "out")
-    notes = gather_examples(path, None, shapes, tmp_path / "a.examples", Gathering(rest=False)).notes
+    notes = gather(path, None, shapes, tmp_path / "a.examples", Gathering(rest=False)).notes
     examples = ps.Examples.open(tmp_path / "a.examples")
     assert examples.motion.names == HOSTILE
     assert np.array_equal(examples.motion.rotations, motion.rotations)
@@ -119,7 +119,7 @@ def test_a_pattern_finds_the_poses_too_and_another_format_may_be_saved(tmp_path:
 
     def names(shapes: str) -> tuple[str, ...]:
         out = tmp_path / f"{len(list(tmp_path.iterdir()))}.examples"
-        gather_examples(path, None, shapes, out, Gathering(rest=False))
+        gather(path, None, shapes, out, Gathering(rest=False))
         return ps.Examples.open(out).motion.names
 
     with pytest.raises(FileError, match=r"a_b\.ply: is a second shape for pose 'a/b', beside .*a_b\.obj; remove one"):
@@ -141,12 +141,12 @@ def test_shapes_without_poses_get_the_remedy(tmp_path: Path) -> None:
         ("", "is a folder without"),
     ):
         with pytest.raises(InputError, match=problem):
-            gather_examples(path, None, str(tmp_path / shapes), tmp_path / "x.examples")
+            gather(path, None, str(tmp_path / shapes), tmp_path / "x.examples")
     (tmp_path / "poses.json").write_text(
         '{"posespace": "poses", "version": 1, "meshes": {"fist": 3}, "poses": {"fist": {}}}'
     )
     with pytest.raises(FileError, match=r"poses\.json: the file: meshes: fist: expected a string, got 3"):
-        gather_examples(path, None, str(tmp_path), tmp_path / "x.examples")
+        gather(path, None, str(tmp_path), tmp_path / "x.examples")
 
 
 anything = st.recursive(
@@ -176,7 +176,7 @@ def test_a_skin_is_posed_with_its_corrections_on_its_own_vertices(tmp_path: Path
     for name in motion.names:
         expected = replace(skin, detail=None).pose(motion[name])[0]
         np.testing.assert_allclose(ps.load_mesh(tmp_path / "out" / f"{name}.ply").points, expected, atol=1e-5)
-    gather_examples(tmp_path / "a.skin", None, str(tmp_path / "out"), tmp_path / "a.examples")
+    gather(tmp_path / "a.skin", None, str(tmp_path / "out"), tmp_path / "a.examples")
     assert ps.Examples.open(tmp_path / "a.examples").motion.names == ("a", "b", "rest")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import posespace as ps
 from posespace.formats import obj, pose_json
 from posespace.gathering.conform import Placing, UnmatchedError, VertexOrder
-from posespace.gathering.gather import Gathered, Gathering, gather_examples
+from posespace.gathering.gather import Gathered, Gathering, gather
 from posespace.gathering.posed_meshes import write_posed
 from posespace.gathering.seams import seams_of, tears
 from posespace.gathering.vertex_matching import match_vertices
@@ -118,7 +118,7 @@ def test_a_match_is_carried_over_the_frames_of_a_sequence(tmp_path: Path) -> Non
 def gathered(folder: Path, shapes: str, match: str = "order") -> Gathered:
     settings = Gathering(rest=False, placing=Placing(match=match))
     where = (folder / "rig.glb", folder / "poses.json", str(folder / shapes), folder / "a.examples")
-    return gather_examples(*where, settings)
+    return gather(*where, settings)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_files_sculpted_in_blender_come_back_whole(blender: Runner, data: Path, 
         write_posed(data / asset, folder / "poses.json", folder / "sculpts")
         before = [ps.load_shape(folder / "sculpts" / f"{name}.obj", rig, motion[name]) for name in motion.names]
         blender("blender_sculpt.py", *sorted((folder / "sculpts").glob("*.obj")))
-        found = gather_examples(data / asset, None, str(folder / "sculpts"), folder / "a.examples")
+        found = gather(data / asset, None, str(folder / "sculpts"), folder / "a.examples")
         assert [note for note in found.notes if "seam" in note or "order" in note] == []
         stored = ps.Examples.open(folder / "a.examples").shapes
         for k, shape in enumerate(before):

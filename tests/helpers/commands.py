@@ -26,7 +26,8 @@ def run_forked(words: list[str], folder: Path, without: str = "", first: str = "
     with tempfile.TemporaryDirectory() as kept:
         process = _SERVER.Process(target=_command, args=(words, str(folder), without, first, kept))
         process.start()
-        process.join(300)
+        # No clock: under load a command may take any time. The limit only ends one that hangs.
+        process.join(3600)
         if process.is_alive():
             process.kill()
         out, err = ((Path(kept) / name).read_text() for name in ("out", "err"))

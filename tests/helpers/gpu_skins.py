@@ -39,7 +39,7 @@ def driver(rig: Rig, columns: int = 2) -> Driver:
     return Driver(space, Shepard().fit(where, rng.normal(size=(4, columns)), space.metric))
 
 
-def dialled(mesh: Mesh, columns: int = 2) -> Skin:
+def nonzero_controls(mesh: Mesh, columns: int = 2) -> Skin:
     """A skin that only a control moves."""
     rig = Rig.from_mesh(mesh)
     count = len(mesh.points)

@@ -52,7 +52,7 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     done = run(*line, "--levels", "1", "--report", page, "--json")
     assert done.returncode == 1
     rows = {row["name"]: row for row in json.loads(done.stdout)["scans"]}
-    assert rows["half"]["figures"]["mean distance"] < 0.002
+    assert rows["half"]["figures"]["mean_distance"] < 0.002
     assert done.stderr.count("broken.ply") == 1
     assert "1 of 3 scans are left out" in done.stderr
     assert page.read_text().count("<img") == 8
@@ -80,7 +80,7 @@ def test_a_scan_may_start_from_the_nearest_shape_that_was_registered(folder: Pat
     assert rows["bent"]["notes"] == ["it was started from 'half'"]
     # The scan's own registration is no start for it.
     assert all("'half'" not in note for note in rows["half"]["notes"])
-    assert all(row["figures"]["mean distance"] < 0.002 for row in rows.values())
+    assert all(row["figures"]["mean_distance"] < 0.002 for row in rows.values())
     assert_one_line(run(*line, "--resume", "--start", second), "was made with starts")
     ps.save_mesh(tmp_path / "other.obj", template(2))
     other = ["register", str(tmp_path / "other.obj"), str(folder / "bent.ply"), *line[4:6]]

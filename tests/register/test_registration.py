@@ -29,7 +29,7 @@ def registered() -> ps.Registered:
 
 
 def test_the_template_lies_on_a_scan_with_a_hole_and_noise(registered: ps.Registered) -> None:
-    assert registered.figures["mean distance"] < 0.001
+    assert registered.figures["mean_distance"] < 0.001
     assert error(registered, template(), sphere(4)[0]) < 0.01
     assert 0.9 < registered.figures["covered"] < 0.995
     assert registered.alignment.scale == 1

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from posespace.cli.shortening import folded
 from posespace.datasets import bending_arm
 from posespace.formats.load import POSE_FILES, READERS
-from posespace.report.info import describe, folded
+from posespace.report.info import describe
 from posespace.skin.skin import Skin
 
 RIGS: dict[str, dict[str, Any]] = {
@@ -20,16 +21,16 @@ RIGS: dict[str, dict[str, Any]] = {
     "gltf-khronos/SimpleSkin.gltf": {"vertices": 10, "joints": 2, "clips": 1},
     "hand-godot-xr/hand_l.gltf": {
         "vertices": 1764,
-        "unique positions": 1528,
+        "unique_positions": 1528,
         "triangles": 3052,
         "joints": 26,
         "watertight": True,
-        "most influences": 4,
+        "most_influences": 4,
     },
-    "hand-godot-xr/Hand_low_L.gltf": {"vertices": 603, "unique positions": 471, "triangles": 938, "joints": 26},
+    "hand-godot-xr/Hand_low_L.gltf": {"vertices": 603, "unique_positions": 471, "triangles": 938, "joints": 26},
     "hand-godot-xr/Hand_Nails_low_L.gltf": {"vertices": 642, "triangles": 1006, "joints": 26},
-    "hand-webxr-generic/left.glb": {"vertices": 1360, "unique positions": 1159, "triangles": 2314, "joints": 25},
-    "hand-webxr-generic/right.glb": {"vertices": 1360, "unique positions": 1159, "triangles": 2314, "joints": 25},
+    "hand-webxr-generic/left.glb": {"vertices": 1360, "unique_positions": 1159, "triangles": 2314, "joints": 25},
+    "hand-webxr-generic/right.glb": {"vertices": 1360, "unique_positions": 1159, "triangles": 2314, "joints": 25},
     "humanoid-rocketbox/Female_Adult_01_cheer_03.glb": {
         "vertices": 5563,
         "triangles": 8732,
@@ -40,14 +41,14 @@ RIGS: dict[str, dict[str, Any]] = {
     },
     "quadrupeds-rocketbox/Horse_Brown_01.glb": {
         "vertices": 1933,
-        "unique positions": 1644,
+        "unique_positions": 1644,
         "triangles": 3272,
         "joints": 39,
         "clips": 0,
     },
     "quadrupeds-rocketbox/Camel_OneHump_01.glb": {
         "vertices": 1858,
-        "unique positions": 1556,
+        "unique_positions": 1556,
         "triangles": 3092,
         "joints": 39,
         "clips": 0,
@@ -59,7 +60,7 @@ RIGS: dict[str, dict[str, Any]] = {
 MESHES: dict[str, dict[str, Any]] = {
     "face-ict-facekit/generic_neutral_mesh.obj": {"vertices": 26719},
     "face-ict-facekit/jawOpen.obj": {"vertices": 26719},
-    "makehuman-cc0/base.obj": {"vertices": 19158, "faces": 18486, "faces by corners": {"4": 18486}},
+    "makehuman-cc0/base.obj": {"vertices": 19158, "faces": 18486, "faces_by_corners": {"4": 18486}},
     "hand-target-odedstein/hand_lowres.obj": {"vertices": 810, "triangles": 1602, "watertight": False},
     "hand-target-odedstein/hand_closed.obj": {"vertices": 7993, "triangles": 15982, "watertight": True},
     "meshposes-wolf/wolf_rest.obj": {"vertices": 5075, "triangles": 10018},
@@ -93,14 +94,14 @@ def test_a_real_pose_file_has_the_stated_counts(data: Path, name: str) -> None:
 
 
 def test_the_morph_sample_has_two_targets(data: Path) -> None:
-    assert len(describe(data / "gltf-khronos/SimpleMorph.gltf")["morph targets"]) == 2
-    assert len(describe(data / "usdskel/openusd/blendshapes.usda")["morph targets"]) == 6
+    assert len(describe(data / "gltf-khronos/SimpleMorph.gltf")["morph_targets"]) == 2
+    assert len(describe(data / "usdskel/openusd/blendshapes.usda")["morph_targets"]) == 6
 
 
 def test_bvh_files_have_the_stated_joints_and_frames(data: Path) -> None:
     cheer = describe(data / "humanoid-rocketbox/Female_Adult_01_cheer_03.bvh")
     assert cheer["skeleton"]["joints"] == 80
-    assert "Bip01 L Finger0" in cheer["skeleton"]["joint names"]
+    assert "Bip01 L Finger0" in cheer["skeleton"]["joint_names"]
     motion = next(iter(cheer["motions"].values()))
     assert (motion["poses"], round(motion["seconds"], 2)) == (96, 3.17)
     poses = sorted((data / "makehuman-cc0/poses").glob("*.bvh"))
@@ -138,9 +139,9 @@ def test_a_rest_pose_misfit_says_what_it_is_and_what_to_do(tmp_path: Path) -> No
     rig = bending_arm(rings=6, sides=6)[0].rig
     Skin(rig).save(tmp_path / "good.skin")
     good = describe(tmp_path / "good.skin")["rig"]
-    assert good["rest pose misfit"] == 0
-    assert "about the misfit" not in good
+    assert good["rest_pose_misfit"] == 0
+    assert "about_the_misfit" not in good
     Skin(replace(rig, inverse_bind=rig.inverse_bind @ np.diag([2.0, 2, 2, 1]))).save(tmp_path / "odd.skin")
     odd = describe(tmp_path / "odd.skin")["rig"]
-    assert odd["rest pose misfit"] > 0.1
-    assert "bind the mesh again" in odd["about the misfit"]
+    assert odd["rest_pose_misfit"] > 0.1
+    assert "bind the mesh again" in odd["about_the_misfit"]

@@ -61,7 +61,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     skins = {"eigen": eigen(TRAIN), EVIL: PlainPSD().fit(TRAIN)}
     entries = compare(skins, examples, {"broken": InputError("it lies at the same place")})
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, entries, examples)
+    write_report(entries, examples, path)
     assert [entry.name for entry in entries] == ["plain skinning", "eigen", EVIL, "broken"]
     return path
 
@@ -118,7 +118,7 @@ def test_the_page_says_everything(page: Path) -> None:
 def test_joints_have_a_table_where_one_moves_alone(page: Path, tmp_path: Path) -> None:
     assert "Relative error of each joint" not in page.read_text()
     few = TRAIN.named("bend 0 twist 90 *", "bend 48 twist 45 *")
-    write_report(tmp_path / "report.html", compare({}, few), few)
+    write_report(compare({}, few), few, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Relative error of each joint" in text
     assert "<td>hand</td>" in text
@@ -140,7 +140,7 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
             tab.on("request", lambda request, told=told: told.append(request.url))
             tab.goto(page.as_uri())
             assert [entry for entry in told if not entry.startswith(("file:", "data:"))] == []
-            assert tab.locator("h1").inner_text() == "How close the skins come to the truth"
+            assert tab.locator("h1").inner_text() == "Errors of the skins"
             assert tab.evaluate("[...document.images].filter(i => !i.naturalWidth).length") == 0
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             assert tab.evaluate("Math.max(...[...document.querySelectorAll('svg')].map(s => s.clientWidth))") <= width
@@ -153,7 +153,7 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     few = UNSEEN[:2]
     with pytest.raises(FileError, match=r"none/report.html: cannot be written"):
-        write_report(tmp_path / "none" / "report.html", compare({}, few), few)
+        write_report(compare({}, few), few, tmp_path / "none" / "report.html")
 
 
 def test_a_skin_that_fails_keeps_its_row_and_the_note_says_who_saw_what() -> None:
@@ -165,7 +165,7 @@ def test_a_skin_that_fails_keeps_its_row_and_the_note_says_who_saw_what() -> Non
     assert entries[2].figures()["name"] == "other"
     note = seen_note([entry for entry in entries if entry.name != "quiet"])
     assert note == "evaluated on 30 poses; of these, seen saw 30 in its fit"
-    assert seen_note([entries[0], entries[3]]).endswith("; quiet does not say what it was fitted on")
+    assert seen_note([entries[0], entries[3]]).endswith("; quiet has no record of what it was fitted on")
     assert seen_note(compare({}, UNSEEN)) == "evaluated on 25 poses, none of them seen by a fit"
 
 
@@ -203,11 +203,11 @@ def test_heat_of_good_skins_is_finer_by_a_round_factor() -> None:
 
 
 def test_a_report_says_both_heat_scales(tmp_path: Path) -> None:
-    few = TRAIN[:30:6]
-    write_report(tmp_path / "report.html", compare({"psd": PlainPSD().fit(TRAIN)}, few), few)
+    few = TRAIN[0:30:6]
+    write_report(compare({"psd": PlainPSD().fit(TRAIN)}, few), few, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "mesh unit: plain skinning" in text
-    assert "the others, whose colours are 100 times as fine" in text
+    assert "the others, on a scale 100 times as fine" in text
 
 
 def test_levels_have_the_error_of_the_truncated_skin() -> None:
@@ -268,10 +268,10 @@ def test_layers_in_colours() -> None:
 
 def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None:
     skin = Muscles(3).fit(TRAIN)
-    write_report(tmp_path / "report.html", compare({"arm": skin}, UNSEEN), UNSEEN)
+    write_report(compare({"arm": skin}, UNSEEN), UNSEEN, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "Signals of arm over time" in text
-    for words in ("signal 3", "turn from rest", "forearm", "How many signals", "bytes per vertex"):
+    for words in ("signal 3", "rotation from rest", "forearm", "How many signals", "bytes per vertex"):
         assert words in text
     assert "Signals of" not in section_of(eigen(TRAIN))
 
@@ -279,7 +279,7 @@ def test_signals_stand_beside_the_angles_that_drive_them(tmp_path: Path) -> None
 def test_an_edited_skin_says_so_and_its_signals_are_drawn_as_they_act(tmp_path: Path) -> None:
     edited = Muscles(3).fit(TRAIN).edited({2: 0.0}, 1.5).edited({"muscles": 2.0})
     few = UNSEEN[:3]
-    write_report(tmp_path / "report.html", compare({"arm": edited}, few), few)
+    write_report(compare({"arm": edited}, few), few, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
     assert "arm is edited: 2 times 0, everything times 1.5, muscles times 2." in text
     drawn = re.findall(r"signal 2: [^,]*, ([^<]*)<", section_of(edited))

@@ -60,9 +60,9 @@ def test_all_ways_are_scored_over_the_same_surface_and_the_static_map_loses(
 ) -> None:
     scores = {name: ps.evaluate(method.fit(bent), bent) for name, method in relief_rivals(surface).items()}
     assert {score.rms for score in scores.values()} == {ps.evaluate(surface, bent).rms}
-    static = scores.pop("static map").relief
+    static = scores.pop("static map").height_rms
     assert static is not None
-    assert all(score.relief is not None and score.relief < 0.3 * static for score in scores.values())
+    assert all(score.height_rms is not None and score.height_rms < 0.3 * static for score in scores.values())
     assert all(score.seen == len(bent) for score in scores.values())
 
 

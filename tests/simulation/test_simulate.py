@@ -106,7 +106,7 @@ def whole(poses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["poses"], found["finished"], found["failed"]) == (9, 9, {})
-    assert found["least jacobian"] > 0
+    assert found["least_jacobian"] > 0
     return out
 
 
@@ -225,7 +225,7 @@ def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: Tet
     with few.cluster() as cluster:
         (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, few.retries)
     assert not figures["converged"]
-    assert "its workers died, 2 in all; if for lack of memory, give each more with --memory" in figures["reason"]
+    assert "its workers died, 2 in all; if for lack of memory, give each more memory" in figures["reason"]
     assert store.failures() == {"rest": figures["reason"]}
     assert not store.finished().any()
 
@@ -242,7 +242,7 @@ def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None
     found = json.loads(done.stdout)
     assert found["failed"] == {}
     assert found["finished"] == found["poses"]
-    assert found["largest volume change"] < 0.02
+    assert found["largest_volume_change"] < 0.02
     made = Examples.open(tmp_path / "hand.examples")
     finger = 0.08
     for k, pose in enumerate(made.motion):

@@ -66,7 +66,7 @@ def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
     rows = []
     for name, player in players.items():
         row = _row(f"{player.vertices:,} vertices, {name}", times, name, "plain skinning")
-        rows.append(row | {"bytes per frame, ratio": round(player.blocks.nbytes / base, 2)})
+        rows.append(row | {"bytes_per_frame_ratio": round(player.blocks.nbytes / base, 2)})
     return rows
 
 
@@ -98,8 +98,8 @@ def memory() -> list[Row]:
         {
             "what": name,
             "megabytes": round(moved[name] / 1e6, 1),
-            "gigabytes per second": round(speed, 2),
-            "of memory copy": round(speed / speeds["memory copy"], 2),
+            "gigabytes_per_second": round(speed, 2),
+            "of_memory_copy": round(speed / speeds["memory copy"], 2),
         }
         for name, speed in speeds.items()
     ]
@@ -147,8 +147,8 @@ def batches(poses: int = 1000) -> list[Row]:
     peaks["a batch of a tenth"] = _peak(lambda: [None for _ in player.many(short)])
     rows = [_row(name, times, name, "single calls") for name in times]
     for row, name in zip(rows, times, strict=True):
-        row["peak, MB"] = round(peaks[name] / 1e6, 2)
-    return [*rows, {"what": "a batch of a tenth", "peak, MB": round(peaks["a batch of a tenth"] / 1e6, 2)}]
+        row["peak_mb"] = round(peaks[name] / 1e6, 2)
+    return [*rows, {"what": "a batch of a tenth", "peak_mb": round(peaks["a batch of a tenth"] / 1e6, 2)}]
 
 
 def start(starts: int = 6) -> list[Row]:
@@ -184,7 +184,7 @@ def growth() -> list[Row]:
         {
             "what": name,
             "microseconds": round(1e6 * timing.median, 1),
-            "nanoseconds per vertex": round(1e9 * timing.median / players[name][0].vertices, 2),
+            "nanoseconds_per_vertex": round(1e9 * timing.median / players[name][0].vertices, 2),
         }
         for name, timing in times.items()
     ]
@@ -214,7 +214,8 @@ def _row(title: str, times: dict[str, Timing], name: str, against: str) -> Row:
         "microseconds": round(1e6 * timing.median, 1),
         "from": round(1e6 * timing.low, 1),
         "to": round(1e6 * timing.high, 1),
-        f"times {against}": round(timing.median / base.median, 3),
+        "ratio": round(timing.median / base.median, 3),
+        "against": against,
     }
 
 

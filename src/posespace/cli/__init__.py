@@ -9,15 +9,15 @@ from typing import NoReturn
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C is answered in one line, from the first import on."""
-    _remove_what_is_unfinished_when_ended()
+    """Run the command line; Ctrl-C ends it with one line, from the first import on."""
+    _end_by_exception()
     try:
-        # Nothing else is imported before: loading the commands takes longer than most of them.
+        # Imported here, since loading the commands takes longer than most of them.
         from posespace.cli.app import run
 
         code = run()
     except KeyboardInterrupt:
-        # Whoever is in a hurry presses it again, and need not wait for the end of Python itself.
+        # A second Ctrl-C ends Python at once.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stderr is not None:
             print("posespace: stopped", file=sys.stderr)
@@ -25,10 +25,10 @@ def main() -> None:
     sys.exit(code)
 
 
-def _remove_what_is_unfinished_when_ended() -> None:
-    """Make a request to end, by `kill` or a terminal that closes, an exception: files that are half written go.
+def _end_by_exception() -> None:
+    """Turn a signal to end, from `kill` or a terminal that closes, into an exception, which removes unfinished files.
 
-    A request that is ignored, as `nohup` wants it, stays ignored.
+    A signal that is ignored, as under `nohup`, stays ignored.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)

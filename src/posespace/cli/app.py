@@ -1,4 +1,4 @@
-"""The commands together, and what becomes of their errors: one line and an exit code."""
+"""All commands in one group, and how errors end a run: one line and an exit code."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def app() -> None:
     """Learn how a character's skin bends from a few example shapes, and play it back in real time."""
 
 
-# In the order in which one meets them.
+# In the order of work.
 for _command in (
     demo,
     info,
@@ -97,7 +97,7 @@ def run() -> int:
             complain(message)
         return 2
     except BrokenPipeError:
-        # Whoever read our output has gone (`| head`): there is nothing left to say.
+        # The reader of our output has ended, as in `| head`.
         _silence()
         return 1
     except OSError as error:

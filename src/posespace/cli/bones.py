@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -20,9 +19,11 @@ SHAPES = (
 @click.command(cls=Command, epilog="Example: posespace bones 'scans/*.obj' --count 20 -o hand.examples")
 @argument("shapes", SHAPES, type=str)
 @out_option("The example store to write.")
-@click.option("--count", type=int, help="Number of bones. Default: one per patch of triangles that rotate alike.")
-@click.option("--influences", default=4, help="Most bones that move a vertex, 1 to 8.")
-@click.option("--affine", is_flag=True, help="Bones may stretch and shear: four joints each, which only shift.")
+@click.option(
+    "--count", type=int, help="Number of bones. Default: one per cluster of triangles with similar rotations."
+)
+@click.option("--influences", default=4, help="Most bones per vertex, 1 to 8.")
+@click.option("--affine", is_flag=True, help="Bones may stretch and shear: four joints each, which only translate.")
 @click.option("--rest", type=FILE, help="The mesh of the rest shape. Default: the first shape, or the store's.")
 @click.option(
     "--bandwidth",
@@ -44,33 +45,19 @@ def bones(
 ) -> None:
     """Find bones, weights and poses for shapes that have no rig.
 
-    The shapes are a mesh animation, or a handful of shapes, with the same vertices. They become examples, for every
-    method; `posespace export` writes them as a skinned animation.
+    The shapes are a mesh animation, or a handful of shapes, with the same vertices. The result is an example
+    store for any method; `posespace export` writes it as a skinned animation.
     """
-    from posespace.evaluation.score import evaluate
     from posespace.fit.bones.bones import bones
     from posespace.gathering.mesh_sequence import load_shapes
     from posespace.progress import status
-    from posespace.report.info import describe
-    from posespace.skin.skin import Skin
+    from posespace.report.info import describe, describe_bones
 
     require_folder(out)
     if out.exists():
         raise FileError(out, "exists already; remove it, or choose another name")
-    given = load_shapes(shapes, rest, clip)
+    sequence = load_shapes(shapes, rest, clip)
     with status("finding bones"):
-        made = bones(given, count, influences=influences, affine=affine, bandwidth=bandwidth)
-    made.save(out)
-    score = evaluate(Skin(made.rig), made)
-    print_one(describe(out) | figures(made, score, affine), as_json)
-
-
-def figures(made: Any, score: Any, affine: bool) -> dict[str, Any]:
-    """Return how many bones there are, and how far the shapes are from what they give."""
-    joints = len(made.rig.skeleton)
-    return {
-        "bones": joints // 4 if affine else joints,
-        "E_RMS": score.e_rms,
-        "rms of the largest side": score.rms,
-        "largest error": score.max_error,
-    }
+        examples = bones(sequence, count, influences=influences, affine=affine, bandwidth=bandwidth)
+    examples.save(out)
+    print_one(describe(out) | describe_bones(examples, affine), as_json)

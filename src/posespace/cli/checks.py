@@ -1,4 +1,4 @@
-"""What is checked before a command starts, so that no work is lost to a wrong name."""
+"""Checks of the arguments before a command starts, so that a wrong name costs no work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_examples(path: Path, only: Sequence[str] = ()) -> Examples:
 
 
 def require_store(path: Path) -> None:
-    """Raise if a path is plainly no example store, and say how to make one."""
+    """Raise if a path cannot be an example store; the message says how to make one."""
     is_folder = path.is_dir()
     if is_folder and os.path.lexists(path / "zarr.json"):
         return
@@ -40,30 +40,28 @@ def require_store(path: Path) -> None:
         raise FileError(path, "does not exist")
     kind = "is a folder without zarr.json" if is_folder else "is a file" if path.exists() else "is a pattern of files"
     if path.suffix.lower() == ".skin":
-        raise FileError(path, f"{kind}, not an example store; give the examples, not a skin that was made of them")
-    remedy = (
-        "`posespace examples` (shapes made on a rig), `posespace bones` (shapes alone) or `posespace register` (scans)"
-    )
-    raise FileError(path, f"{kind}, not an example store; make one by {remedy}")
+        raise FileError(path, f"{kind}, not an example store; give the examples, not a skin that was fitted to them")
+    remedy = "`posespace examples` (shapes of a rig), `posespace bones` (shapes alone) or `posespace register` (scans)"
+    raise FileError(path, f"{kind}, not an example store; make one with {remedy}")
 
 
 def open_motion(path: Path | None, skeleton: Skeleton, choice: PoseChoice, whole: bool = False) -> Motion | None:
-    """Return the chosen poses of the motion given by ``--motion``; None where none is given."""
+    """Return the chosen poses of the file of ``--motion``; None without the option."""
     require_motion(path, choice)
     return None if path is None else choice.load(path, skeleton, whole, note)
 
 
 def require_motion(motion: Path | None, choice: PoseChoice, clips: Sequence[str] = ()) -> None:
     """Raise if pose options are used without ``--motion``."""
-    given = {
+    used = {
         "--clip": choice.clip is not None or bool(clips),
         "--rate": choice.rate is not None,
         "--only": bool(choice.only),
         "--partial": choice.partial,
         "--markers": choice.markers is not None,
     }
-    if motion is None and any(given.values()):
-        raise InputError(f"{next(name for name in given if given[name])}: expected --motion FILE with it")
+    if motion is None and any(used.values()):
+        raise InputError(f"{next(name for name in used if used[name])}: expected --motion FILE with it")
 
 
 def require_folder(out: Path) -> None:

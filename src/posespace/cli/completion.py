@@ -15,7 +15,7 @@ SHELLS = {
     "zsh": (".zfunc/_posespace", ".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
     "fish": (".config/fish/completions/posespace.fish", "", ""),
 }
-"""Of each shell, under the home folder: where its script goes, and the start-up file with the line that loads it."""
+"""For each shell, below the home folder: the file of its script, and the start-up file and the line that loads it."""
 
 
 def completion_options(function: Any) -> Any:
@@ -63,9 +63,9 @@ def _shell() -> str:
 def _script(ctx: click.Context, shell: str) -> str:
     from click.shell_completion import get_completion_class
 
-    made = get_completion_class(shell)
-    assert made is not None
-    return made(ctx.command, {}, "posespace", "_POSESPACE_COMPLETE").source()
+    completion = get_completion_class(shell)
+    assert completion is not None
+    return completion(ctx.command, {}, "posespace", "_POSESPACE_COMPLETE").source()
 
 
 def _add_line(startup: Path, line: str) -> None:

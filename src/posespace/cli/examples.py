@@ -22,7 +22,7 @@ _MOST_ROWS = 40
 
 
 @click.command(cls=Command, epilog=EXAMPLE)
-@argument("rig", "The rig, or a skin of it. A file that holds only a mesh becomes a rig driven by controls.")
+@argument("rig", "The rig, or a skin of it. A mesh without joints becomes a rig driven by controls.")
 @click.option(
     "--poses",
     type=FILE,
@@ -31,32 +31,33 @@ _MOST_ROWS = 40
 @click.option(
     "--shapes",
     help="A folder that `posespace pose` wrote, a quoted pattern of shape files, a .npy file of (poses, vertices, 3), "
-    "or a .npz file of it or of one (vertices, 3) array per pose.",
+    "or a .npz file with that array or with one (vertices, 3) array per pose.",
 )
 @choice_options
-@click.option("--morphs", is_flag=True, help="The morph targets of the rig's file are examples, driven by controls.")
+@click.option("--morphs", is_flag=True, help="Use the morph targets of the rig's file as examples, driven by controls.")
 @out_option("The example store to write.")
-@click.option("--rest/--no-rest", default=True, help="Add the rest shape where no pose is at rest.")
+@click.option("--rest/--no-rest", default=True, help="Add the rest shape if no pose is at rest.")
 @click.option(
     "--unit",
     multiple=True,
     metavar="[POSE=]FACTOR",
-    help="Multiply shapes by this: 0.01 for centimetres where the rig has metres. May be repeated, e.g. 'fist=0.01'.",
+    help="Scale the shapes by this factor, e.g. 0.01 for centimetres if the rig has metres; for one pose: 'fist=0.01'. "
+    "May be repeated.",
 )
 @click.option(
     "--up",
     multiple=True,
     metavar="[POSE=]AXES",
-    help="The shapes' axes: z for z up where the rig has y up, y for the opposite, or which axes of theirs are the "
-    "rig's x, y and z, such as x,z,-y. May be repeated.",
+    help="Axes of the shapes: z if they have z up and the rig y up, y for the reverse, or the axes that become the "
+    "rig's x, y and z, e.g. x,z,-y. May be repeated.",
 )
 @click.option(
     "--match",
     type=click.Choice(["order", "positions"]),
     default="order",
     show_default=True,
-    help="How vertices are matched: positions for shapes with as many vertices as the rig, in another order. Shapes "
-    "with merged seams, or another number of vertices, are matched either way.",
+    help="How vertices are matched: by order, or by positions if they are in another order than the rig's. Shapes with "
+    "merged seams, or another number of vertices, are always matched by position.",
 )
 @resume_option
 @json_option
@@ -80,13 +81,17 @@ def examples(
     shape from plain skinning is shown. Suspicious shapes are reported with the option that fixes them.
     """
     from posespace.gathering.conform import Placing
-    from posespace.gathering.gather import Gathering, gather_examples
+    from posespace.gathering.gather import Gathering, gather
+    from posespace.report.figures import with_identifiers
     from posespace.report.info import describe
 
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
     placing = Placing(units, _by_pose(up), match)
-    found = gather_examples(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
-    figures = describe(out) | {"shapes matched": found.matched, "vertices matched": dict(found.vertices)}
+    found = gather(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
+    figures = describe(out) | {
+        "shapes_matched": found.matched,
+        "vertices_matched": with_identifiers(dict(found.vertices)),
+    }
     if as_json:
         rows = [
             _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
@@ -119,10 +124,10 @@ def _row(finding: Finding) -> dict[str, Any]:
         "largest": finding.largest,
         "vertex": finding.vertex,
         "near": finding.near,
-        "stands out": finding.stands_out,
+        "stands_out": finding.stands_out,
         "torn": finding.torn,
         "cause": "" if cause is None else str(cause),
-        "mended by": "" if cause is None else cause.options(finding.pose),
+        "mended_by": "" if cause is None else cause.options(finding.pose),
     }
 
 

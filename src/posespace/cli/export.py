@@ -10,44 +10,42 @@ import click
 from posespace.cli.checks import open_examples, require_folder, require_motion
 from posespace.cli.options import FILE, Command, argument, clips_option, frame_options, json_option, out_option
 from posespace.cli.printing import note, print_one, warn
-from posespace.errors import InputError
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
-    from posespace.motion import Motion
-    from posespace.skeleton import Skeleton
     from posespace.skin.skin import Skin
-
-MARKERS_BETA = 0.3
-"""How strongly markers draw the surface: they are noisy, and beside their points."""
 
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
-@argument("skin", "The skin, or examples: their rig alone, with their poses as its motion.")
+@argument("skin", "The skin; or an example store, whose rig and poses are exported.")
 @out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
 @click.option(
     "--motion",
     "motions",
     multiple=True,
     type=FILE,
-    help="A motion to play: BVH, glTF, USD, poses, examples, or markers. Several files become a clip each.",
+    help="A motion to play: BVH, glTF, USD, poses, examples or markers. May be repeated; each file becomes a clip.",
 )
-@click.option("--markers", type=FILE, help="Which marker of a C3D, TSV or TRC moves which control point: a JSON file.")
+@click.option("--markers", type=FILE, help="JSON file that maps markers of a C3D, TSV or TRC file to control points.")
 @click.option(
     "--rig", type=FILE, help="Rig, or examples, that plays --motion; its skinned vertices drive the control points."
 )
-@click.option("--beta", type=float, help="How strongly control points draw the surface; by default 0.3 for markers.")
+@click.option(
+    "--beta",
+    type=float,
+    help="How strongly control points attract the surface. Default: the skin's own value; 0.3 for markers.",
+)
 @clips_option
 @frame_options
-@click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length; by default the rig's own, else m.")
+@click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length. Default: the rig's, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
-@click.option("--examples", type=FILE, help="Poses that a page offers, with the errors there as colours.")
+@click.option("--examples", type=FILE, help="Examples that a page offers as poses, with the skin's errors as colours.")
 @click.option(
     "--compression",
     metavar="none|quantized|meshopt",
     default="none",
     show_default=True,
-    help="Of glTF: whole numbers of 16 bits; these compressed by meshopt.",
+    help="Compression of glTF. quantized: 16-bit integers; meshopt: also compressed.",
 )
 @json_option
 def export(
@@ -73,85 +71,43 @@ def export(
     from dataclasses import replace
 
     from posespace.formats.export import export
+    from posespace.formats.skin_motions import load_driven_motions, load_skin_motions, with_beta_for
     from posespace.report.info import describe
     from posespace.skin.skin import Skin
 
     require_folder(out)
+    choice = replace(choice, markers=markers)
+    require_motion(motions[0] if motions else None, choice, clips)
     if skin.is_dir():
         stored = open_examples(skin)
-        loaded, own = Skin(stored.rig), {skin.stem: stored.motion}
+        exported, poses = Skin(stored.rig), {skin.stem: stored.motion}
     else:
-        loaded, own = _drawn(Skin.load(skin), motions, beta), {}
-    choice = replace(choice, markers=markers)
+        exported, poses = with_beta_for(Skin.load(skin), motions, beta), {}
     if rig is None:
-        played = _opened(motions, loaded.rig.skeleton, clips, choice) or own
+        played = load_skin_motions(exported, motions, choice, clips, note) or poses
     else:
-        played = _led(loaded, motions, rig, clips, choice)
+        played = load_driven_motions(exported, rig, motions, choice, clips, note)
     truth = None if examples is None else open_examples(examples)
+    rate = {"rate": choice.rate} if isinstance(choice.rate, float) else {}
     left_out: list[str] = []
-    export(loaded, out, played, left_out.append, _rate(choice), unit, up, truth, compression)
+    export(exported, out, played, left_out.append, unit=unit, up=up, examples=truth, compression=compression, **rate)
     for line in left_out:
         warn(line)
     page = out.suffix.lower() == ".html"
     # The keys that were written are the frames: other rates would be those of reading them again.
     figures = {"file": str(out), "format": "page", "bytes": out.stat().st_size} if page else describe(out, "keys")
     # People have read the warnings.
-    said = {"left_out": left_out} if as_json else {}
-    print_one({**figures, "unit of the skin": _unit(loaded, unit), **said}, as_json)
+    warnings = {"left_out": left_out} if as_json else {}
+    print_one({**figures, "unit": _unit(exported, unit), **warnings}, as_json)
 
 
-def _opened(
-    motions: tuple[Path, ...], skeleton: Skeleton, clips: tuple[str, ...], choice: PoseChoice
-) -> dict[str, Motion]:
-    """The motions of the files, by the names of their clips."""
-    from posespace.formats.contents import unique
-
-    require_motion(motions[0] if motions else None, choice, clips)
-    if len(motions) > 1 and clips:
-        raise InputError(f"--clip: expected one --motion FILE with it, whose clips it names, got {len(motions)}")
-    played = [pair for path in motions for pair in choice.load_clips(path, skeleton, clips, note).items()]
-    return dict(zip(unique((name for name, _ in played), "motion"), (motion for _, motion in played), strict=True))
-
-
-def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
-    """The skin with the weight of its control points: low by default, because markers are noisy."""
-    from posespace.formats.load import MARKER_FILES
-    from posespace.skin.edit import with_beta
-
-    captured = skin.bones is not None and any(path.suffix.lower() in MARKER_FILES for path in motions)
-    if beta is None and not captured:
-        return skin
-    return with_beta(skin, MARKERS_BETA if beta is None else beta)
-
-
-def _led(
-    skin: Skin, motions: tuple[Path, ...], rig: Path, clips: tuple[str, ...], choice: PoseChoice
-) -> dict[str, Motion]:
-    """The motions of control points that a rig drives, which plays the files' motions."""
-    from posespace.formats.files import naming
-    from posespace.formats.load import load_rig
-    from posespace.poses.control_points import motion_from_rig
-
-    if not motions or skin.bones is None:
-        raise InputError("--rig: expected --motion FILE with it, and a skin with control points")
-    leader = open_examples(rig).rig if rig.is_dir() else load_rig(rig)
-    played = _opened(motions, leader.skeleton, clips, choice)
-    with naming(rig):
-        return {name: motion_from_rig(leader, motion, skin.rig, skin.bones.points) for name, motion in played.items()}
-
-
-def _unit(skin: Skin, given: str | None) -> str:
-    """What the unit of length was taken for, and who said so: files other than these are in metres."""
+def _unit(skin: Skin, chosen: str | None) -> str:
+    """The unit of length of the skin, and where it comes from: files for other programs are in metres."""
     from posespace.mesh import UNITS
 
-    metres = skin.rig.mesh.unit if given is None else UNITS[given]
+    metres = skin.rig.mesh.unit if chosen is None else UNITS[chosen]
     name = next((name for name, size in UNITS.items() if size == metres), f"{metres:g} m")
     size = f"{name}, so that the skin is {metres * skin.rig.mesh.diagonal:.3g} m across"
-    if given is not None:
+    if chosen is not None:
         return f"{size}, by --unit"
     return f"{size}, by the rig" if metres != 1 else f"{size}, assumed since the rig names no other; choose by --unit"
-
-
-def _rate(choice: PoseChoice) -> float:
-    """How many frames per second are written between distant poses."""
-    return choice.rate if isinstance(choice.rate, float) else 30.0

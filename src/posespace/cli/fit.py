@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from dataclasses import MISSING, Field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -12,18 +14,13 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from posespace.cli.checks import open_examples, require_skin_file
-from posespace.cli.options import FILE, Choice, Command, Group, argument, json_option, only_option, out_option
-from posespace.cli.printing import print_one, with_short_layers
+from posespace.cli.options import FILE, Choice, Command, Group, OrNone, argument, json_option, only_option, out_option
+from posespace.cli.printing import print_one
+from posespace.cli.shortening import with_short_layers
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
-"""The name on the command line and the class, as `posespace` exports it."""
+"""The name of each method on the command line and its class in `posespace`; help and options come from the class."""
 
-SUMMARIES = {
-    "psd": "Pose space deformation: sculpts are reproduced exactly.",
-    "eigenskin": "EigenSkin: a few components per joint; small and fast.",
-    "muscles": "Virtual muscles: independent signals learnt from a clip.",
-    "points": "Control points: the surface follows a few points of it.",
-}
 _PLAIN = (bool, int, float, str, Path)
 
 
@@ -37,9 +34,13 @@ class Methods(Group):
         return list(METHODS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write one line per method, without loading any."""
+        """Write the summary of each method, without importing any."""
+        import posespace
+
         with formatter.section("Methods"):
-            formatter.write_dl(list(SUMMARIES.items()))
+            formatter.write_dl(
+                [(name, _summary(posespace.home_of(method), method)) for name, method in METHODS.items()]
+            )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return the command of a method."""
@@ -52,7 +53,25 @@ class Methods(Group):
     epilog="Example: posespace fit psd hand.examples -o hand.skin",
 )
 def fit() -> None:
-    """Learn a skin from examples, by one of four methods."""
+    """Learn a skin from examples, by one of several methods."""
+
+
+def _summary(module: str, name: str) -> str:
+    """The first line of a class's docstring, or of its base's, read from the source: imports would take a second."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    (node,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    if (docstring := ast.get_docstring(node)) is not None:
+        return _first_line(docstring)
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    homes = {entry.name: node.module or module for node in imports for entry in node.names}
+    return next((_summary(homes[base.id], base.id) for base in node.bases if isinstance(base, ast.Name)), "")
+
+
+def _first_line(docstring: str | None) -> str:
+    return (docstring or "").partition("\n")[0]
 
 
 def _command(name: str) -> click.Command:
@@ -65,60 +84,73 @@ def _command(name: str) -> click.Command:
     @only_option
     @json_option
     def run(examples: Path, out: Path, only: tuple[str, ...], as_json: bool, **options: Any) -> None:
-        used: dict[str, Any] = {key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options}
-        _fit(settings(**options), examples, out, only, as_json, used)
+        resources: dict[str, Any] = {
+            key: options.pop(key) for key in ("memory", "workers", "scheduler") if key in options
+        }
+        _fit(settings(**options), examples, out, only, as_json, resources)
 
-    first = (inspect.getdoc(settings) or "").partition("\n")[0]
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
-    command = click.command(name, cls=Command, help=first, epilog=example)(run)
-    hints, help_of = get_type_hints(settings), described(settings)
-    own = [_option(field, hints[field.name], help_of.get(field.name, "")) for field in fields(settings)]
-    command.params += [option for option in own if option is not None]
+    command = click.command(name, cls=Command, help=_first_line(inspect.getdoc(settings)), epilog=example)(run)
+    hints, texts = get_type_hints(settings), described(settings)
+    setting_options = [_option(field, hints[field.name], texts.get(field.name, "")) for field in fields(settings)]
+    command.params += [option for option in setting_options if option is not None]
     if "resources" in inspect.signature(settings.fit).parameters:
         command.params += _resource_options()
     return command
 
 
 def _resource_options() -> list[click.Option]:
-    """What a fit that passes over its data may use."""
+    """The options of a fit that reads its data in several passes."""
     return [
-        click.Option(["--memory"], metavar="SIZE", help="Data to hold at once, e.g. 2GB. Default: a quarter of RAM."),
-        click.Option(["--workers"], default=1, help="Number of local processes that pass over the data."),
+        click.Option(["--memory"], metavar="SIZE", help="Memory for the data, e.g. 2GB. Default: a quarter of RAM."),
+        click.Option(["--workers"], default=1, help="Number of local processes that read the data."),
         click.Option(["--scheduler"], metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
     ]
 
 
 def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
-    """The option of a setting, of the first plain type it takes; None where it has none.
+    """The option of a setting, of the first plain type it takes; None where it has no plain type.
 
-    What its text says from "In Python" on is left out. "choices" among the field's metadata are all that it takes.
+    Where its type allows None, that is the default, or the word none where the default is another value. "choices"
+    among the field's metadata are all that it takes.
     """
-    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind in _PLAIN]
+    types = get_args(hint) or (hint,)
+    kinds = [kind for kind in types if kind in _PLAIN]
     default = field.default if field.default_factory is MISSING else field.default_factory()
     if not field.init or not kinds or not isinstance(default, (*_PLAIN, NoneType)):
         return None
-    said = text.partition(" In Python ")[0].rstrip(".")
-    sentence = f"{said[:1].upper()}{said[1:]}." if said else None
     flag = field.name.replace("_", "-")
     name = f"--{flag}/--no-{flag}" if kinds[0] is bool else f"--{flag}"
     kind = FILE if kinds[0] is Path else Choice(field.metadata["choices"]) if "choices" in field.metadata else kinds[0]
-    return click.Option([name, field.name], type=kind, default=default, help=sentence)
+    if NoneType in types and default is not None:
+        kind = OrNone(click.types.convert_type(kind))
+    return click.Option([name, field.name], type=kind, default=default, help=_help(text, default))
+
+
+def _help(text: str, default: Any) -> str | None:
+    """The help of a setting: its text in the docstring up to "In Python", where "None: " introduces the default."""
+    sentence = text.partition(" In Python ")[0].rstrip(".")
+    if not sentence:
+        return None
+    introduction = "Default: " if default is None else "none: "
+    sentence = re.sub(r"[;.,]? (?:None: |if not given, )", f". {introduction}", sentence)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def described(settings: type) -> dict[str, str]:
-    """Return what a class's docstring says about each of its parameters or attributes."""
-    found: dict[str, str] = {}
+    """Return the text of each parameter or attribute in a class's docstring."""
+    texts: dict[str, str] = {}
     names: list[str] = []
     for line in (inspect.getdoc(settings) or "").splitlines():
         match = re.match(r"(\w+(?:, \w+)*) : (.*)", line)
         if match:
             names = match[1].split(", ")
-            found.update(dict.fromkeys(names, match[2]))
+            texts.update(dict.fromkeys(names, match[2]))
         elif line.startswith("    ") and names:
-            found.update({name: f"{found[name]} {line.strip()}" for name in names})
+            texts.update({name: f"{texts[name]} {line.strip()}" for name in names})
         else:
             names = []
-    return found
+    return texts
 
 
 def _fit(method: Any, store: Path, out: Path, only: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:

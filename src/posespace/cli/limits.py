@@ -19,17 +19,19 @@ SET = "Limits in degrees from rest about an axis of a joint, x, y or z: 'elbow.x
 
 
 @click.command(cls=Command, epilog="Example: posespace limits hand.glb --set 'index_1.x=0:90' -o limited.glb")
-@argument("rig", "A rig in glTF, or a skin; for -o FILE.json also any other rig, or examples.")
-@click.option("--from", "source", type=FILE, help="Limits to take: a JSON file, or another rig, skin or examples.")
+@argument("rig", "A rig in glTF, or a skin. With -o FILE.json also any other rig, or an example store.")
+@click.option(
+    "--from", "source", type=FILE, help="File to take limits from: JSON, or another rig, skin or example store."
+)
 @click.option("--set", "changes", multiple=True, metavar="JOINT.AXIS=LOW:HIGH", help=SET)
-@click.option("--clear", is_flag=True, help="Remove the limits that the rig has, before others are set.")
-@out_option("The copy to write, of the rig's ending; or a .json file of the limits alone.")
+@click.option("--clear", is_flag=True, help="Remove the rig's limits before others are set.")
+@out_option("Copy of the rig to write, with the same file ending; or a .json file for the limits alone.")
 @json_option
 def limits(rig: Path, source: Path | None, changes: tuple[str, ...], clear: bool, out: Path, as_json: bool) -> None:
     """Set how far the joints of a rig may rotate.
 
-    `posespace simulate` steps through these ranges, and the sliders of an exported page keep within them. Joints and
-    axes that are not named keep their limits.
+    `posespace simulate` steps through these ranges, and the sliders of an exported page keep within them. Other
+    joints and axes keep their limits.
     """
     from posespace.formats.limits import load_limits, save_limits
     from posespace.formats.limits_json import plain

@@ -1,4 +1,4 @@
-"""What the commands share: how their help reads, and the options and arguments that several of them take."""
+"""How the help of commands reads, and the options and arguments that several of them take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE = click.Path(path_type=Path)
 
 
 class Argument(click.Argument):
-    """An argument that says what it is for."""
+    """An argument with a line of help."""
 
     def __init__(self, names: list[str], purpose: str, **settings: Any) -> None:
         super().__init__(names, **settings)
@@ -28,7 +28,7 @@ class Argument(click.Argument):
 
 
 class Choice(click.Choice[str]):
-    """One of several words, refused in the library's own words."""
+    """One of several words; the library's own check refuses others."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
         """Return the word if it is one of them."""
@@ -37,13 +37,25 @@ class Choice(click.Choice[str]):
         return check.choice((param and param.name) or "value", value, tuple(self.choices))
 
 
+class OrNone(click.ParamType[Any]):
+    """A value of another type, or the word none."""
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self.kind = kind
+        self.name = f"{kind.name}|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, or None for the word."""
+        return None if value == "none" else self.kind.convert(value, param, ctx)
+
+
 class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left of the words once the options are taken.
+        """Return the words that are no options.
 
-        An unknown option raises, with the closest one; so does one given twice of which the last alone would count.
+        Raise for an unknown option, naming the closest one, and for an option of one value that is given twice.
         """
         try:
             _require_once(self.make_parser(ctx).parse_args(list(args))[2])
@@ -52,7 +64,7 @@ class Command(click.Command):
             raise InputError(_unknown_option(error.option_name, self, ctx)) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the library says of a parameter names the option, or the file, that was given."""
+        """Run the command; where a message of the library names a parameter, show the option that was typed."""
         try:
             return super().invoke(ctx)
         except InputError as error:
@@ -60,7 +72,7 @@ class Command(click.Command):
             raise
 
     def _as_typed(self, ctx: click.Context, message: str) -> str:
-        """Return a message with parameters, at its start or between backquotes, as they are typed."""
+        """Return a message with the parameters in it, at its start or in backquotes, as options."""
         for param in self.get_params(ctx):
             if isinstance(param, click.Option):
                 typed = max(param.opts, key=len)
@@ -81,9 +93,9 @@ class Command(click.Command):
             formatter.write(f"\n{self.epilog}\n")
 
 
-def _require_once(given: list[click.Parameter]) -> None:
-    """Raise if an option that takes one value is among those given more than once."""
-    for param, times in Counter(given).items():
+def _require_once(params: list[click.Parameter]) -> None:
+    """Raise if an option that takes one value is given more than once."""
+    for param, times in Counter(params).items():
         if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag or param.count):
             raise InputError(f"option {max(param.opts, key=len)}: expected once, got it {times} times")
 
@@ -92,13 +104,13 @@ def _unknown_option(name: str, command: click.Command, ctx: click.Context) -> st
     """The message about an option that a command does not have, with the closest one that it has."""
     named = [entry for param in command.get_params(ctx) for entry in (*param.opts, *param.secondary_opts)]
     known = [entry.removeprefix("--") for entry in named if entry.startswith("--")]
-    # The dashes that all share would make any two options alike.
+    # Without the dashes, which would make any two options similar.
     close = suggestion(name.lstrip("-"), known, listed=True).replace("'", "'--", 1)
     return f"option {name}: {ctx.command_path} has none of that name{close or '; --help lists them'}"
 
 
 class Group(Command, click.Group):
-    """Commands in the order in which they were added; on its own it shows its help."""
+    """Commands in the order in which they were added; without a command it shows its help."""
 
     command_class = Command
     kind = "command"
@@ -108,11 +120,11 @@ class Group(Command, click.Group):
         return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left of the words once the group's own options are taken."""
+        """Return the words that are no options of the group; without any, show the help."""
         return super().parse_args(ctx, args or ["--help"])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command that the words begin with; raise where there is no such command, with the closest."""
+        """Return the command that the words begin with; raise for an unknown one, naming the closest."""
         known = self.list_commands(ctx)
         if args[0] not in known:
             close = suggestion(args[0], known, listed=True)
@@ -134,17 +146,17 @@ only_option = click.option(
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all but these. May be repeated.",
+    help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all other poses. May be repeated.",
 )
 
 
-clip_option = click.option("--clip", metavar="NAME", help="Which clip of the file. Default: the first.")
+clip_option = click.option("--clip", metavar="NAME", help="Clip of the file to use. Default: the first.")
 clips_option = click.option(
     "--clip",
     "clips",
     multiple=True,
     metavar="NAME",
-    help="Which clip of the motion's file; several become clips of these names. May be repeated. Default: the first.",
+    help="Clip of the motion's file to export. May be repeated. Default: the first.",
 )
 
 
@@ -152,8 +164,8 @@ def choice_options(function: Function) -> Function:
     """Give a command that takes poses or a motion ``--clip``, ``--rate``, ``--only`` and ``--partial``, as `choice`."""
 
     @wraps(function)
-    def chosen(*, clip: str | None, choice: Any, **given: Any) -> Any:
-        return function(choice=replace(choice, clip=clip), **given)
+    def chosen(*, clip: str | None, choice: Any, **others: Any) -> Any:
+        return function(choice=replace(choice, clip=clip), **others)
 
     return clip_option(frame_options(chosen))  # type: ignore[return-value]
 
@@ -162,23 +174,23 @@ def frame_options(function: Function) -> Function:
     """Give a command that takes clips of a motion ``--rate``, ``--only`` and ``--partial``, as `choice`."""
 
     @wraps(function)
-    def chosen(*, rate: Any, only: tuple[str, ...], partial: bool, **given: Any) -> Any:
+    def chosen(*, rate: Any, only: tuple[str, ...], partial: bool, **others: Any) -> Any:
         from posespace.formats.pose_choice import PoseChoice
 
-        return function(choice=PoseChoice(None, rate, only, partial), **given)
+        return function(choice=PoseChoice(None, rate, only, partial), **others)
 
     rate = click.option(
         "--rate",
         callback=_rate,
         metavar="NUMBER|keys|markers",
-        help="Frames per second of the motion, keys for its own keys alone, or markers for the poses that it names. "
-        "Default: its keys where they are dense, else 30, or another usual rate at which every key is a frame.",
+        help="Frames per second of the motion; keys: its own keys; markers: its pose markers. Default: its keys where "
+        "they are dense, else 30, or another common rate at which every key is a frame.",
     )
     return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 
 
 def _rate(context: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ARG001
-    """Return the number, or the word as it is: loading says what is wrong with any but keys."""
+    """Return the number, or the word as it is: `load_motion` refuses unknown words."""
     with suppress(TypeError, ValueError):
         return float(value)  # type: ignore[arg-type]
     return value
@@ -188,29 +200,31 @@ def machine_options(function: Function) -> Function:
     """Give a command ``--workers``, ``--scheduler``, ``--memory`` and ``--retries``, as `machines`: see `Machines`."""
 
     @wraps(function)
-    def on_machines(*, workers: int, scheduler: str | None, memory: str | None, retries: int, **given: Any) -> Any:
-        # Only gathered here: a command may have to say first which extras it needs.
+    def on_machines(*, workers: int, scheduler: str | None, memory: str | None, retries: int, **others: Any) -> Any:
+        # Not a `Machines` yet: a command may first have to report which extras it needs.
         machines = {"workers": workers, "scheduler": scheduler, "memory": memory, "retries": retries}
-        return function(machines=machines, **given)
+        return function(machines=machines, **others)
 
-    made: Any = on_machines
+    command: Any = on_machines
     for option in (
-        click.option("--retries", default=3, help="How often work is tried again when its process dies."),
+        click.option("--retries", default=3, help="How often work is retried after its process died."),
         click.option(
             "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Default: its share of RAM."
         ),
         click.option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler, to use a cluster."),
         click.option("--workers", default=1, help="Number of local processes, with one thread each."),
     ):
-        made = option(made)
-    return made  # type: ignore[no-any-return]
+        command = option(command)
+    return command  # type: ignore[no-any-return]
 
 
 partial_option = click.option(
-    "--partial", is_flag=True, help="Skip poses that name joints which the rig lacks, instead of refusing the file."
+    "--partial", is_flag=True, help="Skip poses with joints that the rig lacks, instead of refusing the file."
 )
 force_option = click.option(
-    "--force", is_flag=True, help="Use landmarks that seem to be wrong: swapped, misplaced, mirrored, in another order."
+    "--force",
+    is_flag=True,
+    help="Use landmarks even if they seem wrong: swapped, misplaced, mirrored or in another order.",
 )
-resume_option = click.option("--resume", is_flag=True, help="Continue a store that exists already.")
+resume_option = click.option("--resume", is_flag=True, help="Continue an existing store.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

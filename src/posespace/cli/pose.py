@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def pose(source: Path, poses: Path, choice: PoseChoice, ending: str, out: Path, as_json: bool) -> None:
     """Write posed meshes, one file per pose, ready to sculpt.
 
-    A rig is posed by plain skinning, a skin with its corrections. `posespace examples RIG --shapes FOLDER` finds each
-    mesh's pose again.
+    A rig is posed by plain skinning, a skin with its corrections. `posespace examples RIG --shapes FOLDER` matches
+    each mesh to its pose again.
     """
     from posespace.gathering.posed_meshes import write_posed
     from posespace.report.info import describe

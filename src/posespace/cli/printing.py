@@ -15,8 +15,8 @@ from posespace.errors import one_line
 
 _WIDTH = 120
 """Lines of figures are broken here."""
-_LINKS_SHOWN = 3
-_ENTRIES_SHOWN = 6
+ENTRIES_SHOWN = 6
+"""Entries of a list that people see."""
 _KEPT, _NAME = "\0", 60
 """A space at which no line is broken, so that a name can be copied; what has more characters is no name."""
 
@@ -41,7 +41,7 @@ def print_json(value: Any) -> None:
 
 
 def markdown_table(rows: list[dict[str, Any]]) -> str:
-    """Return rows as a Markdown table; a row may lack some columns."""
+    """Return rows as a Markdown table; the keys are its headings, and a row may lack some columns."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     lines = [f"| {' | '.join(keys)} |", "|---" * len(keys) + "|"]
     lines += [f"| {' | '.join(one_line(str(row.get(key, ''))) for key in keys)} |" for row in rows]
@@ -58,27 +58,28 @@ def _finite(value: Any) -> Any:
 
 def print_figures(title: str, figures: dict[str, Any], whole: bool = False) -> None:
     """Print figures under a title, nested ones indented; of long lists the first entries, unless they are `whole`."""
+    from posespace.cli.shortening import shortened
+
     click.secho(one_line(title), bold=True)
-    for line in _lines(_with_short_shrinking(_with_short_curve(figures)), 1, sys.maxsize if whole else _ENTRIES_SHOWN):
+    for line in _lines(shortened(figures), 1, sys.maxsize if whole else ENTRIES_SHOWN):
         click.echo(one_line(line))
 
 
-def _lines(figures: dict[str, Any], depth: int, most: int) -> list[str]:
+def _lines(figures: dict[str, Any], depth: int, most: int, by_name: bool = False) -> list[str]:
+    """The lines of figures, a label each; names, the keys of maps that are `by_name`, stay as they are."""
+    from posespace.report.figures import BY_NAME, label
+
     lines: list[str] = []
     for key, value in figures.items():
-        start = "  " * depth + key
-        if key == "linked for pose spaces" and isinstance(value, dict):
-            lines += _wrapped(f"{start}: {_short_links(value)}", depth)
-        elif key == "limits" and isinstance(value, dict):
-            lines += _wrapped(f"{start}: {_short_limits(value)}", depth)
-        elif isinstance(value, dict):
+        start = "  " * depth + (key if by_name else label(key))
+        if isinstance(value, dict):
             # A setting that was not given is None.
-            shown = {name: "default" if key == "settings" and it is None else it for name, it in value.items()}
-            lines += [start, *_lines(shown, depth + 1, most)] if value else []
+            entries = {name: "default" if key == "settings" and it is None else it for name, it in value.items()}
+            lines += [start, *_lines(entries, depth + 1, most, key in BY_NAME and not by_name)] if value else []
         elif isinstance(value, list) and value and isinstance(value[0], dict):
             lines += [start, *(line for entry in value for line in _lines(entry, depth + 1, most))]
         else:
-            lines += _wrapped(f"{start}: {_short(value, most)}", depth)
+            lines += _wrapped(f"{start}: {short(value, most)}", depth)
     return lines
 
 
@@ -88,25 +89,8 @@ def _wrapped(line: str, depth: int) -> list[str]:
     return [part.replace(_KEPT, " ") for part in lines]
 
 
-def _short_links(links: dict[str, Any]) -> str:
-    """The first few of the joints that are linked to another than their parent: a character has many."""
-    some = [f"{joint} to {link}" for joint, link in list(links.items())[:_LINKS_SHOWN]]
-    more = f", ... ({len(links)} joints; --json lists all)" if len(links) > len(some) else ""
-    return ", ".join(some) + more
-
-
-def _short_limits(limits: dict[str, Any]) -> str:
-    """The limits of the first few joints that have any, in degrees."""
-    some = [
-        f"{joint}.{axis} {low:g}° to {high:g}°"
-        for joint, ranges in list(limits.items())[:_LINKS_SHOWN]
-        for axis, (low, high) in ranges.items()
-    ]
-    more = f", ... ({len(limits)} joints; --json lists all)" if len(limits) > _LINKS_SHOWN else ""
-    return ", ".join(some) + more if some else "none"
-
-
-def _short(value: Any, most: int = _ENTRIES_SHOWN) -> str:
+def short(value: Any, most: int = ENTRIES_SHOWN) -> str:
+    """Return a value as people read it: few digits, and of a list the first entries."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -116,53 +100,10 @@ def _short(value: Any, most: int = _ENTRIES_SHOWN) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        entries = [_short(entry) for entry in value[:most]]
+        entries = [short(entry) for entry in value[:most]]
         shown = ", ".join(entry.replace(" ", _KEPT) if len(entry) <= _NAME else entry for entry in entries)
         return f"{shown}, ...{_KEPT}({len(value)})" if len(value) > most else shown or "none"
     return str(value)
-
-
-def with_short_layers(figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of a skin with each layer of its fit in one line."""
-    about = figures["about"]
-    if "layers" not in about:
-        return figures
-    return figures | {"about": about | {"layers": {layer["name"]: _short_layer(layer) for layer in about["layers"]}}}
-
-
-def _with_short_curve(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a skin with the errors of left-out frames in one line: with one signal, as fitted, with most."""
-    about = figures.get("about")
-    if not isinstance(about, dict) or not (rows := _dicts(about.get("left out"))):
-        return figures
-    fitted = [region.get("signals") for region in _dicts(about.get("regions"))]
-    shown = [row for k, row in enumerate(rows) if k in (0, len(rows) - 1) or row.get("signals") in fitted]
-    curve = ", ".join(f"{_short(row.get('rms'))} with {_short(row.get('signals'))}" for row in shown)
-    return figures | {"about": about | {"left out": curve}}
-
-
-def _with_short_shrinking(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a skin with the factors of its joints in one line: a character has many."""
-    about = figures.get("about")
-    if not isinstance(about, dict) or not isinstance(factors := about.get("shrunk to"), dict) or not factors:
-        return figures
-    return figures | {
-        "about": about | {"shrunk to": [f"{joint} {_short(factor)}" for joint, factor in factors.items()]}
-    }
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _short_layer(layer: dict[str, Any]) -> str:
-    if "radius" not in layer:
-        return f"poses {layer['poses']}, shrunk to {_short(layer['shrunk to'])}"
-    radii = {axis: _short(value) for axis, value in layer["radius"].items()}
-    same = len(set(radii.values())) == 1
-    shown = list(radii.values())[:1] if same else [f"{axis} {value}" for axis, value in radii.items()]
-    single = [f"{name} {_short(value)}" for name, value in layer.get("radius by sculpt", {}).items()]
-    return f"sculpts {len(layer['sculpts'])}, radius {', '.join(shown + single)}"
 
 
 def complain(message: str) -> None:

@@ -28,15 +28,19 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 
 @click.command(cls=Command, epilog=EXAMPLE)
 @argument("template", "The mesh or rig whose vertices all examples will have.")
-@argument("scans", "Meshes to bring it onto.", nargs=-1, required=True, metavar="SCAN...")
-@click.option("--landmarks", type=FILE, required=True, help="The same named places on the template and on the scans.")
+@argument("scans", "Meshes to fit the template to.", nargs=-1, required=True, metavar="SCAN...")
+@click.option(
+    "--landmarks", type=FILE, required=True, help="JSON file of named points on the template and on each scan."
+)
 @out_option("The example store to write.")
 @click.option("--levels", type=int, help="Keep the scans' detail on this many subdivisions. Default: no detail.")
 @click.option("--reach", default=0.02, help="The greatest height of detail, as a fraction of the diagonal.")
 @click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
-@click.option("--stretch", is_flag=True, help="Let parts grow or shrink: for another build in about the same pose.")
-@click.option("--start", type=FILE, help="A store of the same template: begin with the nearest of its shapes.")
+@click.option(
+    "--stretch", is_flag=True, help="Let parts grow or shrink: for a body of other proportions in about the same pose."
+)
+@click.option("--start", type=FILE, help="Example store of the same template; each scan starts from its nearest shape.")
 @click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
 @force_option
 @machine_options
@@ -59,10 +63,10 @@ def register(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Bring a template onto scans, so that all have its vertices.
+    """Fit a template to scans, so that all have its vertices.
 
-    Needs a few landmarks, tens for a hand. Each scan is stored as soon as it is registered; one that fails is named and
-    left out.
+    Needs landmarks: a few, or some tens for a hand. Each scan is stored as soon as it is registered; a scan that fails
+    is reported and skipped.
     """
     from posespace.cluster.machines import Machines
     from posespace.progress import status
@@ -85,7 +89,7 @@ def register(
     for row in failed:
         complain(f"{row.file}: {row.reason}")
     if failed:
-        complain(f"{out}: {len(failed)} of {len(rows)} scans are left out; mend them and go on with --resume")
+        complain(f"{out}: {len(failed)} of {len(rows)} scans are left out; fix them and continue with --resume")
         raise click.exceptions.Exit(1)
 
 
@@ -108,8 +112,8 @@ def _cells(row: Row) -> dict[str, Any]:
     figures = row.figures
     cells = {
         "scan": row.name,
-        "mean": f"{figures['mean distance']:.3%}",
-        "95 % within": f"{figures['95 % within']:.3%}",
+        "mean": f"{figures['mean_distance']:.3%}",
+        "95 % within": f"{figures['p95_distance']:.3%}",
         "largest": f"{figures['largest']:.2%}",
         "covered": f"{figures['covered']:.1%}",
         "landmarks": figures["landmarks"],

@@ -1,9 +1,9 @@
-"""`posespace retarget`: a change of one body carried over to another."""
+"""`posespace retarget`: a change of one character applied to another."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TRANSFERS = ("auto", "operator", "difference")
 CORRESPONDENCES = ("auto", "same", "padding", "closest")
-MATCHING = "How the vertices of the two characters correspond; padding: as in the paper."
+MATCHING = "How the vertices of the two characters correspond. padding: as in the paper."
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -26,8 +26,13 @@ MATCHING = "How the vertices of the two characters correspond; padding: as in th
 @out_option("The skin to write.")
 @click.option("--motion", type=FILE, help="Poses to sample. Default: those that X1 was fitted on.")
 @choice_options
-@click.option("--signals", default=0, help="Number of signals of each skin; 0 for as many as matter.")
-@click.option("--transfer", type=Choice(TRANSFERS), default="auto", help="How to transfer; operator: as in the paper.")
+@click.option("--signals", type=int, help="Number of signals of each skin. Default: as many as are significant.")
+@click.option(
+    "--transfer",
+    type=Choice(TRANSFERS),
+    default="auto",
+    help="How the change is transferred. operator: as in the paper.",
+)
 @click.option("--correspondence", type=Choice(CORRESPONDENCES), default="auto", help=MATCHING)
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
 @json_option
@@ -38,7 +43,7 @@ def retarget(
     out: Path,
     motion: Path | None,
     choice: PoseChoice,
-    signals: int,
+    signals: int | None,
     transfer: str,
     correspondence: str,
     bits: int,
@@ -54,6 +59,9 @@ def retarget(
     first, second, third = (Skin.load(path) for path in (x1, x2, y1))
     poses = open_motion(motion, first.rig.skeleton, choice, whole=True)
     with status("retargeting"):
-        made = retarget(first, second, third, poses, signals, transfer, correspondence, bits)
-    made.save(out)
+        settings: dict[str, Any] = {} if signals is None else {"signals": signals}
+        skin = retarget(
+            first, second, third, poses, transfer=transfer, correspondence=correspondence, bits=bits, **settings
+        )
+    skin.save(out)
     print_one(describe(out), as_json)

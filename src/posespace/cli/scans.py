@@ -15,13 +15,17 @@ from posespace.cli.printing import print_one
 @out_option("The folder to write; it must be new, or empty.")
 @click.option("--hand", "which", default=1, help="1: the built-in hand; 2: a slender one with longer fingers.")
 @click.option(
-    "--poses", type=Choice(["spanning", "random", "grasps"]), default="spanning", help="Which fourteen poses."
+    "--poses", type=Choice(["spanning", "random", "grasps"]), default="spanning", help="Which set of fourteen poses."
 )
-@click.option("--vertices", default=49_000, help="Of the template, about; scans have about four times as many.")
-@click.option("--noise", default=0.04, help="Deviation of the points, in millimetres.")
-@click.option("--holes", default=6, help="Holes in each scan, besides those where skin faces skin.")
-@click.option("--picking", default=0.4, help="Deviation of the landmarks, in millimetres.")
-@click.option("--seed", default=1, help="Seed of all that is random.")
+@click.option(
+    "--vertices",
+    default=49_000,
+    help="Approximate number of vertices of the template; scans have about four times as many.",
+)
+@click.option("--noise", default=0.04, help="Standard deviation of the points, in millimetres.")
+@click.option("--holes", default=6, help="Number of holes in each scan, besides those where skin faces skin.")
+@click.option("--picking", default=0.4, help="Standard deviation of the landmarks, in millimetres.")
+@click.option("--seed", default=1, help="Random seed.")
 @json_option
 def scans(
     out: Path,
@@ -36,8 +40,8 @@ def scans(
 ) -> None:
     """Make scans of a built-in hand, with known truth.
 
-    They come with landmarks, to try and to measure registration. Each has triangles of its own, noise, holes, an open
-    wrist, and a place of its own.
+    For trying and measuring registration. Each scan has its own triangles, its own position, noise, holes, an open
+    wrist, and landmarks.
     """
     from posespace.datasets import Scanner, scanned_hand, write_scans
     from posespace.progress import counter, status

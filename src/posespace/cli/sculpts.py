@@ -20,16 +20,16 @@ _MOVES_SHOWN = 3
 
 
 class StoreGroup(Group):
-    """Commands that stand after the store they change."""
+    """Commands that come after the store they change."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return what is left of the words; `posespace sculpts add --help` needs no store."""
+        """Return the words that are no options; `posespace sculpts add --help` needs no store."""
         if args[:1] and args[0] in self.commands and args[1:2] and args[1] in _HELP:
             args = ["STORE", *args]
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command that the words begin with; raise where the store does not stand first."""
+        """Return the command that the words begin with; raise unless the store comes first."""
         if (store := str(ctx.params["store"])) in self.commands and args[0] not in self.commands:
             raise InputError(f"sculpts: expected the store first: posespace sculpts {args[0]} {store}")
         return super().resolve_command(ctx, args)
@@ -77,14 +77,16 @@ _names_argument = argument(
 
 @sculpts.command(epilog=EXAMPLE)
 @argument("shape", "The sculpted mesh, in the rig's topology.")
-@click.option("--pose", help="Which pose it was sculpted at. Default: the pose of its file name.")
+@click.option("--pose", help="Name of the pose it was sculpted at. Default: its file name.")
 @click.option(
     "--poses", type=FILE, help="Poses (JSON) or a motion. Default: those that `posespace pose` wrote beside the shape."
 )
 @click.option("--name", help="The sculpt's name. Default: that of its pose.")
-@click.option("--replace", is_flag=True, help="Give a sculpt that is there already this shape, at its pose.")
-@click.option("--unit", default=1.0, help="Multiply the shape by this: 0.01 for centimetres where the rig has metres.")
-@click.option("--up", metavar="AXES", help="The shape's axes, as in `posespace examples`: z for z up, or x,z,-y.")
+@click.option("--replace", is_flag=True, help="Replace the shape of an existing sculpt; its pose stays.")
+@click.option(
+    "--unit", default=1.0, help="Scale the shape by this factor, e.g. 0.01 for centimetres if the rig has metres."
+)
+@click.option("--up", metavar="AXES", help="Axes of the shape, as in `posespace examples`: z for z up, or e.g. x,z,-y.")
 @click.option("--match", type=click.Choice(["order", "positions"]), default="order", help="How vertices are matched.")
 @json_option
 @click.pass_obj
@@ -100,7 +102,7 @@ def add(
     match: str,
     as_json: bool,
 ) -> None:
-    """Add one more sculpt at a pose, or give one another shape."""
+    """Add a sculpt at a pose, or replace the shape of one."""
     from posespace.gathering.conform import Placing
     from posespace.gathering.sculpt_file import pose_of, read_sculpt, sculpt_shape
 
@@ -149,7 +151,7 @@ def rename(store: Path, name: str, to: str, as_json: bool) -> None:
 
 @sculpts.command(epilog="Example: posespace sculpts hand.examples mute fist")
 @_names_argument
-@click.option("--off", is_flag=True, help="Take them into fits again.")
+@click.option("--off", is_flag=True, help="Use them in fits again.")
 @json_option
 @click.pass_obj
 def mute(store: Path, names: tuple[str, ...], off: bool, as_json: bool) -> None:
@@ -161,13 +163,13 @@ def mute(store: Path, names: tuple[str, ...], off: bool, as_json: bool) -> None:
 
 @sculpts.command(epilog="Example: posespace sculpts hand.examples radius fist 0.6")
 @argument("name", "The sculpt.", type=str)
-@argument("value", "In radians, or the controls' unit; auto: as far as its layer.", type=str, metavar="RADIUS|auto")
+@argument("value", "In radians, or the controls' unit; auto: the radius of its layer.", type=str, metavar="RADIUS|auto")
 @json_option
 @click.pass_obj
 def radius(store: Path, name: str, value: str, as_json: bool) -> None:
-    """Set how far one sculpt reaches.
+    """Set the radius within which one sculpt acts.
 
-    At this distance from its pose the sculpt has fallen to about 60 % (PSD); auto is the radius of its layer.
+    At this distance from its pose the sculpt's effect has fallen to about 60 % (PSD). auto: the radius of its layer.
     """
     session = _open(store)
     session.set_sculpt_radius(name, None if value == "auto" else _number(value))
@@ -176,20 +178,25 @@ def radius(store: Path, name: str, value: str, as_json: bool) -> None:
 
 @sculpts.command(epilog="Example: posespace sculpts body.examples mirror bentL")
 @_names_argument
-@click.option("--normal", help="Of the mirror plane: x, y, z or three numbers. Default: from joints that names pair.")
 @click.option(
-    "--tolerance", default=0.01, help="Distance of a vertex's mirror image from the surface, as a fraction of the box."
+    "--normal",
+    help="Normal of the mirror plane: x, y, z or three numbers. Default: found from joints with left and right names.",
 )
-@click.option("--replace", is_flag=True, help="Replace mirror images that are there already.")
+@click.option(
+    "--tolerance",
+    default=0.01,
+    help="Greatest distance of a mirrored vertex from the surface, as a fraction of the box.",
+)
+@click.option("--replace", is_flag=True, help="Replace existing mirror images.")
 @json_option
 @click.pass_obj
 def mirror(
     store: Path, names: tuple[str, ...], normal: str | None, tolerance: float, replace: bool, as_json: bool
 ) -> None:
-    """Carry sculpts to the other side of the rig.
+    """Mirror sculpts to the other side of the rig.
 
-    Names change side: bentL becomes bentR. Only the region that a sculpt moves must be symmetric; how well it matches
-    is printed. Sculpts at central poses, which are their own mirror image, are kept.
+    Names change side: bentL becomes bentR. Only the region that a sculpt moves must be symmetric; how well it
+    matches is printed. Sculpts at symmetric poses, which are their own mirror image, are kept as they are.
     """
     session = _open(store)
     plane = None if normal is None else _normal(normal)
@@ -205,7 +212,7 @@ def mirror(
     for name, image in found.made.items():
         click.echo(f"  {name} → {image.name}: {image.match}")
         if not image.match.is_good:
-            warn(f"{image.name}: the two sides differ in part; look at it, or undo")
+            warn(f"{image.name}: the two sides do not match everywhere; check the result, or undo")
     for name, why in found.kept.items():
         click.echo(f"  {name} kept: {why}{'; --replace replaces it' if 'already' in why else ''}")
 
@@ -224,14 +231,14 @@ def list_sculpts(store: Path, as_json: bool) -> None:
         return
     click.echo(markdown_table([_short(row) for row in rows]))
     if session.steps:
-        click.echo(f"\nundo takes back: {session.steps[-1]} ({len(session.steps)} steps)")
+        click.echo(f"\nnext to undo: {session.steps[-1]} ({len(session.steps)} steps)")
 
 
 @sculpts.command(epilog="Example: posespace sculpts hand.examples undo")
 @json_option
 @click.pass_obj
 def undo(store: Path, as_json: bool) -> None:
-    """Take the last change back; 50 are kept."""
+    """Undo the last change; the last 50 can be undone."""
     session = _open(store)
     did = session.undo()
     _done(store, session, f"undone: {did}", as_json, left=len(session.steps))
@@ -243,7 +250,7 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "sculpt": row["sculpt"],
         "moves": ", ".join(moves[:_MOVES_SHOWN]) + more or "nothing",
-        "largest correction": f"{row['largest correction']:.2%}",
+        "largest correction": f"{row['largest_correction']:.2%}",
         "radius": "auto" if row["radius"] is None else f"{row['radius']:g}",
         "muted": "muted" if row["muted"] else "",
     }

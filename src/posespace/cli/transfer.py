@@ -1,4 +1,4 @@
-"""`posespace transfer`: shapes of one mesh put onto another."""
+"""`posespace transfer`: shapes of one mesh transferred to another."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
 @click.command(cls=Command, epilog=EXAMPLE)
 @argument("source", "An example store, or a mesh at rest.")
 @argument("posed", "Other shapes of that mesh.", nargs=-1, metavar="[POSED]...")
-@click.option("--onto", type=FILE, required=True, help="The mesh or rig that gets the shapes.")
+@click.option("--onto", type=FILE, required=True, help="The mesh or rig to transfer the shapes to.")
 @click.option(
     "--landmarks",
     type=FILE,
-    help="The same named places on both, the source as template. Default: both have the same triangles.",
+    help="JSON file of named points on both, the source as template. Default: none; both must have the same triangles.",
 )
 @out_option("The example store to write.")
 @force_option
@@ -28,7 +28,7 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
 def transfer(
     source: Path, posed: tuple[Path, ...], onto: Path, landmarks: Path | None, out: Path, force: bool, as_json: bool
 ) -> None:
-    """Put the shapes of one mesh onto another of any topology.
+    """Transfer the shapes of one mesh to another of any topology.
 
     This is deformation transfer. Both meshes should be at rest in about the same pose.
     """

@@ -1,15 +1,15 @@
 """Many independent pieces of work on a Dask cluster: each comes back as it finishes, and a failed one stops no other.
 
-Workers only compute. The process that started the run keeps what comes back, so a cluster needs no shared disk.
+Workers only compute. The process that started the run keeps the results, so a cluster needs no shared disk.
 """
 
 from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeVar
 
 Job = TypeVar("Job")
@@ -42,9 +42,9 @@ def finished(
     cluster : a Dask client
     work : a function that workers can import
     job : what all pieces share; it goes to each worker once
-    pieces : with their numbers; each is taken when its turn is near, so that they may be read as they are needed
+    pieces : with their numbers; each is taken shortly before it is worked on, so that they may be read as needed
     retries : how often a piece that raised an error is tried again
-    smaller : what a user may use less of where memory runs out, for the message
+    smaller : for the message where memory runs out: what a user may use less of
 
     Returns
     -------
@@ -52,27 +52,39 @@ def finished(
     """
     from distributed import as_completed
 
-    run, left = secrets.token_hex(4), iter(pieces)
+    run, waiting = secrets.token_hex(4), iter(pieces)
     # Not scattered: a task's result that dies with its worker is recomputed, scattered data is lost.
-    shared = _submitted(cluster, _given, job, key=f"job-{run}")
+    shared = _submitted(cluster, _identity, job, key=f"job-{run}")
     running = as_completed()  # type: ignore[no-untyped-call]
+    worker_of: dict[str, str] = {}
 
     def fill() -> None:
-        for number, piece in islice(left, max(_room(cluster) - running.count(), 0)):  # type: ignore[no-untyped-call]
+        for worker, (number, piece) in zip(_free_threads(cluster, worker_of), waiting, strict=False):
             key = f"piece-{number}-{run}"
-            running.add(_submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False))  # type: ignore[no-untyped-call]
+            # Dask would send all to the worker that has the job, and blame those that wait there if it dies.
+            settings = {"workers": [worker], "allow_other_workers": True} if worker else {}
+            future = _submitted(cluster, work, shared, number, piece, key=key, retries=retries, pure=False, **settings)
+            running.add(future)  # type: ignore[no-untyped-call]
+            worker_of[key] = worker
 
     fill()
     for future in running:
+        del worker_of[str(future.key)]
         yield int(str(future.key).split("-")[1]), _result(future, smaller)
-        # What came back is the caller's now: the cluster need not keep it.
+        # The caller has the result: the cluster need not keep it.
         future.release()
         fill()
 
 
-def _room(cluster: Any) -> int:
-    """How many pieces may be on the cluster: for each thread one to work on and one that waits."""
-    return 2 * max(int(sum(cluster.ncores().values())), 1)
+def _free_threads(cluster: Any, worker_of: Mapping[str, str]) -> Iterator[str]:
+    """Yield for each thread without a piece its worker's address; "" where there is no worker at all and none runs.
+
+    `worker_of` has the worker that each piece was sent to; where that died, Dask has chosen another.
+    """
+    moved = {str(key): worker for worker, keys in cluster.processing().items() for key in keys}
+    pieces = Counter(moved.get(key, worker) for key, worker in worker_of.items())
+    free = [worker for worker, threads in cluster.ncores().items() for _ in range(threads - pieces[worker])]
+    yield from free or ([] if pieces else [""])
 
 
 def _submitted(cluster: Any, *words: Any, **settings: Any) -> Any:
@@ -81,7 +93,7 @@ def _submitted(cluster: Any, *words: Any, **settings: Any) -> Any:
         return cluster.submit(*words, **settings)
 
 
-def _given(job: Job) -> Job:
+def _identity(job: Job) -> Job:
     return job
 
 
@@ -95,6 +107,6 @@ def _result(future: Any, smaller: str) -> Any:
 def _why(error: Any, smaller: str) -> str:
     if type(error).__name__ == "KilledWorker":
         deaths = int(error.allowed_failures) + 1
-        remedy = f"give each more with --memory, or use fewer workers or {smaller}"
+        remedy = f"give each more memory, or use fewer workers or {smaller}"
         return f"its workers died, {deaths} in all; if for lack of memory, {remedy}"
     return f"its worker failed ({type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]})"

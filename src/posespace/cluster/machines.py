@@ -1,4 +1,4 @@
-"""Where long work is done: processes on this machine, or a running Dask cluster."""
+"""The machines that long work runs on: processes of this machine, or a running Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SILENCE = 5.0
 
 @dataclass(frozen=True)
 class Machines:
-    """Where long work is done, such as solving poses or reading shapes.
+    """The machines that long work, such as solving poses or registering scans, runs on.
 
     Parameters
     ----------
     workers : local processes of one thread each, 1 to 1024
     scheduler : address of a running Dask scheduler, which is used instead; its workers have their own limits
-    memory : what a local process may use before it is ended, e.g. "2GB"; None: its share of this machine's
-    retries : how often a pose is tried again after its worker died, 0 to 100
+    memory : what a local process may use before it is ended, e.g. "2GB"; None: its share of this machine's memory
+    retries : how often a piece of work is retried after its worker died, 0 to 100
     patience : seconds to wait for a scheduler's first worker, above 0
     """
 
@@ -60,16 +60,16 @@ class Machines:
             return int(system.MEMORY_LIMIT / self.workers)
         parse = require("dask.utils", "cluster", "using many processes").parse_bytes
         try:
-            found = int(parse(self.memory))
+            limit = int(parse(self.memory))
         except ValueError:
             raise InputError(f"memory: expected a size, e.g. 2GB, got {self.memory!r}") from None
-        if found < _LEAST_MEMORY:
+        if limit < _LEAST_MEMORY:
             raise InputError(f"memory: expected at least {_LEAST_MEMORY // 10**6}MB per worker, got {self.memory!r}")
-        return found
+        return limit
 
     @contextmanager
     def cluster(self, warn: Callable[[str], None] | None = None) -> Iterator[Any]:
-        """Give a Dask client of these machines; `warn` is called when a scheduler has no worker yet."""
+        """Yield a Dask client of these machines; `warn` is called when a scheduler has no worker yet."""
         with self._local() if self.scheduler is None else _client_of(self.scheduler) as client:
             if self.scheduler is not None:
                 self._wait_for_worker(client, warn)
@@ -96,9 +96,9 @@ class Machines:
         pinned = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
         settings = {
             "distributed.scheduler.allowed-failures": self.retries,
-            # A queued pose must not be blamed for the death of a worker that solves another.
+            # Queued work must not be blamed for the death of a worker that does other work.
             "distributed.scheduler.worker-saturation": 1.0,
-            # A pose cannot give memory back: a worker that pauses would wait forever.
+            # Work in progress cannot give memory back: a worker that pauses would wait forever.
             "distributed.worker.memory.target": False,
             "distributed.worker.memory.spill": False,
             "distributed.worker.memory.pause": False,
@@ -120,7 +120,7 @@ class Machines:
 
 
 async def _answer(scheduler: str) -> None:
-    """Ask a scheduler who it is."""
+    """Wait for any answer of a scheduler."""
     distributed = require("distributed", "cluster", "using many processes")
     async with distributed.rpc(scheduler) as remote:
         await remote.identity()
@@ -128,7 +128,7 @@ async def _answer(scheduler: str) -> None:
 
 @contextmanager
 def _client_of(scheduler: str) -> Iterator[Any]:
-    """Give a client of the cluster at an address, which must answer."""
+    """Yield a client of the cluster at an address, which must answer."""
     distributed = require("distributed", "cluster", "using many processes")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:

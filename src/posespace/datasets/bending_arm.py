@@ -20,7 +20,7 @@ _ELBOW = 0.42
 
 
 def bending_arm(rings: int = 72, sides: int = 40) -> tuple[Examples, Examples]:
-    """Return examples to fit on and unseen ones to evaluate with: an arm in metres, shoulder at x = -1, fingers at 1.2.
+    """Return examples to fit on and unseen ones to evaluate on: an arm in metres, shoulder at x = -1, fingers at 1.2.
 
     The fit set has 30 poses, six elbow angles by five wrist twists; the other set has 25 random ones in between.
     """
@@ -41,17 +41,17 @@ def bending_arm(rings: int = 72, sides: int = 40) -> tuple[Examples, Examples]:
 
 def _examples(rig: Rig, angles: Floats) -> Examples:
     """Examples at elbow and wrist angles (P, 2) in radians."""
-    turn = np.tile(rotations.IDENTITY, (len(angles), 3, 1))
-    turn[:, 1] = rotations.from_axis_angle((0.0, 0.0, 1.0), angles[:, 0])
-    turn[:, 2] = rotations.from_axis_angle((1.0, 0.0, 0.0), angles[:, 1])
+    local = np.tile(rotations.IDENTITY, (len(angles), 3, 1))
+    local[:, 1] = rotations.from_axis_angle((0.0, 0.0, 1.0), angles[:, 0])
+    local[:, 2] = rotations.from_axis_angle((1.0, 0.0, 0.0), angles[:, 1])
     degrees = np.degrees(angles)
     names = tuple(f"bend {bend:.0f} twist {twist:.0f} #{k}" for k, (bend, twist) in enumerate(degrees))
     shapes = np.stack([true_shape(rig.mesh.points, bend, twist) for bend, twist in angles])
-    return Examples.from_shapes(rig, Motion(turn, names=names), shapes)
+    return Examples.from_shapes(rig, Motion(local, names=names), shapes)
 
 
 def true_shape(points: Floats, bend: float, twist: float) -> Floats:
-    """Return how the arm (N, 3) really looks: the twist spread over the forearm, the biceps up, the elbow round."""
+    """Return the true shape (N, 3) of the arm: twist spread over the forearm, biceps raised, elbow round."""
     x, y, z = np.asarray(points, dtype=np.float64).T
     share = smoothstep((x - 0.1) / (0.85 - 0.1)) * twist
     y, z = np.cos(share) * y - np.sin(share) * z, np.sin(share) * y + np.cos(share) * z
@@ -64,17 +64,17 @@ def true_shape(points: Floats, bend: float, twist: float) -> Floats:
 
 
 def _bent(x: Floats, y: Floats, z: Floats, bend: float) -> Floats:
-    """Carry cross-sections along a centre line that turns by `bend` on a circle touching both bones."""
+    """Carry cross-sections along a centre line that bends by `bend` on a circle touching both bones."""
     along = np.clip((x + _ELBOW) / (2 * _ELBOW), 0, 1)
-    turn = bend * along
+    angle = bend * along
     if bend > 1e-9:
         circle = _ELBOW / np.tan(bend / 2)
-        centre_x, centre_y = circle * np.sin(turn) - _ELBOW, circle * (1 - np.cos(turn))
+        centre_x, centre_y = circle * np.sin(angle) - _ELBOW, circle * (1 - np.cos(angle))
     else:
         centre_x, centre_y = 2 * _ELBOW * along - _ELBOW, np.zeros_like(along)
     before, after = np.minimum(x + _ELBOW, 0), np.maximum(x - _ELBOW, 0)
-    px = centre_x + before + after * np.cos(bend) - np.sin(turn) * y
-    py = centre_y + after * np.sin(bend) + np.cos(turn) * y
+    px = centre_x + before + after * np.cos(bend) - np.sin(angle) * y
+    py = centre_y + after * np.sin(bend) + np.cos(angle) * y
     return np.stack([px, py, z], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Examples one subdivision finer, made when they are asked for: the fine skin at rest, moved by the coarse shapes."""
+"""Examples one subdivision finer, computed on request: the fine skin at rest, moved by the coarse shapes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FinerShapes:
     ----------
     coarse : the examples whose shapes are refined
     rig : of the fine level
-    level : how the one becomes the other
+    level : the subdivision from the coarse level to the fine one
     """
 
     coarse: Examples
@@ -47,8 +47,8 @@ def refined(coarse: Examples, rest: Path) -> Examples:
     rig = coarse.rig
     level = subdivide(rig.mesh.triangles, len(rig.mesh.points))
     points = level.refine(rig.mesh.points)
-    with np.load(rest, allow_pickle=False) as found:
-        points[len(rig.mesh.points) :] += found["step"] * found["offsets"]
+    with np.load(rest, allow_pickle=False) as arrays:
+        points[len(rig.mesh.points) :] += arrays["step"] * arrays["offsets"]
     weights = pack_weights(level.refine(rig.dense_weights()), rig.weights.shape[1])
     fine = Rig(
         Mesh(points, level.triangles, unit=rig.mesh.unit), rig.skeleton, *weights, rig.inverse_bind, rig.blending
@@ -57,7 +57,7 @@ def refined(coarse: Examples, rest: Path) -> Examples:
 
 
 def write_rest(path: Path, coarse: Mesh, fine: Mesh) -> float:
-    """Write how far the new vertices of `fine` lie from their edges' middles; returns the error of the rounding."""
+    """Write the offsets of the new vertices of `fine` from the middles of their edges; return the rounding error."""
     count = len(coarse.points)
     exact = fine.points[count:] - subdivide(coarse.triangles, count).refine(coarse.points)[count:]
     step = float(np.abs(exact).max()) / _STEPS

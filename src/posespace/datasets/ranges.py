@@ -31,11 +31,11 @@ class Range:
     corrections: Floats
 
     def changes(self) -> tuple[Floats, Floats]:
-        """Return how much the correction changes per degree in each step (P - 1,): the RMS, and the largest vertex."""
+        """Return the change of the correction per degree in each step (P - 1,): its RMS, and its maximum."""
         steps = np.abs(np.diff(self.degrees))
-        moved = [np.linalg.norm(after - before, axis=1) for before, after in pairwise(self.corrections)]
-        rms = np.array([np.sqrt((each**2).mean()) for each in moved])
-        return rms / steps, np.array([each.max() for each in moved]) / steps
+        changes = [np.linalg.norm(after - before, axis=1) for before, after in pairwise(self.corrections)]
+        rms = np.array([np.sqrt((change**2).mean()) for change in changes])
+        return rms / steps, np.array([change.max() for change in changes]) / steps
 
     def jumps(self, factor: float = 2.0) -> list[tuple[float, float]]:
         """Return the steps, from and to degrees, whose largest change per degree is above `factor` times the median."""
@@ -51,22 +51,22 @@ def ranges_of(*sets: Examples) -> list[Range]:
     """
     first = sets[0]
     rest = 0.0, first.motion[0], np.zeros_like(first.rig.mesh.points, dtype=np.float64)
-    found: dict[str, list[tuple[float, Pose, Floats]]] = {}
+    sides: dict[str, list[tuple[float, Pose, Floats]]] = {}
     for examples in sets:
         skeleton = examples.rig.skeleton
         # Names are rounded to whole degrees, the poses are not.
-        turned = np.degrees(skeleton.angles(examples.motion.rotations.astype(np.float64)))
+        degrees_of = np.degrees(skeleton.angles(examples.motion.rotations.astype(np.float64)))
         for index, name in enumerate(examples.motion.names):
             freedom, _, degrees = name.removeprefix("between ").partition(" ")
             joint, _, axis = freedom.partition(".")
             if axis and degrees:
                 pose = examples.motion[index]
-                off = np.asarray(examples.shapes[index]) - examples.rig.skin(pose)
-                angle = float(turned[index, skeleton.index(joint), "xyz".index(axis)])
-                found.setdefault(f"{freedom} {degrees[0]}", [rest]).append((angle, pose, off))
+                correction = np.asarray(examples.shapes[index]) - examples.rig.skin(pose)
+                angle = float(degrees_of[index, skeleton.index(joint), "xyz".index(axis)])
+                sides.setdefault(f"{freedom} {degrees[0]}", [rest]).append((angle, pose, correction))
     ranges = []
-    for name, side in found.items():
+    for name, side in sides.items():
         side.sort(key=lambda entry: abs(entry[0]))
-        angles, off = np.array([entry[0] for entry in side]), np.stack([entry[2] for entry in side])
-        ranges.append(Range(name, angles, [entry[1] for entry in side], off))
+        angles, corrections = np.array([entry[0] for entry in side]), np.stack([entry[2] for entry in side])
+        ranges.append(Range(name, angles, [entry[1] for entry in side], corrections))
     return ranges

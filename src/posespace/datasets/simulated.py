@@ -18,9 +18,9 @@ HAND_FINE = Path(__file__).with_name("hand_fine.npz")
 
 
 def hand(level: int = 1) -> tuple[Examples, Examples]:
-    """Return examples to fit on and unseen ones to evaluate with: a right hand in millimetres, 17 joints.
+    """Return examples to fit on and unseen ones to evaluate on: a right hand in millimetres, 17 joints.
 
-    The first set moves one degree of freedom at a time through its whole range, the rest pose first; the second turns
+    The first set moves one degree of freedom at a time through its whole range, the rest pose first; the second rotates
     all joints at once, each drawn uniformly from its whole range. All sets of the hand were made by nonlinear finite
     elements with contact, so the truth and the tissue are known, and no skin passes through skin.
 
@@ -53,17 +53,17 @@ def hand_grasps(level: int = 1) -> Examples:
 
 
 def hand_jumps() -> dict[str, list[tuple[float, float]]]:
-    """Return where the hand's skin changes suddenly: by range, the steps from and to so many degrees.
+    """Return the steps, from and to degrees, in which the hand's skin changes suddenly, by range.
 
     In such a step some vertex moves more than twice as much per degree as in the median step of its range, because a
     fold forms. Only ranges with such a step are given; the angles are those of `hand` and `hand_between`.
     """
-    found = {each.name: each.jumps() for each in ranges_of(hand()[0], hand_between())}
-    return {name: steps for name, steps in found.items() if steps}
+    jumps = {side.name: side.jumps() for side in ranges_of(hand()[0], hand_between())}
+    return {name: steps for name, steps in jumps.items() if steps}
 
 
 def arm() -> tuple[Examples, Examples]:
-    """Return examples to fit on and unseen ones to evaluate with: the frames of `arm_clip` in blocks of ten.
+    """Return examples to fit on and unseen ones to evaluate on: the frames of `arm_clip` in blocks of ten.
 
     Every fifth block, frames 40 to 49 and 90 to 99, is for evaluation: 80 frames and 20.
     """

@@ -27,7 +27,7 @@ _FINEST = 4e-6
 
 @dataclass(frozen=True, eq=False)
 class StoredShapes:
-    """Shapes made when they are asked for: plain skinning plus the stored difference in posed space.
+    """Shapes computed on request: plain skinning plus the stored difference in posed space.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class StoredShapes:
 
 
 def write(path: Path, examples: Examples, about: dict[str, Any]) -> float:
-    """Write examples to `path`; `about` says how they were made. Returns the largest error of the rounding."""
+    """Write examples to `path`, with `about` on how they were made; return the largest rounding error."""
     writer = records.Writer()
     description = {
         "kind": "stored examples",
@@ -72,8 +72,8 @@ def write(path: Path, examples: Examples, about: dict[str, Any]) -> float:
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     """Return the examples of a file and how they were made."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise FileError(path, f"cannot be read as stored examples ({error})") from error
     description = files.parse_json(path, arrays.pop("description", np.zeros(0, np.uint8)).tobytes())

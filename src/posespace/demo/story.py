@@ -1,4 +1,4 @@
-"""The whole story on the built-in hand: plain skinning's faults, two fits, their scores, pictures, a file to play."""
+"""The demo on the built-in hand: plain skinning's faults, two fits, their scores, pictures, a file to play."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WRITTEN = {
     ABOUT: "this list",
     "hand.png": "three unseen poses: the truth, plain skinning, both skins",
     "report.html": "the full report: open it in a browser",
-    PAGE: "the EigenSkin hand as a page for any browser: turn it, move its joints, see its errors",
+    PAGE: "the EigenSkin hand as a page for any browser: orbit it, move its joints, see its errors",
     "hand.glb": "the EigenSkin hand in motion: drop it on any glTF viewer",
     "hand-psd.skin": "pose space deformation",
     "hand-eigenskin.skin": "EigenSkin",
@@ -63,13 +63,14 @@ def run(folder: Path) -> dict[str, Any]:
     with status("evaluating on unseen poses"):
         entries = compare(skins, unseen)
         between, grasps = datasets.hand_between(), datasets.hand_grasps()
-        others = {
-            f"{len(between)} unseen angles of single joints": compare(skins, between),
-            f"{len(grasps)} unseen grasps": compare(skins, grasps),
+        scored = {
+            "several_joints": entries,
+            "single_joints": compare(skins, between),
+            "grasps": compare(skins, grasps),
         }
     with status("drawing"):
         save_png(folder / "hand.png", picture(entries, unseen))
-        write_report(folder / "report.html", entries, unseen)
+        write_report(entries, unseen, folder / "report.html")
     moving, lack = clip(train.rig, unseen.motion), viewer.missing()
     export(skins["EigenSkin"], folder / "hand.glb", moving)
     if not lack:
@@ -78,11 +79,15 @@ def run(folder: Path) -> dict[str, Any]:
         "file": str(folder),
         "vertices": len(train.rig.mesh.points),
         "joints": len(train.rig.skeleton),
-        "poses fitted on, of one joint, of two, and grasps": len(train),
-        f"{len(unseen)} unseen poses of all joints at once": {entry.name: _figures(entry) for entry in entries},
-        **{name: {entry.name: _figures(entry) for entry in scored} for name, scored in others.items()},
+        "poses": {
+            "fitted": len(train),
+            "several_joints": len(unseen),
+            "single_joints": len(between),
+            "grasps": len(grasps),
+        },
+        **{name: {entry.name: _figures(entry) for entry in rows} for name, rows in scored.items()},
         "written": _written(),
-        **({"not written": {PAGE: lack}} if lack else {}),
+        **({"not_written": {PAGE: lack}} if lack else {}),
         "next": _next(folder),
     }
 
@@ -125,7 +130,7 @@ def _claim(folder: Path) -> None:
         raise FileError(folder, f"cannot be created ({error.strerror})") from error
     taken = [name for name in WRITTEN if (folder / name).exists()]
     if taken and ABOUT not in taken:
-        raise FileError(folder, f"holds a {taken[0]} that the demo did not write; give another folder with -o")
+        raise FileError(folder, f"holds a {taken[0]} that the demo did not write; choose another folder with `out`")
     lines = [f"{name:20} {what}" for name, what in _written().items()]
     with atomic_write(folder / ABOUT) as temporary:
         temporary.write_text("\n".join(["Written by posespace demo", *lines, ""]))
@@ -140,10 +145,10 @@ def _figures(entry: Entry) -> dict[str, float]:
     assert entry.score is not None
     score = entry.score
     return {
-        "relative error": round(score.rel_err, 4),
-        "RMS, largest box side = 1": round(score.rms, 6),
-        "largest error, mm": round(score.max_error, 2),
-        "bytes per vertex": round(score.bytes_per_vertex, 1),
+        "rel_err": round(score.rel_err, 4),
+        "rms": round(score.rms, 6),
+        "max_error_mm": round(score.max_error, 2),
+        "bytes_per_vertex": round(score.bytes_per_vertex, 1),
     }
 
 
@@ -153,7 +158,7 @@ def _next(folder: Path) -> dict[str, str]:
         for name in ("hand-eigenskin.skin", "hand.examples", "unseen.examples", "my.skin", "my.glb")
     )
     return {
-        "fit your own": f"posespace fit psd {train} -o {mine}",
-        "evaluate it": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
-        "play it elsewhere": f"posespace export {mine} -o {glb}",
+        "fit": f"posespace fit psd {train} -o {mine}",
+        "evaluate": f"posespace evaluate {mine} {skin} {unseen} --rivals {train}",
+        "export": f"posespace export {mine} -o {glb}",
     }

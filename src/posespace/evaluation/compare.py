@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posespace.errors import InputError
-from posespace.evaluation.score import Score, evaluate_all, followed_points
+from posespace.evaluation.score import Score, evaluate_all, posed_points
 from posespace.examples import Examples
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Posable, Skin
@@ -80,18 +80,18 @@ def compare(
     `advance` is called with how many of how many poses are done.
     """
     # A list, since a skin may have the name of a rival.
-    every: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
-    every += [(name, skin, False) for name, skin in skins.items()]
-    every += [(name, skin, True) for name, skin in (rivals or {}).items()]
-    ready = [skin for _, skin, _ in every if not isinstance(skin, InputError)]
+    rows: list[tuple[str, Posable | InputError, bool]] = [(PLAIN, Skin(examples.rig), False)]
+    rows += [(name, skin, False) for name, skin in skins.items()]
+    rows += [(name, skin, True) for name, skin in (rivals or {}).items()]
+    ready = [skin for _, skin, _ in rows if not isinstance(skin, InputError)]
     scores = iter(evaluate_all(ready, examples, advance))
     entries = []
-    for name, skin, rival in every:
-        found = skin if isinstance(skin, InputError) else next(scores)
-        if isinstance(skin, InputError) or isinstance(found, InputError):
-            entries.append(Entry(name, reason=str(found), rival=rival))
+    for name, skin, rival in rows:
+        score = skin if isinstance(skin, InputError) else next(scores)
+        if isinstance(skin, InputError) or isinstance(score, InputError):
+            entries.append(Entry(name, reason=str(score), rival=rival))
         else:
-            entries.append(Entry(name, skin, found, rival=rival))
+            entries.append(Entry(name, skin, score, rival=rival))
     return entries
 
 
@@ -114,26 +114,26 @@ def fit_notes(entries: list[Entry]) -> list[str]:
     ]
 
 
-def relief_notes(entries: list[Entry]) -> list[str]:
-    """Return a line on each entry that has detail whose heights the examples know: how far they are off."""
+def height_notes(entries: list[Entry]) -> list[str]:
+    """Return a line on each entry with detail where the examples have heights too: the error of its heights."""
     return [
-        f"{entry.name}: the heights of its detail are off by {entry.score.relief:.4g} (root mean square, in the mesh's "
-        "unit)"
+        f"{entry.name}: the heights of its detail have an error of {entry.score.height_rms:.4g} (root mean square, in "
+        "the mesh's unit)"
         for entry in entries
-        if entry.score and entry.score.relief is not None
+        if entry.score and entry.score.height_rms is not None
     ]
 
 
-def followed_notes(entries: list[Entry], examples: Examples) -> list[str]:
-    """Return a line on each skin whose control points the examples do not have: what it is given, and compared with."""
+def control_point_notes(entries: list[Entry], examples: Examples) -> list[str]:
+    """Return a line on each skin whose control points the examples lack: what poses it instead."""
     rig = examples.rig
     notes = []
     for entry in entries:
-        if entry.rival or entry.skin is None or (points := followed_points(entry.skin, examples)) is None:
+        if entry.rival or entry.skin is None or (points := posed_points(entry.skin, examples)) is None:
             continue
         notes.append(
-            f"{entry.name}: the examples have no poses of its control points, so these are put where their "
-            f"{len(points)} of {len(rig.mesh.points)} vertices are in each shape; {PLAIN} is by the "
+            f"{entry.name}: the examples have no poses of its control points, so their positions are taken from "
+            f"{len(points)} of the {len(rig.mesh.points)} vertices of each shape; {PLAIN} uses the "
             f"{len(rig.skeleton)} joints of the examples, in their poses"
         )
     return notes
@@ -147,4 +147,4 @@ def seen_note(entries: list[Entry]) -> str:
     seen = [f"{name} saw {score.seen}" for name, score in scores.items() if score.seen]
     unknown = [name for name, score in scores.items() if score.seen is None]
     note += f"; of these, {', '.join(seen)} in its fit" if seen else ", none of them seen by a fit"
-    return note + (f"; {', '.join(unknown)} does not say what it was fitted on" if unknown else "")
+    return note + (f"; {', '.join(unknown)} has no record of what it was fitted on" if unknown else "")

@@ -1,4 +1,4 @@
-"""What a skin is worth with only the first components of its layers."""
+"""The error of a skin with only the first components of its layers."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def error_by_level(skin: Skin, levels: Sequence[int], examples: Examples) -> lis
 
 
 def _step(skin: Skin, first: int, last: int, examples: Examples) -> list[tuple[Ints, Basis, Floats]]:
-    """Of each layer that has such components: its support, they themselves, their coordinates (P, C)."""
-    found = []
+    """Components `first` to `last` of each layer that has any: its support, their basis, their coordinates (P, C)."""
+    parts = []
     for layer in skin.layers:
-        some = slice(first, min(last, layer.driver.components))
-        if some.start < some.stop:
-            coordinates = skin.coordinates(layer.driver, examples.motion)[:, some]
-            found.append((layer.support, layer.basis[some], coordinates))
-    return found
+        components = slice(first, min(last, layer.driver.components))
+        if components.start < components.stop:
+            coordinates = skin.coordinates(layer.driver, examples.motion)[:, components]
+            parts.append((layer.support, layer.basis[components], coordinates))
+    return parts

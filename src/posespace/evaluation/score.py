@@ -1,4 +1,4 @@
-"""How far a skin is from the truth on given examples. Give it poses the fit did not see; it says how many it saw."""
+"""The errors of a skin on examples. Evaluate on poses that the fit did not see: the score says how many it saw."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORSE = 1.0005
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """Errors of a skin over some examples.
+    """Errors of a skin on examples.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ class Score:
     size, diagonal : the largest side and the diagonal of the rest shape's box
     stored, numbers : the bytes and the numbers that the skin stores, excluding the rig
     seen : how many of these poses the fit was given; None where the skin does not say
-    relief : root mean square error of the heights of the skin's detail, in the mesh's unit; None where there are none
+    height_rms : root mean square error of the heights of the skin's detail, in the mesh's unit; None where the skin or
+        the examples have none
     """
 
     names: tuple[str, ...]
@@ -59,7 +60,7 @@ class Score:
     stored: int
     numbers: int
     seen: int | None
-    relief: float | None = None
+    height_rms: float | None = None
 
     def __repr__(self) -> str:
         figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
@@ -109,8 +110,8 @@ class Score:
     @property
     def per_pose(self) -> dict[str, float]:
         """The root mean square of each pose's vertex errors, in the mesh's unit."""
-        each = np.sqrt(_squares(self.per_vertex) / self.per_vertex.shape[1])
-        return dict(zip(self.names, each.tolist(), strict=True))
+        rms = np.sqrt(_squares(self.per_vertex) / self.per_vertex.shape[1])
+        return dict(zip(self.names, rms.tolist(), strict=True))
 
     @property
     def per_joint(self) -> dict[str, float]:
@@ -133,7 +134,7 @@ class Score:
             "worse_than_plain": self.is_worse_than_plain,
             "bytes_per_vertex": self.bytes_per_vertex,
             "numbers": self.numbers,
-            "relief": self.relief,
+            "height_rms": self.height_rms,
             "poses": len(self.names),
             "seen": self.seen,
             "per_joint": self.per_joint,
@@ -152,10 +153,10 @@ def evaluate(skin: Posable, examples: Examples, advance: Callable[[int, int], No
     examples : the truth; its rig's plain skinning is what `rel_err` is relative to
     advance : called with how many of how many poses are done
     """
-    (found,) = evaluate_all([skin], examples, advance)
-    if isinstance(found, InputError):
-        raise found
-    return found
+    (score,) = evaluate_all([skin], examples, advance)
+    if isinstance(score, InputError):
+        raise score
+    return score
 
 
 def evaluate_all(
@@ -166,7 +167,7 @@ def evaluate_all(
     if all(run.failed for run in runs):
         return [run.failed for run in runs if run.failed]
     rig = examples.rig
-    base = _room(len(examples), len(rig.mesh.points))
+    base = _empty(len(examples), len(rig.mesh.points))
     for index, (pose, shape) in enumerate(examples):
         base[index] = np.linalg.norm(rig.skin(pose) - shape, axis=1)
         normals = rig.mesh.normals(shape)
@@ -179,30 +180,30 @@ def evaluate_all(
 
 
 class _Run:
-    """One skin on its way through the examples: its errors so far, or why it failed."""
+    """The errors of one skin so far, pose by pose, or why it failed."""
 
     def __init__(self, skin: Posable, examples: Examples) -> None:
         self.skin = skin
         self.failed: InputError | None = None
         try:
             _check_kinds(skin, examples)
-            below = compared(skin, examples)
-            _check_match(below, examples)
+            check_comparable(skin, examples)
         except InputError as error:
             self.failed = error
             return
+        surface = compared(skin, examples)
         levels = getattr(skin, "levels", None)
-        if isinstance(skin, Skin) and skin.detail is not None and below is not skin:
+        if isinstance(skin, Skin) and skin.detail is not None and surface is not skin:
             levels = skin.detail.levels
-        known = levels is not None and examples.heights is not None and examples.levels == levels
-        self._relief: list[float] | None = [] if known else None
+        has_heights = levels is not None and examples.heights is not None and examples.levels == levels
+        self._height_errors: list[float] | None = [] if has_heights else None
         self._heights = examples.heights
-        self._motion = motion_of(below, examples)
-        self._posed = posed(below, self._motion)
-        self._errors, self._degrees = (_room(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
+        self._motion = motion_of(surface, examples)
+        self._posed = posed(surface, self._motion)
+        self._errors, self._degrees = (_empty(len(examples), len(examples.rig.mesh.points)) for _ in range(2))
 
     def compare(self, index: int, shape: Floats, truth: Floats) -> None:
-        """Take the next pose, whose true points (N, 3) and normals (N, 3) are given."""
+        """Compare the next pose with its true points `shape` (N, 3) and normals `truth` (N, 3)."""
         if self.failed:
             return
         try:
@@ -212,11 +213,11 @@ class _Run:
             return
         self._errors[index] = np.linalg.norm(points - shape, axis=1)
         self._degrees[index] = angles_between(normals, truth)
-        if self._relief is not None:
+        if self._height_errors is not None:
             assert self._heights is not None
-            raised: Any = self.skin
-            gap = raised.heights(self._motion[index]) - np.asarray(self._heights[index])
-            self._relief.append(float(np.square(gap).mean()))
+            detailed: Any = self.skin
+            errors = detailed.heights(self._motion[index]) - np.asarray(self._heights[index])
+            self._height_errors.append(float(np.square(errors).mean()))
 
     def score(self, examples: Examples, base: Floats32, moves: tuple[str, ...]) -> Score:
         """The score, once all poses are compared."""
@@ -232,7 +233,7 @@ class _Run:
             stored_bytes(skin),
             stored_numbers(skin),
             _seen(skin, self._motion),
-            float(np.sqrt(np.mean(self._relief))) if self._relief else None,
+            float(np.sqrt(np.mean(self._height_errors))) if self._height_errors else None,
         )
 
 
@@ -244,13 +245,13 @@ def compared(skin: Posable, examples: Examples) -> Posable:
 
 
 def motion_of(skin: Posable, examples: Examples) -> Motion:
-    """Return the poses of the examples; where a skin has control points and they have none, it follows their shapes."""
-    points = followed_points(skin, examples)
+    """Return the poses to evaluate a skin at: the examples', or for control points taken from their shapes."""
+    points = posed_points(skin, examples)
     return examples.motion if points is None else motion_from_shapes(examples, skin.rig, points)
 
 
-def followed_points(skin: Posable, examples: Examples) -> Ints | None:
-    """Return the vertices (M,) of a skin's control points where the examples have none; None: they pose it."""
+def posed_points(skin: Posable, examples: Examples) -> Ints | None:
+    """Return the vertices (M,) of a skin's control points where the examples have none; None: the examples pose it."""
     bones = skin.bones if isinstance(skin, Skin) else skin
     points: Ints | None = getattr(bones, "points", None)
     return None if examples.rig.skeleton.names == skin.rig.skeleton.names else points
@@ -261,8 +262,8 @@ def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
     return skin.poses(motion) if isinstance(skin, Skin) else map(skin.pose, motion)
 
 
-def _room(poses: int, vertices: int) -> Floats32:
-    """Room (P, N) for a number per pose and vertex: in memory, or where that is much, in a file without a name."""
+def _empty(poses: int, vertices: int) -> Floats32:
+    """An empty array (P, N): in memory, or where it is too large, in a temporary file."""
     if 4 * poses * vertices <= _MOST_HELD:
         return np.empty((poses, vertices), np.float32)
     with tempfile.TemporaryFile() as file:
@@ -270,7 +271,7 @@ def _room(poses: int, vertices: int) -> Floats32:
 
 
 def _percentile(values: Floats32, part: float) -> float:
-    """The number that `part` percent of the values (P, N) stay below; of very many values, of some, spread evenly."""
+    """The number that `part` percent of the values (P, N) stay below; very many values are sampled evenly."""
     flat = values.reshape(-1)
     return float(np.percentile(flat[:: 1 + flat.size // _MOST_SORTED], part))
 
@@ -282,29 +283,32 @@ def _check_kinds(skin: object, examples: object) -> None:
         raise InputError(f"evaluate: expected a skin and the examples to evaluate it on, got {got}")
 
 
-def _check_match(skin: Posable, examples: Examples) -> None:
+def check_comparable(skin: Posable, examples: Examples) -> None:
+    """Raise unless a skin has the vertices of examples, and their joints or its own control points.
+
+    Of a skin with detail the surface below it is compared, unless the examples have the fine one.
+    """
     if not len(examples):
         raise InputError("examples: expected at least one pose to evaluate on, got none")
     rig = examples.rig
     if rig.mesh.diagonal <= 0:
-        raise InputError("examples: expected a rest shape of some size, got all vertices in one place")
-    have = len(skin.mesh.points if isinstance(skin, Skin) else skin.rig.mesh.points)
+        raise InputError("examples: expected a rest shape of some size, got all vertices at one position")
+    surface = compared(skin, examples)
+    vertices = len(surface.mesh.points if isinstance(surface, Skin) else surface.rig.mesh.points)
     # Control-point skins take their pose from the shapes of the examples, whatever their joints are.
-    follows = followed_points(skin, examples) is not None
-    check_same("skin: its", have, rig if follows else skin.rig, rig)
+    from_shapes = posed_points(surface, examples) is not None
+    check_same(vertices, rig if from_shapes else surface.rig, rig)
 
 
-def check_same(whose: str, vertices: int, rig: Rig, truth: Rig) -> None:
+def check_same(vertices: int, rig: Rig, truth: Rig) -> None:
     """Raise unless a rig has as many vertices, and the same joints, as that of the examples."""
-    want = len(truth.mesh.points)
-    if vertices != want:
+    expected = len(truth.mesh.points)
+    if vertices != expected:
         raise InputError(
-            f"{whose} shapes have {vertices} vertices, the examples {want}; fit and evaluate on the same mesh"
+            f"its shapes have {vertices} vertices, the examples {expected}; fit and evaluate on the same mesh"
         )
     if rig.skeleton.names != truth.skeleton.names:
-        raise InputError(
-            f"{whose} joints differ in name or order from the examples'; fit and evaluate on the same skeleton"
-        )
+        raise InputError("its joints differ in name or order from the examples'; fit and evaluate on the same skeleton")
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:
@@ -315,15 +319,15 @@ def angles_between(a: Floats, b: Floats) -> Floats:
 
 def moved_alone(rig: Rig, motion: Motion) -> tuple[str, ...]:
     """Return of each pose the one joint or control it moves from rest, "several", or "" where it moves none."""
-    found = (active_names(active, rig.skeleton) for active in active_in_poses(rig, motion))
-    return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in found)
+    moved_names = (active_names(movers, rig.skeleton) for movers in active_in_poses(rig, motion))
+    return tuple(SEVERAL if len(names) > 1 else "".join(names) for names in moved_names)
 
 
 def _seen(skin: Posable, motion: Motion) -> int | None:
-    known = skin.about.get("poses") if isinstance(skin, Skin) else getattr(skin, "poses", None)
-    if not isinstance(known, list | tuple):
+    digests = skin.about.get("poses") if isinstance(skin, Skin) else getattr(skin, "poses", None)
+    if not isinstance(digests, list | tuple):
         return 0 if isinstance(skin, Skin) and not skin.layers else None
-    fitted = {str(digest) for digest in known}
+    fitted = {str(digest) for digest in digests}
     if isinstance(skin, Skin):
         motion = skin.aligned(motion)[0]
     return sum(digest in fitted for digest in pose_digests(motion, skin.rig.skeleton))

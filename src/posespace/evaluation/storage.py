@@ -45,8 +45,8 @@ def _stored(skin: Posable) -> Iterator[Stored]:
         yield from rival.tables
         return
     if skin.bones is not None:
-        every = (getattr(skin.bones, field.name) for field in fields(skin.bones))
-        yield from (value for value in every if isinstance(value, np.ndarray | PackedBasis))
+        values = (getattr(skin.bones, field.name) for field in fields(skin.bones))
+        yield from (value for value in values if isinstance(value, np.ndarray | PackedBasis))
     for layer in skin.layers:
         yield layer.support
         yield layer.basis
@@ -61,6 +61,6 @@ def _stored(skin: Posable) -> Iterator[Stored]:
 
 
 def _tables(driver: Driver) -> Iterator[Stored]:
-    made = driver.interpolant
-    yield made.centres
-    yield made.weights if isinstance(made, RBFInterpolant) else made.values
+    interpolant = driver.interpolant
+    yield interpolant.centres
+    yield interpolant.weights if isinstance(interpolant, RBFInterpolant) else interpolant.values

@@ -71,10 +71,14 @@ class Gathered:
     vertices: Mapping[str, int]
 
 
-def gather_examples(
-    rig_file: Path, poses_file: Path | None, shapes: str | None, out: Path, settings: Gathering | None = None
+def gather(
+    rig_file: str | Path,
+    poses_file: str | Path | None,
+    shapes: str | None,
+    out: str | Path,
+    settings: Gathering | None = None,
 ) -> Gathered:
-    """Write an example store and check it.
+    """Gather a rig, poses and one shape per pose into an example store, and check the shapes.
 
     Parameters
     ----------
@@ -86,6 +90,8 @@ def gather_examples(
     settings : how
     """
     chosen = settings or Gathering()
+    rig_file, out = Path(rig_file), Path(out)
+    poses_file = None if poses_file is None else Path(poses_file)
     if out.exists() and not chosen.resume:
         raise FileError(out, "exists already; remove it, or continue it with --resume")
     if shapes is None and (poses_file is not None or not chosen.morphs):

@@ -44,7 +44,7 @@ _STRETCHED = (
 _FINE = (FitStep(0.08, 1.5, 1, 0.03), FitStep(0.05, 1.5, 1, 0.02), FitStep(0.03, 1.5, 1, 0.02))
 """The same on the whole template, starting from the coarse one."""
 
-FIGURES = ("landmarks", "scale", "mean distance", "95 % within", "largest", "covered")
+FIGURES = ("landmarks", "scale", "mean_distance", "p95_distance", "largest", "covered")
 """Metrics reported for every registration; distances are fractions of the template's diagonal."""
 
 _LEAST_COVERED = 0.3
@@ -181,7 +181,7 @@ class Registrar:
         vertices, heights = np.asarray(template.weld.scatter(points)), None
         if self._fine is not None:
             heights, seen = self._fine.heights(vertices, scan, self.settings.reach * size)
-            figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail seen": float(seen.mean())}
+            figures |= {"detail": float(np.sqrt((heights[seen] ** 2).mean())) / size, "detail_seen": float(seen.mean())}
         return Registered(vertices, alignment, heights, figures, notes)
 
 

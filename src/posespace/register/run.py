@@ -159,7 +159,7 @@ def _kept(store: ExampleStore, index: int, outcome: Registered | batch.Failed, r
         return Row(row.name, row.file, {}, [], outcome.reason)
     store.write(index, outcome.points, outcome.heights)
     alignment = outcome.alignment
-    position = {"rotation": alignment.rotation.tolist(), "shift": alignment.translation.tolist()}
+    position = {"rotation": alignment.rotation.tolist(), "translation": alignment.translation.tolist()}
     return Row(row.name, row.file, outcome.figures | position, outcome.notes)
 
 
@@ -220,6 +220,10 @@ def _settings_record(
     return record | {name: "none" if value is None else value for name, value in decisive.items()}
 
 
+_OLD_KEYS = {"mean distance": "mean_distance", "95 % within": "p95_distance", "shift": "translation"}
+"""Keys of figures in logs of older versions."""
+
+
 class _Log:
     """The rows of a store's scans in a file beside it, one JSON object per line; the last of a name counts."""
 
@@ -235,7 +239,8 @@ class _Log:
     def _take(self, line: str) -> None:
         try:
             row = Row(**json.loads(line))
-        except (ValueError, TypeError):  # A line that was cut short by whatever ended the run.
+            row = replace(row, figures={_OLD_KEYS.get(key, key): value for key, value in row.figures.items()})
+        except (ValueError, TypeError, AttributeError):  # A line that was cut short by whatever ended the run.
             return
         if row.reason or all(key in row.figures for key in FIGURES):
             self.rows[row.name] = row

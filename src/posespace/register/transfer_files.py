@@ -23,7 +23,7 @@ from posespace.register.correspondence import triangle_correspondence
 from posespace.register.transfer import Transfer
 from posespace.rig import Rig
 
-FOLLOWING = "triangles that follow the source"
+FOLLOWING = "triangles_following_source"
 """Key of the fraction of the target's triangles that follow one of the source."""
 
 
@@ -64,7 +64,7 @@ def transfer_files(
         "shapes": len(examples),
         "vertices": len(rig.mesh.points),
         FOLLOWING: float((follows >= 0).mean()),
-        "turned": rotation is not None,
+        "rotated": rotation is not None,
     }
 
 

@@ -1,4 +1,4 @@
-"""From where a picture looks at a mesh, and how much of it it shows."""
+"""The camera of a picture: where it looks from, and how much it shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError
 
-# glTF's frame: y up, the front towards +z; left and right as the viewer of the front sees them.
+# glTF's axes: y up, the front towards +z; left and right as the viewer of the front sees them.
 DIRECTIONS = {
     "front": (0.0, 0.0, 1.0),
     "back": (0.0, 0.0, -1.0),
@@ -32,8 +32,8 @@ class Camera:
 
     Parameters
     ----------
-    direction : (3,) from where we look, a vector from the target to the eye, or a name in `DIRECTIONS`
-    up : (3,) what points up in the picture; another axis takes over if we look along it
+    direction : (3,) a vector from the target to the eye, or a name in `DIRECTIONS`
+    up : (3,) what points up in the picture; another axis replaces it if we look along it
     target : (3,) the middle of the picture; None is the middle of the mesh
     extent : half the height of the view in the units of the mesh; None makes the mesh fit
     half_width : the view grows beyond `extent` until half its width is this, so that pictures of any
@@ -84,7 +84,7 @@ class Camera:
         return aimed if self.extent else replace(aimed, extent=height or width or 1.0, half_width=width)
 
     def axes(self) -> Floats:
-        """Return the frame of the picture (3, 3): rows right, up and towards the viewer."""
+        """Return the axes of the picture (3, 3): rows right, up and towards the viewer."""
         towards = np.array(self.direction, dtype=np.float64)
         spare = np.array([0.0, 0.0, -math.copysign(1.0, towards[1])])  # seen from the top, the front is below
         for up in (np.asarray(self.up), spare, np.array([0.0, 1.0, 0.0])):

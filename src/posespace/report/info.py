@@ -1,4 +1,4 @@
-"""What is in a file, as plain figures: the same for people and for JSON."""
+"""The contents of a file, as plain figures: the same for people and for JSON. `figures` has the labels of the keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from posespace.budget import Budget
 from posespace.errors import FileError
+from posespace.evaluation.score import evaluate
 from posespace.evaluation.storage import stored_bytes, stored_numbers
+from posespace.examples import Examples
 from posespace.formats import limits_json, load
 from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted
@@ -21,6 +23,7 @@ from posespace.markers.markers import Markers
 from posespace.mesh import Mesh
 from posespace.motion import Motion, rotated_joints, rotating_joints
 from posespace.poses.links import linked_rig, rerouted_names
+from posespace.report.figures import identifier, with_identifiers
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin.provenance import notes_of
@@ -28,14 +31,12 @@ from posespace.skin.skin import Skin
 
 Figures = dict[str, Any]
 
-_MANY, _SHOWN = 6, 3
-"""Of more things of a kind than the first number, as many as the second are shown in full."""
-
 MISFIT = (
-    "no pose puts the joints where the mesh was bound, as when a joint was scaled after binding, so plain skinning "
-    "changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and export it"
+    "no pose brings the joints to where they were when the mesh was bound, e.g. because a joint was scaled later, so "
+    "plain skinning changes the rest shape; apply the joints' scale where the rig was made, bind the mesh again and "
+    "export it"
 )
-"""What the misfit is, the largest entry by which a bone's transform at rest is not the identity, and what to do."""
+"""What a misfit means, the largest difference of a bone's transform at rest from the identity, and what to do."""
 
 
 def describe(path: str | Path, rate: Rate = None) -> Figures:
@@ -61,25 +62,24 @@ def _described(file: Path, rate: Rate) -> Figures:
     return _contents(file, rate)
 
 
-def folded(figures: Figures) -> Figures:
-    """Return the figures of a file with only the first few of many rigs, meshes or motions, and the others' names."""
-    short: Figures = {}
-    for kind, found in figures.items():
-        short[kind] = found
-        if kind in ("rigs", "meshes", "motions") and len(found) > _MANY:
-            names = list(found)
-            short[kind] = {name: found[name] for name in names[:_SHOWN]}
-            short[f"{len(names) - _SHOWN} more {kind} (--all shows them)"] = ", ".join(names[_SHOWN:])
-    return short
-
-
 def describe_fit(skin: Skin, poses: int) -> Figures:
     """Return what a fit on this many poses made."""
     return {
-        "poses fitted on": poses,
+        "poses_fitted_on": poses,
         "layers": len(skin.layers),
         **_cost(skin),
-        "about": {key: value for key, value in skin.about.items() if key != "poses"},
+        "about": with_identifiers({key: value for key, value in skin.about.items() if key != "poses"}),
+    }
+
+
+def describe_bones(examples: Examples, affine: bool = False) -> Figures:
+    """Return how many virtual bones examples have, and the errors of skinning by them; affine ones have four joints."""
+    joints, score = len(examples.rig.skeleton), evaluate(Skin(examples.rig), examples)
+    return {
+        "bones": joints // 4 if affine else joints,
+        "e_rms": score.e_rms,
+        "rms": score.rms,
+        "max_error": score.max_error,
     }
 
 
@@ -94,14 +94,14 @@ def _contents(file: Path, rate: Rate) -> Figures:
     if contents.skeleton is not None:
         figures["skeleton"] = _skeleton(contents.skeleton)
     if contents.motions:
-        own = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
+        skeleton = contents.skeleton or next((rig.skeleton for rig in contents.rigs.values()), None)
         figures["motions"] = {
-            name: _motion(motion, contents.clips[name], own) for name, motion in contents.motions.items()
+            name: _motion(motion, contents.clips[name], skeleton) for name, motion in contents.motions.items()
         }
     if contents.markers is not None:
         figures["markers"] = _markers(contents.markers)
     if contents.morphs:
-        figures["morph targets"] = list(contents.morphs)
+        figures["morph_targets"] = list(contents.morphs)
     if contents.notes:
         figures["notes"] = list(contents.notes)
     return figures
@@ -110,17 +110,17 @@ def _contents(file: Path, rate: Rate) -> Figures:
 def _mesh(mesh: Mesh) -> Figures:
     figures: Figures = {
         "vertices": len(mesh.points),
-        "unique positions": len(mesh.weld.first),
+        "unique_positions": len(mesh.weld.first),
         "triangles": len(mesh.triangles),
     }
     if mesh.face_sizes is not None:
         figures["faces"] = mesh.face_count
         sizes, counts = np.unique(mesh.face_sizes, return_counts=True)
-        figures["faces by corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
+        figures["faces_by_corners"] = {str(size): int(count) for size, count in zip(sizes, counts, strict=True)}
     figures["watertight"] = mesh.is_watertight
     figures["box"] = {"low": mesh.box[0].tolist(), "high": mesh.box[1].tolist()}
     if mesh.unit != 1:
-        figures["metres per unit"] = mesh.unit
+        figures["metres_per_unit"] = mesh.unit
     if mesh.look is not None:
         figures["look"] = _look(mesh.look)
     return figures
@@ -131,28 +131,28 @@ def _look(look: Look) -> Figures:
         "meshes": list(look.meshes),
         "materials": [material.get("name", "") for material in look.materials],
         "images": [f"{len(image)} bytes" for image in look.images],
-        "per vertex": list(look.attributes),
-        "blend shapes": list(look.morphs),
-        "omitted meshes": list(look.omitted),
+        "per_vertex": list(look.attributes),
+        "blend_shapes": list(look.morphs),
+        "omitted_meshes": list(look.omitted),
     }
     return {name: value for name, value in figures.items() if value}
 
 
 def _skeleton(skeleton: Skeleton) -> Figures:
     figures: Figures = {"joints": len(skeleton), "roots": int((skeleton.parents < 0).sum())}
-    if found := rerouted_names(skeleton):
-        figures["linked for pose spaces"] = found
+    if links := rerouted_names(skeleton):
+        figures["linked_for_pose_spaces"] = links
     pairs = int((skeleton.counterparts != np.arange(len(skeleton))).sum()) // 2
     if pairs:
-        figures["left/right pairs"] = pairs
+        figures["left_right_pairs"] = pairs
     if skeleton.limits is not None:
         figures["limits"] = limits_json.plain(skeleton.ranges)
-    figures["joint names"] = list(skeleton.names)
+    figures["joint_names"] = list(skeleton.names)
     return figures
 
 
 def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -> Figures:
-    """What a rig is; its links in pose spaces are those of the poses of a motion, if there is one."""
+    """The figures of a rig; its links in pose spaces are those of the poses of a motion, if there is one."""
     linked = linked_rig(rig, Motion.from_poses([rig.rest]) if motion is None else motion, budget)
     used = (rig.weights > 0).sum(axis=1)
     transforms = rig.transforms(rig.rest)
@@ -160,23 +160,25 @@ def _rig(rig: Rig, motion: Motion | None = None, budget: Budget | None = None) -
     return {
         **_mesh(rig.mesh),
         **_skeleton(linked.skeleton),
-        "most influences": int(used.max(initial=0)),
+        "most_influences": int(used.max(initial=0)),
         "blending": rig.blending,
-        "rest pose misfit": misfit if misfit > 1e-4 else 0.0,
-        **({"about the misfit": MISFIT} if misfit > 1e-4 else {}),
+        "rest_pose_misfit": misfit if misfit > 1e-4 else 0.0,
+        **({"about_the_misfit": MISFIT} if misfit > 1e-4 else {}),
     }
 
 
 def _motion(motion: Motion, clip: Clip, skeleton: Skeleton | None) -> Figures:
-    turns = rotating_joints(motion) if skeleton is None else rotated_joints(motion, skeleton.rest_rotations).any(axis=0)
+    rotating = (
+        rotating_joints(motion) if skeleton is None else rotated_joints(motion, skeleton.rest_rotations).any(axis=0)
+    )
     return {
         "poses": len(motion),
         "keys": clip.keys,
         "seconds": clip.seconds,
-        "frames per second": clip.rate,
-        **({"pose markers": [marker.name for marker in clip.markers]} if clip.markers else {}),
+        "frames_per_second": clip.rate,
+        **({"pose_markers": [marker.name for marker in clip.markers]} if clip.markers else {}),
         "joints": motion.rotations.shape[1],
-        "joints that turn": int(turns.sum()),
+        "rotating_joints": int(rotating.sum()),
         "controls": list(motion.control_names),
     }
 
@@ -189,14 +191,14 @@ def _markers(markers: Markers) -> Figures:
     return {
         "frames": len(markers),
         "seconds": round(max(len(markers) - 1, 0) / markers.rate, 6),
-        "frames per second": markers.rate,
-        "metres per unit": markers.unit,
+        "frames_per_second": markers.rate,
+        "metres_per_unit": markers.unit,
         "markers": len(markers.names),
         "missing": round(missing, 6),
         "gaps": len(gaps),
-        **({"longest gap in seconds": round(longest, 6)} if len(gaps) else {}),
-        **({"missing most": [markers.names[k] for k in rarest]} if len(gaps) else {}),
-        "marker names": list(markers.names),
+        **({"longest_gap_seconds": round(longest, 6)} if len(gaps) else {}),
+        **({"missing_most": [markers.names[k] for k in rarest]} if len(gaps) else {}),
+        "marker_names": list(markers.names),
     }
 
 
@@ -210,7 +212,7 @@ def _poses(file: Path) -> Figures:
         "poses": len(poses.names),
         "joints": len(poses.joints),
         "controls": list(controls),
-        "pose names": list(poses.names),
+        "pose_names": list(poses.names),
     }
 
 
@@ -240,9 +242,9 @@ def _examples(folder: Path) -> Figures:
         "unfinished": [name for name, ready in zip(store.motion.names, done, strict=True) if not ready],
         "failed": store.failures(),
         **({"muted": sorted(store.muted)} if store.muted else {}),
-        **({"radius by sculpt": dict(store.radii)} if store.radii else {}),
-        **({"made with": dict(store.made)} if store.made else {}),
-        **({"detail levels": store.levels} if store.levels is not None else {}),
+        **({"radius_by_sculpt": dict(store.radii)} if store.radii else {}),
+        **({"made_with": {identifier(key): value for key, value in store.made.items()}} if store.made else {}),
+        **({"detail_levels": store.levels} if store.levels is not None else {}),
         "rig": _rig(store.rig, store.motion),
         "controls": list(store.motion.control_names),
     }
@@ -265,16 +267,16 @@ def _skin(skin: Skin, size: int) -> Figures:
     return {
         "format": "skin",
         "bytes": size,
-        "bytes per vertex": round(size / count, 1),
+        "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        # What control points add to a pose is relative to the whole: they are linked to no other.
+        # Control points move relative to the whole: they are linked to no other joint.
         "rig": _rig(skin.rig if skin.bones is None else _unlinked(skin.rig)),
         **_bones(skin),
         "layers": layers,
-        "detail levels": skin.detail.levels if skin.detail else 0,
-        **({"poses fitted on": len(poses)} if isinstance(poses, list) else {}),
+        "detail_levels": skin.detail.levels if skin.detail else 0,
+        **({"poses_fitted_on": len(poses)} if isinstance(poses, list) else {}),
         **({"notes": notes} if notes else {}),
-        "about": about,
+        "about": with_identifiers(about),
     }
 
 
@@ -283,18 +285,18 @@ def _unlinked(rig: Rig) -> Rig:
 
 
 def _bones(skin: Skin) -> Figures:
-    """What a skin's learned bones are, where it has some."""
+    """The figures of a skin's learned bones, where it has any."""
     bones = skin.bones
     if bones is None:
         return {}
     return {
-        "learned bones": {
+        "learned_bones": {
             "bones": len(bones),
-            "control points": len(bones.points),
-            "on vertices": bones.points.tolist(),
+            "control_points": len(bones.points),
+            "on_vertices": bones.points.tolist(),
             "examples": len(bones.samples),
-            "points per bone": int(bones.near.shape[1]),
-            "models per bone": int(bones.widths.shape[1]),
+            "points_per_bone": int(bones.near.shape[1]),
+            "models_per_bone": int(bones.widths.shape[1]),
             "beta": float(bones.beta),
         }
     }
@@ -303,6 +305,6 @@ def _bones(skin: Skin) -> Figures:
 def _cost(skin: Skin) -> Figures:
     count = max(1, len(skin.rig.mesh.points))
     return {
-        "bytes per vertex excluding the rig": round(stored_bytes(skin) / count, 1),
-        "numbers excluding the rig": stored_numbers(skin),
+        "bytes_per_vertex_excluding_rig": round(stored_bytes(skin) / count, 1),
+        "numbers_excluding_rig": stored_numbers(skin),
     }

@@ -1,4 +1,4 @@
-"""The layers of a skin as pictures: where each may move the mesh, and its strongest displacements."""
+"""The layers of a skin as pictures: the support of each, and its strongest displacements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def layers(entry: Entry) -> str:
         return ""
     rig, count = skin.rig, len(skin.rig.mesh.points)
     energy = [energies(layer) for layer in skin.layers]
-    order = np.argsort([-each.sum() for each in energy])
+    order = np.argsort([-layer_energy.sum() for layer_energy in energy])
     shown, seen = [], _views(rig, (240, 220))
     for number in sorted(order[:MOST_LAYERS].tolist()):
         layer = skin.layers[number]
@@ -41,7 +41,7 @@ def layers(entry: Entry) -> str:
     moves = [_displacements(rig, skin.layers[number], energy[number]) for number in order[:3].tolist()]
     return (
         f"<h2>Layers of {escape(entry.name)}</h2>"
-        "<p>Supports: the bluer a place is, the further the layer may move it.</p>"
+        "<p>Supports: the bluer a vertex, the further the layer may move it.</p>"
         f"{pictures(shown, 150)}<h3>Displacements in the rest shape</h3>"
         "<p>x, y and z as red, green and blue; grey does not move. Shown: the components that move most.</p>"
         f"{''.join(moves)}"
@@ -71,7 +71,7 @@ def _components(layer: Layer) -> str:
 
 
 def reach(layer: Layer, count: int) -> Floats:
-    """Return (N,) how far a unit of the layer's strongest component moves each vertex; 0 outside its support."""
+    """Return the distance (N,) that a unit of a layer's strongest component moves each vertex."""
     moves = np.zeros(count)
     moves[layer.support] = np.linalg.norm(np.asarray(layer.basis, dtype=np.float64), axis=2).max(axis=0, initial=0.0)
     return moves
@@ -89,7 +89,7 @@ def short_name(name: str) -> str:
 
 
 def energies(layer: Layer) -> Floats:
-    """Return (C,) how much each component of a layer moves over its own samples, the mean of the squares."""
+    """Return the energy (C,) of each component of a layer: its mean squared displacement over the layer's samples."""
     coordinates = layer.driver.interpolant(layer.driver.interpolant.centres)
     basis = np.asarray(layer.basis, dtype=np.float64)
     return np.asarray((coordinates.reshape(len(coordinates), -1) ** 2).mean(axis=0) * (basis**2).sum(axis=(1, 2)))

@@ -59,20 +59,20 @@ def line_plot(
     high = HIGH - BOTTOM + room + (38 if names else 32)
     parts = [f'<svg viewBox="0 0 {WIDE} {high}" role="img" aria-label="{escape(f"{y_label} against {x_label}")}">']
     for value, text in up.ticks():
-        y = f"{up.place(value):.1f}"
+        y = f"{up.position(value):.1f}"
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDE - RIGHT}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y}" dy="4" text-anchor="end">{text}</text>')
     foot = HIGH - BOTTOM
     for value, text in names.items() if names else across.ticks():
-        x = f"{across.place(value):.1f}"
+        x = f"{across.position(value):.1f}"
         slant = f'transform="rotate(-45 {x} {foot + 16})" class="name" text-anchor="end"' if names else ""
-        where = slant or 'text-anchor="middle"'
+        attributes = slant or 'text-anchor="middle"'
         parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{foot}"/>')
-        parts.append(f'<text x="{x}" y="{foot + (16 if names else 20)}" {where}>{escape(text)}</text>')
+        parts.append(f'<text x="{x}" y="{foot + (16 if names else 20)}" {attributes}>{escape(text)}</text>')
     middle = (TOP + foot) / 2
     parts.append(f'<text x="{(LEFT + WIDE - RIGHT) / 2}" y="{high - 6}" text-anchor="middle">{escape(x_label)}</text>')
-    turned = f'transform="rotate(-90 14 {middle})" text-anchor="middle"'
-    parts.append(f'<text x="14" y="{middle}" {turned}>{escape(y_label)}</text>')
+    upwards = f'transform="rotate(-90 14 {middle})" text-anchor="middle"'
+    parts.append(f'<text x="14" y="{middle}" {upwards}>{escape(y_label)}</text>')
     parts += [_drawn(line, across, up) for line in kept]
     return f'<figure class="plot">{_legend(kept)}{"".join(parts)}</svg></figure>'
 
@@ -111,14 +111,14 @@ def _legend(lines: Sequence[Line]) -> str:
 
 def _drawn(line: Line, across: _Axis, up: _Axis) -> str:
     colour, dashes = _look(line.look)
-    places = [(across.place(x), up.place(y)) for x, y in zip(line.x, line.y, strict=True)]
-    breaks = [k for k in range(1, len(places)) if line.x[k] - line.x[k - 1] > line.gap]
+    positions = [(across.position(x), up.position(y)) for x, y in zip(line.x, line.y, strict=True)]
+    breaks = [k for k in range(1, len(positions)) if line.x[k] - line.x[k - 1] > line.gap]
     drawn = ""
-    for start, end in itertools.pairwise([0, *breaks, len(places)]):
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places[start:end])
+    for start, end in itertools.pairwise([0, *breaks, len(positions)]):
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in positions[start:end])
         drawn += f'<polyline points="{path}" fill="none" stroke="{colour}"{dashes}/>'
-    radius = 3 if len(places) <= 60 else 1.5
-    for (x, y), value, note in zip(places, line.y, line.notes, strict=True):
+    radius = 3 if len(positions) <= 60 else 1.5
+    for (x, y), value, note in zip(positions, line.y, line.notes, strict=True):
         title = escape(f"{line.name}{': ' + note if note else ''}, {value:.4g}")
         drawn += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"><title>{title}</title></circle>'
     return drawn
@@ -145,7 +145,7 @@ class _Axis:
         low = min(low, 0.0)
         return cls(low, high + 0.04 * (high - low) if high > low else low + 1.0, False, start, end)
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         share = (
             math.log(value / self.low) / math.log(self.high / self.low)
             if self.log

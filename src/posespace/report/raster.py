@@ -50,16 +50,16 @@ def _openness(depth: Floats, row: int, column: int, normal: Any, spots: Any) -> 
 @njit(error_model="numpy")
 def light_on(depth: Floats, normals: Floats, spots: Any) -> Floats:
     """The light (rows, columns) that falls on what `rasterise` found at each sample."""
-    found = np.zeros(depth.shape, dtype=np.float32)
+    light = np.zeros(depth.shape, dtype=np.float32)
     for row in range(depth.shape[0]):
         for column in range(depth.shape[1]):
             if depth[row, column] > -np.inf:
                 x, y, z = normals[row, column]
-                z = max(z, 0.0)  # smoothing may turn a normal away just inside an outline
+                z = max(z, 0.0)  # smoothing may make a normal point away just inside an outline
                 length = math.sqrt(x * x + y * y + z * z) + 1e-30
                 normal = (x / length, y / length, z / length)
-                found[row, column] = _light(*normal) * _openness(depth, row, column, normal, spots)
-    return found
+                light[row, column] = _light(*normal) * _openness(depth, row, column, normal, spots)
+    return light
 
 
 @njit(error_model="numpy")
@@ -84,13 +84,15 @@ def paint(light: Floats, seen: Any, shares: Floats, triangles: Any, albedo: Floa
 
 
 @njit(error_model="numpy")
-def rasterise(places: Floats, bends: Floats, triangles: Any, shape: Any) -> tuple[Floats, Floats, Any, Floats]:
+def rasterise(
+    positions: Floats, point_normals: Floats, triangles: Any, shape: Any
+) -> tuple[Floats, Floats, Any, Floats]:
     """Find what is nearest to the viewer at the centre of each sample.
 
     Parameters
     ----------
-    places : (N, 3) points in samples: right, down and towards the viewer
-    bends : (N, 3) unit normals: right, up and towards the viewer
+    positions : (N, 3) points in samples: right, down and towards the viewer
+    point_normals : (N, 3) unit normals: right, up and towards the viewer
     triangles : (T, 3)
     shape : rows and columns
 
@@ -109,7 +111,7 @@ def rasterise(places: Floats, bends: Floats, triangles: Any, shape: Any) -> tupl
     corners = np.empty((3, 3))
     for number in range(len(triangles)):
         i, j, k = triangles[number]
-        a, b, c = places[i], places[j], places[k]
+        a, b, c = positions[i], positions[j], positions[k]
         area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
         if not 1e-12 < abs(area) < np.inf:
             continue
@@ -130,7 +132,7 @@ def rasterise(places: Floats, bends: Floats, triangles: Any, shape: Any) -> tupl
                 z = a[2] + v * (b[2] - a[2]) + w * (c[2] - a[2])
                 if z > depth[row, column]:
                     if fresh:
-                        _fill_corners(corners, (i, j, k), places, bends)
+                        _fill_corners(corners, (i, j, k), positions, point_normals)
                         fresh = False
                     depth[row, column], seen[row, column] = z, number
                     shares[row, column, 0], shares[row, column, 1] = v, w
@@ -140,10 +142,10 @@ def rasterise(places: Floats, bends: Floats, triangles: Any, shape: Any) -> tupl
 
 
 @njit(error_model="numpy")
-def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats) -> None:
+def _fill_corners(corners: Floats, points: Any, positions: Floats, point_normals: Floats) -> None:
     """Write the normals of a triangle's points to `corners` (3, 3), on the side that is seen."""
-    a, b, c = places[points[0]], places[points[1]], places[points[2]]
-    # Places run down, normals up.
+    a, b, c = positions[points[0]], positions[points[1]], positions[points[2]]
+    # Positions run down, normals up.
     px, py, pz = b[0] - a[0], a[1] - b[1], b[2] - a[2]
     qx, qy, qz = c[0] - a[0], a[1] - c[1], c[2] - a[2]
     x, y, z = py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx
@@ -151,11 +153,11 @@ def _fill_corners(corners: Floats, points: Any, places: Floats, bends: Floats) -
     x, y, z = x / length, y / length, z / length
     along = 0.0
     for point in points:
-        along += bends[point, 0] * x + bends[point, 1] * y + bends[point, 2] * z
-    # Turned by the triangle as a whole: near an outline, single normals may point away on the side seen.
+        along += point_normals[point, 0] * x + point_normals[point, 1] * y + point_normals[point, 2] * z
+    # One sign for the whole triangle: near an outline, single normals may point away from the viewer.
     side = -1.0 if along < 0 else 1.0
     for corner, point in enumerate(points):
         # A trace of the triangle's own normal stands in where none was given.
-        corners[corner, 0] = side * bends[point, 0] + 1e-6 * x
-        corners[corner, 1] = side * bends[point, 1] + 1e-6 * y
-        corners[corner, 2] = side * bends[point, 2] + 1e-6 * z
+        corners[corner, 0] = side * point_normals[point, 0] + 1e-6 * x
+        corners[corner, 1] = side * point_normals[point, 1] + 1e-6 * y
+        corners[corner, 2] = side * point_normals[point, 2] + 1e-6 * z

@@ -1,4 +1,4 @@
-"""The page about registered scans: a table, and for each scan a picture of it beside the template that lies on it."""
+"""The page about registered scans: a table, and for each scan pictures of it and of the template fitted to it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _cells(row: Row) -> list[str]:
     if row.reason or not row.figures:
         return [row.name, row.reason or "registered before; its figures are lost"]
     figures = row.figures
-    shares = [f"{figures[key]:.3%}" for key in ("mean distance", "95 % within", "largest")]
+    shares = [f"{figures[key]:.3%}" for key in ("mean_distance", "p95_distance", "largest")]
     return [row.name, *shares, f"{figures['covered']:.1%}", str(figures["landmarks"]), f"{figures['scale']:g}"]
 
 
@@ -66,15 +66,15 @@ def _shown(row: Row, points: Floats, store: ExampleStore) -> list[str]:
     images: list[tuple[NDArray[Any], str]] = []
     try:
         scan = load_mesh(row.file)
-        placed = row.figures["scale"] * scan.points @ np.array(row.figures["rotation"]).T + row.figures["shift"]
-        gaps = np.linalg.norm(Surface(placed, scan.triangles).closest(shape).points - shape, axis=1)
-    except (InputError, KeyError):  # The file has gone since: the template alone is shown.
-        placed, gaps = None, np.zeros(len(shape))
+        aligned = row.figures["scale"] * scan.points @ np.array(row.figures["rotation"]).T + row.figures["translation"]
+        gaps = np.linalg.norm(Surface(aligned, scan.triangles).closest(shape).points - shape, axis=1)
+    except (InputError, KeyError):  # The file is gone: only the template is shown.
+        aligned, gaps = None, np.zeros(len(shape))
     colors = heat(gaps / mesh.diagonal, _TOP)
     for side, direction in (("front", (0.3, 0.3, 1.0)), ("back", (-0.3, 0.3, -1.0))):
         camera = Camera.fit(shape, direction)
-        if placed is not None:
-            images.append((picture(placed, scan.triangles, camera, _SIZE), f"scan, {side}"))
+        if aligned is not None:
+            images.append((picture(aligned, scan.triangles, camera, _SIZE), f"scan, {side}"))
         images.append((picture(shape, mesh.triangles, camera, _SIZE, colors), f"template on it, {side}"))
     lines = [f'<p class="soft">{escape(line)}</p>' for line in row.notes]
     return [*lines, pictures(images, 260)]

@@ -87,15 +87,15 @@ def lit(
         raise InputError(f"picture size: expected at least one pixel each way, got {size}")
     mesh = _drawable(points, triangles)
     count = len(mesh.points)
-    bends = mesh.normals() if normals is None else check.floats("normals", np.nan_to_num(normals), (count, 3))
+    point_normals = mesh.normals() if normals is None else check.floats("normals", np.nan_to_num(normals), (count, 3))
     view = (camera or Camera()).framing(points)
     axes = view.axes()
     scale = height / max(view.extent or 0, view.half_width * height / width)
     # From here on in samples: right, down and towards the viewer.
-    places = (mesh.points - np.asarray(view.target)) @ axes.T * (scale * np.array([1, -1, 1])) + (width, height, 0)
-    across = _unit(bends @ axes.T)
-    depth, found, seen, shares = rasterise(places, across, mesh.triangles, (2 * height, 2 * width))
-    return Lit(count, mesh.triangles, light_on(depth, found, _spots(0.18 * height)), seen, shares)
+    positions = (mesh.points - np.asarray(view.target)) @ axes.T * (scale * np.array([1, -1, 1])) + (width, height, 0)
+    view_normals = _unit(point_normals @ axes.T)
+    depth, sample_normals, seen, shares = rasterise(positions, view_normals, mesh.triangles, (2 * height, 2 * width))
+    return Lit(count, mesh.triangles, light_on(depth, sample_normals, _spots(0.18 * height)), seen, shares)
 
 
 def _drawable(points: ArrayLike, triangles: ArrayLike) -> Mesh:
@@ -120,7 +120,7 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _spots(reach: float) -> NDArray[np.int64]:
-    """Where to look for occluders (48, 2), in samples: a sunflower, its seeds numbered from the middle."""
+    """Offsets (48, 2) at which to look for occluders, in samples: a sunflower, its seeds numbered from the middle."""
     index = np.arange(48)
     radius, angle = reach * np.sqrt((index + 0.5) / 48), index * math.pi * (3 - math.sqrt(5))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).astype(np.int64)

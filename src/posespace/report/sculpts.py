@@ -1,4 +1,4 @@
-"""What sculpts an example store holds, as plain figures: the same for people and for JSON."""
+"""The sculpts of an example store, as plain figures: the same for people and for JSON."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from posespace.poses.active import active_in_poses, active_names
 
 
 def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
-    """Return one row per sculpt: what its pose moves, and how far it is from plain skinning there at most.
+    """Return one row per sculpt: what its pose moves, its largest correction, its radius, and whether it is muted.
 
-    That distance, the largest correction, is a fraction of the box's diagonal, as when the sculpt was added.
+    The largest correction is the greatest distance from plain skinning, as a fraction of the box's diagonal.
     """
-    rig, known = sculpts.rig, sculpts.sculpts
-    motion = Motion.from_poses([sculpt.pose for sculpt in known.values()], sculpts.names)
+    rig, by_name = sculpts.rig, sculpts.sculpts
+    motion = Motion.from_poses([sculpt.pose for sculpt in by_name.values()], sculpts.names)
     size = max(rig.mesh.diagonal, 1e-300)
     return [
         {
             "sculpt": name,
-            "moves": list(active_names(active, rig.skeleton)),
-            "largest correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
+            "moves": list(active_names(movers, rig.skeleton)),
+            "largest_correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
             "radius": sculpt.radius,
             "muted": sculpt.muted,
         }
-        for (name, sculpt), active in zip(known.items(), active_in_poses(rig, motion), strict=True)
+        for (name, sculpt), movers in zip(by_name.items(), active_in_poses(rig, motion), strict=True)
     ]
 
 

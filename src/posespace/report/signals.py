@@ -1,4 +1,4 @@
-"""Signals of a skin over time, the angles of the joints that drive them, and what more of them would gain."""
+"""Signals of a skin over time, the angles of the joints that drive them, and the error against their number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
 METHODS = ("muscles", "retarget")
-"""Methods whose skins are made of frames in the order of time."""
+"""Methods that are fitted to frames in the order of time."""
 
 MOST_LAYERS, MOST_LINES = 3, 8
 
@@ -36,7 +36,7 @@ def signals(entry: Entry, motion: Motion) -> str:
     order = np.argsort([-energies(layer).sum() for layer in skin.layers], kind="stable")[:MOST_LAYERS]
     factors = edit_factors(skin)
     plots = [_over_time(skin, skin.layers[number], factors[number], motion) for number in sorted(order.tolist())]
-    curve = _left_out(skin, skin.about.get("left out"))
+    curve = _cross_validation(skin, skin.about.get("left out"))
     return f"<h2>Signals of {escape(entry.name)} over time</h2>{''.join(plots)}{curve}"
 
 
@@ -55,35 +55,35 @@ def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str
     joints = list(driver.space.joints(rig.skeleton))[:MOST_LINES]
     if joints:
         angles = _angles(motion, rig.rest.rotations, joints)
-        turned = [
+        angle_lines = [
             Line(rig.skeleton.names[joint], times, angles[:, k].tolist(), motion.names, k, gap)
             for k, joint in enumerate(joints)
         ]
-        parts.append(line_plot(turned, "seconds", "turn from rest, °"))
+        parts.append(line_plot(angle_lines, "seconds", "rotation from rest, °"))
     return "".join(parts)
 
 
 def _times(motion: Motion) -> list[float]:
     """Seconds, or the numbers of the poses where these have no order in time."""
     ordered = bool((np.diff(motion.times) > 0).all())
-    found: list[float] = (motion.times if ordered else np.arange(len(motion)) / 30.0).tolist()
-    return found
+    times: list[float] = (motion.times if ordered else np.arange(len(motion)) / 30.0).tolist()
+    return times
 
 
 def _angles(motion: Motion, rest: Floats, joints: Sequence[int]) -> Floats:
-    """Degrees (P, K) that joints turn from rest, negative where they turn the other way than where they turn most."""
+    """Angles (P, K) of joints from rest in degrees; negative where opposite to the joint's largest rotation."""
     chosen = list(joints)
-    turn = rotations.multiply(rotations.inverse(rest[chosen]), motion.rotations[:, chosen])
-    turn = np.where(turn[..., 3:] < 0, -turn, turn)
-    size = np.linalg.norm(turn[..., :3], axis=-1)
-    most = size.argmax(axis=0)
-    axis = turn[most, np.arange(len(chosen)), :3]
-    sign = np.where((turn[..., :3] * axis).sum(axis=-1) < 0, -1.0, 1.0)
-    return np.asarray(sign * np.degrees(2 * np.arctan2(size, turn[..., 3])))
+    relative = rotations.multiply(rotations.inverse(rest[chosen]), motion.rotations[:, chosen])
+    relative = np.where(relative[..., 3:] < 0, -relative, relative)
+    sine = np.linalg.norm(relative[..., :3], axis=-1)
+    most = sine.argmax(axis=0)
+    axis = relative[most, np.arange(len(chosen)), :3]
+    sign = np.where((relative[..., :3] * axis).sum(axis=-1) < 0, -1.0, 1.0)
+    return np.asarray(sign * np.degrees(2 * np.arctan2(sine, relative[..., 3])))
 
 
-def _left_out(skin: Skin, rows: Sequence[Mapping[str, Any]] | None) -> str:
-    """Error on frames left out of the fit in turn, against signals and bytes."""
+def _cross_validation(skin: Skin, rows: Sequence[Mapping[str, Any]] | None) -> str:
+    """The cross-validation error against the number of signals, and against bytes."""
     if not rows:
         return ""
     counts, errors = [float(row["signals"]) for row in rows], [float(row["rms"]) for row in rows]
@@ -95,9 +95,9 @@ def _left_out(skin: Skin, rows: Sequence[Mapping[str, Any]] | None) -> str:
     notes = [f"{count:.0f} signals" for count in counts]
     return (
         "<h3>How many signals</h3>"
-        "<p>The error on runs of frames that were left out of the fit in turn, for a typical run.</p>"
-        + line_plot([Line("left-out frames", counts, errors, notes, 1)], "signals", "RMS error, mesh unit", log_y=True)
+        "<p>The cross-validation error: that of a typical run of frames which the fit did not use.</p>"
+        + line_plot([Line("held-out frames", counts, errors, notes, 1)], "signals", "RMS error, mesh unit", log_y=True)
         + line_plot(
-            [Line("left-out frames", sizes, errors, notes, 1)], "bytes per vertex", "RMS error, mesh unit", log_y=True
+            [Line("held-out frames", sizes, errors, notes, 1)], "bytes per vertex", "RMS error, mesh unit", log_y=True
         )
     )

@@ -1,4 +1,4 @@
-"""Pictures of meshes on the page: which poses to show, from which side, on a clear background."""
+"""Pictures of meshes on a page: which poses, from which side, on a clear background."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def _seen(normals: Floats, weights: Floats) -> Floats:
 
 def worst_poses(errors: Sequence[float], count: int) -> list[int]:
     """Return up to `count` poses of large error, the worst first, no two of them close together in the sequence."""
-    apart, found = max(1, len(errors) // 12), list[int]()
+    apart, worst = max(1, len(errors) // 12), list[int]()
     for index in np.argsort(-np.asarray(errors)).tolist():
-        if len(found) < count and all(abs(index - other) >= apart for other in found):
-            found.append(index)
-    return found
+        if len(worst) < count and all(abs(index - other) >= apart for other in worst):
+            worst.append(index)
+    return worst
 
 
 def finer(top: float, errors: Floats) -> int:

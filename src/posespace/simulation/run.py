@@ -170,9 +170,9 @@ def _measured(mesh: TetMesh, solved: list[dict[str, Any]]) -> dict[str, Any]:
     good = [entry for entry in solved if entry["converged"]]
     if good:
         figures |= {
-            "seconds per pose": round(float(np.median([entry["seconds"] for entry in good])), 2),
-            "least jacobian": round(min(entry["least_jacobian"] for entry in good), 4),
-            "largest volume change": round(max(abs(entry["volume_change"]) for entry in good), 5),
+            "seconds_per_pose": round(float(np.median([entry["seconds"] for entry in good])), 2),
+            "least_jacobian": round(min(entry["least_jacobian"] for entry in good), 4),
+            "largest_volume_change": round(max(abs(entry["volume_change"]) for entry in good), 5),
         }
     return figures
 

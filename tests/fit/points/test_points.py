@@ -135,11 +135,11 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
         ps.evaluate(replace(fitted, detail=relief), replace(arm[0], heights=heights, levels=1))
         for relief in (fitted.detail, static)
     ]
-    assert scores[0].relief is not None
-    assert scores[1].relief is not None
-    assert scores[0].relief < 0.3 * scores[1].relief
+    assert scores[0].height_rms is not None
+    assert scores[1].height_rms is not None
+    assert scores[0].height_rms < 0.3 * scores[1].height_rms
     assert scores[0].rms == scores[1].rms == ps.evaluate(replace(fitted, detail=None), arm[0]).rms
-    assert ps.evaluate(fitted, arm[0]).relief is None
+    assert ps.evaluate(fitted, arm[0]).height_rms is None
     packed = fitted.packed(16)
     assert packed.detail is not None
     pose = motion[3]
@@ -259,8 +259,8 @@ def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], t
     out = tmp_path / "arm.skin"
     run("fit", "points", tmp_path / "arm.examples", "-o", out, "--points", "8", "--bones", "10")
     (told,) = json.loads(run("info", out, "--json").stdout)
-    assert told["learned bones"]["bones"] == 10
-    assert told["learned bones"]["control points"] == 8
+    assert told["learned_bones"]["bones"] == 10
+    assert told["learned_bones"]["control_points"] == 8
     page = tmp_path / "report.html"
     scores = json.loads(run("evaluate", out, tmp_path / "unseen.examples", "--json", "--report", page).stdout)
     assert "arm" in page.read_text()
@@ -281,5 +281,5 @@ def test_the_command_line_evaluates_detail_and_rivals_on_shapes_without_points(
         line = next(line for line in done.stdout.splitlines() if line.startswith(name))
         assert "fails" not in line
     for name in ("arm", "static map", "cascade", "all points"):
-        assert f"{name}: the heights of its detail are off by" in done.stdout
-        assert f"{name}: the heights of its detail are off by" in (tmp_path / "page.html").read_text()
+        assert f"{name}: the heights of its detail have an error of" in done.stdout
+        assert f"{name}: the heights of its detail have an error of" in (tmp_path / "page.html").read_text()

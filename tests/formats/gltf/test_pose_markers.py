@@ -11,7 +11,7 @@ import pytest
 
 import posespace as ps
 from posespace.errors import InputError
-from posespace.gathering.gather import gather_examples
+from posespace.gathering.gather import gather
 from posespace.gathering.posed_meshes import write_posed
 
 NAMES = ("low", "high", "out")
@@ -51,7 +51,7 @@ def test_meshes_to_sculpt_are_those_of_the_named_poses(arm: ps.Examples, tmp_pat
     write_posed(tmp_path / "arm.gltf", tmp_path / "arm.gltf", tmp_path / "out", note=notes.append)
     assert sorted(path.name for path in (tmp_path / "out").glob("*.obj")) == ["high.obj", "low.obj", "out.obj"]
     assert any("the 3 poses that its clips name are taken" in note for note in notes)
-    gather_examples(tmp_path / "arm.gltf", tmp_path / "arm.gltf", str(tmp_path / "out" / "*.obj"), tmp_path / "a")
+    gather(tmp_path / "arm.gltf", tmp_path / "arm.gltf", str(tmp_path / "out" / "*.obj"), tmp_path / "a")
     assert ps.Examples.open(tmp_path / "a").motion.names[:3] == arm.motion.names
 
 

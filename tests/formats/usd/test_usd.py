@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import absent
-from helpers.usd_files import BOUND, EYE, SQUARE, TURNED, TWICE, UP, WAVE, arm
+from helpers.usd_files import BOUND, EYE, LEAST_ANGLE, SQUARE, TWICE, UP, WAVE, arm
 from scipy.spatial.transform import Rotation
 
 from posespace.errors import FileError
@@ -207,7 +207,7 @@ def test_weights_of_blend_shapes_become_controls(parse):
 
 
 def test_rest_and_bind_transforms_stand_in_for_each_other(parse):
-    bind = f"[{TURNED}, {UP}]"
+    bind = f"[{LEAST_ANGLE}, {UP}]"
     whole = parse(arm(rest=None, bind=bind)).rigs["Arm"]
     assert np.allclose(whole.skeleton.rest_world @ whole.inverse_bind, np.eye(4))
     assert np.allclose(whole.skeleton.rest_world[0, :3, 3], [5, 0, 0])
@@ -270,7 +270,7 @@ def test_polygons_face_outwards_after_left_hands_and_reflections(parse):
 
 
 def test_meshes_that_nothing_moves_stand_in_the_world(parse):
-    place = f'matrix4d xformOp:transform = {TURNED}\n uniform token[] xformOpOrder = ["xformOp:transform"]'
+    place = f'matrix4d xformOp:transform = {LEAST_ANGLE}\n uniform token[] xformOpOrder = ["xformOp:transform"]'
     other = f'def Xform "Room" {{ {place}\n def Mesh "Table" {{{SQUARE}\n}}\n def Sphere "Ball" {{}}\n}}'
     contents = parse(arm(more=other))
     assert list(contents.rigs) == ["Arm"]

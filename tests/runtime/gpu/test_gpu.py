@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.gpu_skins import ARM, POSE, UNSEEN, check, dialled, driver, eigen
+from helpers.gpu_skins import ARM, POSE, UNSEEN, check, driver, eigen, nonzero_controls
 from helpers.sculpts import random_sculpts
 from helpers.strategies import random_pose, random_rig, random_skin, seeds
 from hypothesis import given, settings
@@ -82,7 +82,7 @@ def test_any_skin_in_any_pose_is_the_references(
 
 
 def test_a_skin_of_controls_alone(device: Any) -> None:
-    skin = dialled(ARM.rig.mesh)
+    skin = nonzero_controls(ARM.rig.mesh)
     with GPUPlayer(skin, device=device) as play:
         for value in (0.0, 0.3, 1.0):
             check(skin, ps.Pose([[0, 0, 0, 1]], controls={"smile": value}), play)
@@ -90,14 +90,14 @@ def test_a_skin_of_controls_alone(device: Any) -> None:
 
 @pytest.mark.parametrize("columns", [127, 129])
 def test_many_columns_of_eight_bits(device: Any, columns: int) -> None:
-    skin = dialled(Mesh(ARM.rig.mesh.points[:50], np.zeros((0, 3), int)), columns).packed(8)
+    skin = nonzero_controls(Mesh(ARM.rig.mesh.points[:50], np.zeros((0, 3), int)), columns).packed(8)
     check(skin, ps.Pose([[0, 0, 0, 1]], controls={"smile": 0.4}), GPUPlayer(skin, device=device))
 
 
 @pytest.mark.parametrize("vertices", [0, 1, 63, 64, 65])
 def test_few_vertices(device: Any, vertices: int) -> None:
     mesh = Mesh(np.random.default_rng(0).normal(size=(vertices, 3)), np.zeros((0, 3), int))
-    skin = dialled(mesh)
+    skin = nonzero_controls(mesh)
     for each in (skin, Skin(skin.rig)):
         check(each, ps.Pose([[0, 0, 0, 1]], controls={"smile": 0.4}), GPUPlayer(each, device=device))
 
@@ -119,7 +119,7 @@ def test_a_seam_has_one_normal(device: Any) -> None:
     mesh = eigen().rig.mesh
     corners = mesh.triangles.ravel()
     apart = Mesh(mesh.points[corners], np.arange(len(corners)).reshape(-1, 3))
-    skin = dialled(apart)
+    skin = nonzero_controls(apart)
     skin = replace(skin, layers=(replace(skin.layers[0], basis=np.zeros(skin.layers[0].basis.shape)),))
     check(skin, ps.Pose([[0, 0, 0, 1]]), GPUPlayer(skin, device=device))
 
@@ -129,7 +129,7 @@ def test_a_pole_of_many_triangles(device: Any) -> None:
     rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     ring = np.arange(200)
     mesh = Mesh(np.concatenate([rim, [[0, 0, 1.0]]]), np.stack([ring, (ring + 1) % 200, 0 * ring + 200], axis=1))
-    skin = dialled(mesh)
+    skin = nonzero_controls(mesh)
     skin = replace(skin, layers=(replace(skin.layers[0], basis=0.05 * np.asarray(skin.layers[0].basis)),))
     check(skin, ps.Pose([[0, 0, 0, 1]], controls={"smile": 0.4}), GPUPlayer(skin, device=device))
 

@@ -42,7 +42,7 @@ def write_scans(
             scan = scanner.scan(hand, index, seed)
             name = f"scan_{index:02d}.ply"
             save_mesh(making / name, scan.mesh, scan.mesh.points.astype(np.float32))
-            landmarks["scans"][name] = {mark: place.tolist() for mark, place in scan.landmarks.items()}
+            landmarks["scans"][name] = {mark: point.tolist() for mark, point in scan.landmarks.items()}
             motions.append(scan.motion)
             rows.append(_figures(name, scan))
             if advance is not None:
@@ -60,7 +60,7 @@ def _figures(name: str, scan: Scan) -> dict[str, Any]:
         "pose": scan.name,
         "vertices": len(scan.mesh.points),
         "triangles": len(scan.mesh.triangles),
-        "boundary edges": boundary_edges(scan.mesh),
+        "boundary_edges": boundary_edges(scan.mesh),
         "landmarks": len(scan.landmarks),
     }
 

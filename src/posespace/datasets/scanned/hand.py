@@ -12,7 +12,7 @@ from posespace.check import Floats
 from posespace.datasets import stored
 from posespace.datasets.scanned.landmarks import landmarks_of
 from posespace.datasets.scanned.surface import ScanSurface, scan_surface
-from posespace.datasets.scanned.wrinkles import along_fingers, pressed_along, relief_of
+from posespace.datasets.scanned.wrinkles import along_fingers, pressed_along, skin_detail
 from posespace.datasets.simulated import HAND, HAND_MORE
 from posespace.errors import InputError
 from posespace.examples import Examples
@@ -87,7 +87,7 @@ class ScannedHand:
 def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000) -> ScannedHand:
     """Return a simulated hand in 14 poses, fine and wrinkled, as scans would show it.
 
-    Both hands have the same surface: a vertex of one is the same place of the skin as that vertex of the other.
+    Both hands have the same surface: a vertex is at the same point of the skin in both.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000
     ends = fine_rest[edges_of(surface.level.triangles).ends]
     edge = float(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).mean())
     along = along_fingers(coarse.rig)
-    relief = relief_of(coarse.rig, fine_rest, surface.to_fine @ along, edge, _SEED + which)
+    detail = skin_detail(coarse.rig, fine_rest, surface.to_fine @ along, edge, _SEED + which)
     pressed, heights = [], []
     for (_, shape), base in zip(coarse, shapes, strict=True):
         strain = pressed_along(coarse.rig.mesh.points, shape, coarse.rig.mesh.triangles, along)
         pressed.append(surface.to_fine @ strain)
-        heights.append(_roundness(surface, base, shape) + relief.heights(pressed[-1]))
+        heights.append(_roundness(surface, base, shape) + detail.heights(pressed[-1]))
     examples = Examples.from_shapes(rig, coarse.motion, shapes)
     first = rig if which == 1 else _base_rig(_simulated(1, SPANNING[:1]).rig, surface)
     landmarks = landmarks_of(first, first.mesh.box[0, 1] + _HELD)
@@ -125,10 +125,10 @@ def _simulated(which: int, names: tuple[str, ...]) -> Examples:
     left, parts = list(names), []
     for path in _FILES[which]:
         held, _ = stored.read(path)
-        found = [name for name in held.motion.names if name in left]
-        left = [name for name in left if name not in found]
-        if found:
-            parts.append(held[[held.motion.names.index(name) for name in found]])
+        here = [name for name in held.motion.names if name in left]
+        left = [name for name in left if name not in here]
+        if here:
+            parts.append(held[[held.motion.names.index(name) for name in here]])
     if left:
         raise InputError(f"scanned hand {which}: expected all poses to be stored, got none named {left[0]!r}")
     together = parts[0].joined(*parts[1:])

@@ -10,7 +10,7 @@ from posespace.rig import Rig
 
 COUNT = 120
 _SIDES = {"back": (2, 1.0), "palm": (2, -1.0), "thumb side": (0, -1.0), "little side": (0, 1.0)}
-"""Which axis of a joint's frame points to each side, and which way."""
+"""For each side of a joint, the axis of its local frame that points there, and its sign."""
 
 _TILT = 0.9
 """Cosine of the angle by which a landmark may lie off its side of a joint."""
@@ -24,44 +24,46 @@ def landmarks_of(rig: Rig, stump: float) -> dict[str, int]:
 
     Parameters
     ----------
-    rig : the hand, whose joints' frames have y along and z to the back
+    rig : the hand, whose joints' axes are y along and z to the back
     stump : the y below which there are none, near the end of the forearm
     """
     points = rig.mesh.points.astype(np.float64)
-    found = _tips(rig, points)
-    first = len(found)
+    landmarks = _tips(rig, points)
+    first = len(landmarks)
     for name, frame in zip(rig.skeleton.names, rig.skeleton.rest_world, strict=True):
         if name != "forearm":
-            found |= {f"{name} {side}": k for side, k in _around(points, frame).items() if k not in found.values()}
-    free = np.where(points[:, 1] > stump, _gap(points, np.array(list(found.values()))), 0.0)
-    more = spread(free, lambda k: np.linalg.norm(points - points[k], axis=1), COUNT - len(found), 0.0)
-    found |= {f"skin {number}": vertex for number, vertex in enumerate(more)}
-    return _ordered(points, found, first)
+            landmarks |= {
+                f"{name} {side}": k for side, k in _around(points, frame).items() if k not in landmarks.values()
+            }
+    free = np.where(points[:, 1] > stump, _gap(points, np.array(list(landmarks.values()))), 0.0)
+    more = spread(free, lambda k: np.linalg.norm(points - points[k], axis=1), COUNT - len(landmarks), 0.0)
+    landmarks |= {f"skin {number}": vertex for number, vertex in enumerate(more)}
+    return _ordered(points, landmarks, first)
 
 
 def _tips(rig: Rig, points: Floats) -> dict[str, int]:
     """The vertex furthest along each last joint's bone."""
-    found = {}
+    landmarks = {}
     for joint, name in enumerate(rig.skeleton.names):
         if not rig.skeleton.children[joint]:
             frame = rig.skeleton.rest_world[joint]
-            own = (rig.weights * (rig.influences == joint)).sum(axis=1) > 0.5
-            along = np.where(own, (points - frame[:3, 3]) @ frame[:3, 1], -np.inf)
-            found[f"{name.partition('_')[0]} tip"] = int(along.argmax())
-    return found
+            moved = (rig.weights * (rig.influences == joint)).sum(axis=1) > 0.5
+            along = np.where(moved, (points - frame[:3, 3]) @ frame[:3, 1], -np.inf)
+            landmarks[f"{name.partition('_')[0]} tip"] = int(along.argmax())
+    return landmarks
 
 
 def _around(points: Floats, frame: Floats) -> dict[str, int]:
     """The vertices nearest to a joint on its four sides; a side where the skin is far off, as in a web, has none."""
     away = points - frame[:3, 3]
     distance = np.linalg.norm(away, axis=1)
-    found = {}
+    landmarks = {}
     for side, (axis, sign) in _SIDES.items():
         facing = sign * (away @ frame[:3, axis]) / np.maximum(distance, 1e-9)
         fits = (facing > _TILT) & (distance < _OUT)
         if fits.any():
-            found[side] = int(np.where(fits, distance + 40 * (1 - facing), np.inf).argmin())
-    return found
+            landmarks[side] = int(np.where(fits, distance + 40 * (1 - facing), np.inf).argmin())
+    return landmarks
 
 
 def _gap(points: Floats, taken: Floats) -> Floats:
@@ -69,9 +71,9 @@ def _gap(points: Floats, taken: Floats) -> Floats:
     return np.asarray(np.min([np.linalg.norm(points - points[k], axis=1) for k in taken], axis=0))
 
 
-def _ordered(points: Floats, found: dict[str, int], first: int) -> dict[str, int]:
+def _ordered(points: Floats, landmarks: dict[str, int], first: int) -> dict[str, int]:
     """The same landmarks, the `first` as they are, then each the farthest from all before."""
-    names, places = list(found), points[list(found.values())]
-    gaps = np.min([np.linalg.norm(places - place, axis=1) for place in places[:first]], axis=0)
-    rest = spread(gaps, lambda k: np.linalg.norm(places - places[k], axis=1), len(names) - first, 0.0)
-    return {names[k]: found[names[k]] for k in (*range(first), *rest)}
+    names, positions = list(landmarks), points[list(landmarks.values())]
+    gaps = np.min([np.linalg.norm(positions - position, axis=1) for position in positions[:first]], axis=0)
+    rest = spread(gaps, lambda k: np.linalg.norm(positions - positions[k], axis=1), len(names) - first, 0.0)
+    return {names[k]: landmarks[names[k]] for k in (*range(first), *rest)}

@@ -1,4 +1,4 @@
-"""Scans of a hand whose truth is known: other triangles, noise, holes, an open wrist, and a place of their own."""
+"""Scans of a hand whose truth is known: other triangles, noise, holes, an open wrist, and another position."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scanner:
     picking : deviation of the landmarks, 0 to 5, as if picked by hand
     retiled : whether each scan has its own triangles; otherwise those of the fine surface
     cut : whether the wrist is open and skin that faces skin is left out
-    moved : whether each scan has a place and direction of its own
+    moved : whether each scan has its own position and orientation
     """
 
     noise: float = 0.04
@@ -76,17 +76,17 @@ class Scanner:
         motion = _motion(generator) if self.moved else np.eye(4)
         picked = self._pick(truth, hand.landmarks, points, generator)
         mesh = Mesh(_carried(motion, points), triangles, unit=UNITS["mm"])
-        return Scan(hand.names[index], mesh, {name: _carried(motion, place) for name, place in picked.items()}, motion)
+        return Scan(hand.names[index], mesh, {name: _carried(motion, point) for name, point in picked.items()}, motion)
 
     def _pick(
         self, truth: Floats, landmarks: dict[str, int], points: Floats, generator: np.random.Generator
     ) -> dict[str, Floats]:
-        """The landmarks as they are found on the scan; those without skin near them are left out."""
+        """The landmarks as someone would pick them on the scan; those without skin near them are left out."""
         meant = truth[list(landmarks.values())]
         aimed = meant + self.picking * generator.normal(size=meant.shape)
-        found = points[cKDTree(points).query(aimed)[1]] if self.picking else meant
+        picked = points[cKDTree(points).query(aimed)[1]] if self.picking else meant
         near = np.asarray(cKDTree(points).query(meant)[0]) < _PICKED + self.picking
-        return {name: place for name, place, there in zip(landmarks, found, near, strict=True) if there}
+        return {name: point for name, point, is_near in zip(landmarks, picked, near, strict=True) if is_near}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Scan:
     ----------
     name : of its pose
     mesh : its triangles, in millimetres, open where nothing was seen
-    landmarks : (3,) places on it by name
+    landmarks : (3,) points on it by name
     motion : (4, 4) the rigid motion that took the hand to where it was scanned
     """
 
@@ -129,7 +129,7 @@ def _in_holes(points: Floats, normals: Floats, count: int, generator: np.random.
 def _beyond_cut(points: Floats, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Which points (N,) lie beyond a slanted cut through the forearm, whose end does not move with the pose."""
     along = np.array([generator.normal(0, 0.1), 1.0, generator.normal(0, 0.1)])
-    # The forearm ends where the hand's own frame puts it; a bent wrist may bring fingers below that.
+    # The forearm's end is fixed in the hand's axes; a bent wrist may bring fingers below it.
     forearm = points[np.hypot(points[:, 0], points[:, 2]) < 45]
     end = forearm[:, 1].min() + _CUT * generator.uniform(2 / 3, 4 / 3)
     lost: NDArray[np.bool_] = (points - np.array([0.0, end, 0.0])) @ along < 0
@@ -141,8 +141,8 @@ def _facing_skin(points: Floats, normals: Floats) -> NDArray[np.bool_]:
     tree, lost = cKDTree(points), np.zeros(len(points), dtype=bool)
     for over in _PROBES:
         gap, other = map(np.asarray, tree.query(points + over * normals, distance_upper_bound=0.6 * over))
-        found = np.isfinite(gap)
-        lost[found] |= (normals[found] * normals[other[found]]).sum(axis=1) < -0.3
+        covered = np.isfinite(gap)
+        lost[covered] |= (normals[covered] * normals[other[covered]]).sum(axis=1) < -0.3
     return lost
 
 
@@ -166,5 +166,5 @@ def _motion(generator: np.random.Generator) -> Floats:
     return motion
 
 
-def _carried(motion: Floats, places: Floats) -> Floats:
-    return np.asarray(places @ motion[:3, :3].T + motion[:3, 3])
+def _carried(motion: Floats, points: Floats) -> Floats:
+    return np.asarray(points @ motion[:3, :3].T + motion[:3, 3])

@@ -56,8 +56,7 @@ def scan_surface(vertices: int) -> ScanSurface:
     points, base = retile(skin, np.full(len(skin.points), _LONGER * edge))
     level = subdivide(base, len(points))
     on_base = _shares(skin, points, vertex_normals(points, base))
-    placed = on_base @ skin.points
-    fine = level.refine(placed)
+    fine = level.refine(on_base @ skin.points)
     on_fine = _shares(skin, fine, vertex_normals(fine, level.triangles))
     return ScanSurface(base, level, on_base @ smooth, on_fine @ smooth)
 
@@ -72,9 +71,9 @@ def _smooth_levels(triangles: Ints, count: int, wanted: int) -> tuple[Ints, spar
             return triangles, weights
 
 
-def _shares(skin: Surface, places: Floats, normals: Floats) -> sparse.csr_array:
-    """The shares (Q, N) that the vertices of a surface have in its points closest to `places` (Q, 3)."""
-    found = skin.closest(places, normals)
-    rows = np.repeat(np.arange(len(places)), 3)
-    columns = skin.triangles[found.triangles].ravel()
-    return sparse.csr_array((found.shares.ravel(), (rows, columns)), shape=(len(places), len(skin.points)))
+def _shares(skin: Surface, positions: Floats, normals: Floats) -> sparse.csr_array:
+    """The weights (Q, N) of a surface's vertices in its points closest to `positions` (Q, 3)."""
+    closest = skin.closest(positions, normals)
+    rows = np.repeat(np.arange(len(positions)), 3)
+    columns = skin.triangles[closest.triangles].ravel()
+    return sparse.csr_array((closest.shares.ravel(), (rows, columns)), shape=(len(positions), len(skin.points)))

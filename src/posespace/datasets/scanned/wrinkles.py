@@ -1,6 +1,6 @@
-"""The fine relief of a scanned hand: pores, and wrinkles across the fingers that deepen where the skin is pressed.
+"""The fine detail of a scanned hand: pores, and wrinkles across the fingers that deepen where the skin is pressed.
 
-The lines lie still on the skin; how deep they are follows from the strain across them, so that the relief is a true
+The lines stay where they are on the skin; their depth follows from the strain across them, so that the heights are a
 function of the pose. Millimetres.
 """
 
@@ -35,8 +35,8 @@ _WAVES = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Relief:
-    """What does not change with the pose, per fine vertex.
+class SkinDetail:
+    """The detail of skin: what does not change with the pose, per fine vertex.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Relief:
         return np.asarray(self.pores - _DEPTH * self.spacing * strain * self.lines)
 
 
-def relief_of(rig: Rig, points: Floats, along: Floats, edge: float, seed: int) -> Relief:
-    """Return the relief of a hand.
+def skin_detail(rig: Rig, points: Floats, along: Floats, edge: float, seed: int) -> SkinDetail:
+    """Return the detail of a hand's skin.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def relief_of(rig: Rig, points: Floats, along: Floats, edge: float, seed: int) -
     strength = smoothstep(0.55 + 0.5 * _noise(points, 3 * spacing, generator))
     pores = 0.6 * _noise(points, 3 * edge, generator) + 0.4 * _noise(points, 8 * edge, generator)
     lines = strength * (crest**2 - 0.375)
-    return Relief(along_fingers(rig), lines, _slack(rig, points), _PORES * pores, spacing)
+    return SkinDetail(along_fingers(rig), lines, _slack(rig, points), _PORES * pores, spacing)
 
 
 def along_fingers(rig: Rig) -> Floats:
-    """Return how far (V,) along the hand each vertex lies at rest: from the wrist, and on along its finger."""
+    """Return the distance (V,) of each vertex along the hand at rest: from the wrist, and on along its finger."""
     skeleton, points = rig.skeleton, rig.mesh.points.astype(np.float64)
     world = skeleton.rest_world
     start, axis = world[:, :3, 3], world[:, :3, 1]

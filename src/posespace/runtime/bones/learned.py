@@ -160,17 +160,17 @@ def _turn_some(
 ) -> None:  # pragma: no cover - compiled
     """Write the rotations (B, 9) of some bones and their amounts (B, K + D) from the shifts (M, 3) of the points."""
     samples, near, models = tables.samples, tables.near, tables.fall.shape[1]
-    own_frames, size = len(tables.holds) > 0, tables.offsets.shape[2]
+    local_frames, size = len(tables.holds) > 0, tables.offsets.shape[2]
     frame, turned, seen = np.eye(3), np.empty((3, 3)), np.empty((near.shape[1], 3))
     count = len(samples)
     every, squares = np.empty((count, len(shifts))), np.empty(count)
-    for s in range(0 if own_frames else count):
+    for s in range(0 if local_frames else count):
         for m in range(len(shifts)):
             x, y, z = shifts[m, 0] - samples[s, m, 0], shifts[m, 1] - samples[s, m, 1], shifts[m, 2] - samples[s, m, 2]
             every[s, m] = x * x + y * y + z * z
     found, own = np.empty(size), np.empty(size)
     for bone in range(begin, end):
-        if own_frames:
+        if local_frames:
             _see(tables, bone, shifts, seen, frame, squares)
         else:
             for s in range(count):

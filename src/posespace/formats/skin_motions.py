@@ -1,0 +1,75 @@
+"""Motions of files for a skin to play: of its own joints or control points, or of a rig that drives the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from posespace.errors import InputError
+from posespace.examples import Examples
+from posespace.formats.contents import unique
+from posespace.formats.files import naming
+from posespace.formats.load import MARKER_FILES, load_rig
+from posespace.formats.pose_choice import PoseChoice
+from posespace.motion import Motion
+from posespace.poses.control_points import motion_from_rig
+from posespace.skeleton import Skeleton
+from posespace.skin.skin import Skin
+
+MARKERS_BETA = 0.3
+"""How strongly markers attract the surface: they are noisy, and not exactly at the control points."""
+
+Note = Callable[[str], None]
+
+
+def load_skin_motions(
+    skin: Skin, files: Sequence[Path], choice: PoseChoice, clips: Sequence[str] = (), note: Note | None = None
+) -> dict[str, Motion]:
+    """Return motions of a skin's own joints or control points by the names of their clips; with no `clips`, the first.
+
+    Parameters
+    ----------
+    skin : the skin that plays them
+    files : motions, poses, example stores or markers
+    choice : which poses of them
+    clips : which clips of the one file; none: the first of each
+    note : called with a line about what was chosen
+    """
+    return _load(skin.rig.skeleton, files, choice, clips, note)
+
+
+def load_driven_motions(
+    skin: Skin,
+    rig: Path,
+    files: Sequence[Path],
+    choice: PoseChoice,
+    clips: Sequence[str] = (),
+    note: Note | None = None,
+) -> dict[str, Motion]:
+    """Return motions of a skin's control points, which the skinned vertices of a rig, or of an example store's, drive.
+
+    The other parameters are those of `load_skin_motions`.
+    """
+    if not files or skin.bones is None:
+        raise InputError("rig: expected a motion for it to play, and a skin with control points")
+    driving = Examples.open(rig).rig if rig.is_dir() else load_rig(rig)
+    motions = _load(driving.skeleton, files, choice, clips, note)
+    with naming(rig):
+        return {name: motion_from_rig(driving, motion, skin.rig, skin.bones.points) for name, motion in motions.items()}
+
+
+def with_beta_for(skin: Skin, files: Sequence[Path], beta: float | None = None) -> Skin:
+    """Return a skin whose points attract its surface by `beta`; None: `MARKERS_BETA` where markers move them."""
+    has_markers = skin.bones is not None and any(file.suffix.lower() in MARKER_FILES for file in files)
+    if beta is None and not has_markers:
+        return skin
+    return with_beta(skin, MARKERS_BETA if beta is None else beta)
+
+
+def _load(
+    skeleton: Skeleton, files: Sequence[Path], choice: PoseChoice, clips: Sequence[str], note: Note | None
+) -> dict[str, Motion]:
+    if len(files) > 1 and clips:
+        raise InputError(f"clips: expected one file of motions, whose clips they are, got {len(files)}")
+    pairs = [pair for file in files for pair in choice.load_clips(file, skeleton, clips, note).items()]
+    return dict(zip(unique((name for name, _ in pairs), "motion"), (motion for _, motion in pairs), strict=True))
