@@ -101,7 +101,7 @@ def from_another_start(vertices: int) -> list[dict[str, Any]]:
     rows = []
     for count in COUNTS:
         begun = registrar.register(half.mesh, marks_of(hand, half, count))
-        nearer = registrar.started(begun.points)
+        nearer = registrar.starting_from(begun.points)
         found = [each.register(fist.mesh, marks_of(hand, fist, count)) for each in (registrar, nearer)]
         errors = [f"{error(each, hand, FIST, fist.motion):.2%}" for each in found]
         rows.append({"landmarks": count} | dict(zip(("from the template", "from a half fist"), errors, strict=True)))
