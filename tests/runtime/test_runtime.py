@@ -18,10 +18,10 @@ from hypothesis import given, settings
 import posespace as ps
 from posespace.interpolate.rbf import RBF
 from posespace.rivals import rivals
-from posespace.runtime.cpu import frames
+from posespace.runtime.cpu import frame
 from posespace.runtime.cpu.blocks import blocks_of
 from posespace.runtime.cpu.player import CPUPlayer
-from posespace.runtime.drive.tables import drive_of
+from posespace.runtime.drive.tables import driver_tables
 from posespace.runtime.player import Player
 from posespace.skin.basis import PackedBasis
 
@@ -313,8 +313,8 @@ def test_the_compiled_code_is_kept_on_disk() -> None:
 
 
 def _cache_files() -> list[Path]:
-    folder = Path(frames.ALONE.frame_points._cache.cache_path)  # type: ignore[attr-defined]
-    return list(folder.glob("frames._frame_points-*.nbi"))
+    folder = Path(frame.write_frames._cache.cache_path)  # type: ignore[attr-defined]
+    return list(folder.glob("frame._write_frames-*.nbi"))
 
 
 def test_playing_loads_nothing_of_the_fits() -> None:
@@ -335,7 +335,7 @@ def test_bytes_are_those_of_the_tables() -> None:
     assert isinstance(player, CPUPlayer)
     entries = len(player.blocks.points.columns)
     assert player.blocks.points.values.nbytes == entries * 2 * 3 * 8 * 2
-    plain = blocks_of(ps.Skin(skin.rig), drive_of(ps.Skin(skin.rig)))
+    plain = blocks_of(ps.Skin(skin.rig), driver_tables(ps.Skin(skin.rig)))
     assert plain.nbytes < player.blocks.nbytes
     with warnings.catch_warnings():
         warnings.simplefilter("error")

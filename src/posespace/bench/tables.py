@@ -116,7 +116,7 @@ def driving() -> list[Row]:
     rivals = {
         "a frame of the hand, points": frame,
         "a frame of the hand, points and normals": full,
-        "drive, 20 joints": lambda: player.redrive(100),
+        "drive, 20 joints": lambda: player.drive_again(100),
         "SciPy RBFInterpolator, 20 of them": peers.scipy_drive(skin, pose),
     }
     times = take_turns(rivals, rounds=25, calls=20)

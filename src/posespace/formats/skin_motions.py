@@ -14,6 +14,7 @@ from posespace.formats.pose_choice import PoseChoice
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_rig
 from posespace.skeleton import Skeleton
+from posespace.skin.edit import with_beta
 from posespace.skin.skin import Skin
 
 MARKERS_BETA = 0.3

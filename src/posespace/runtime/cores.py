@@ -1,4 +1,4 @@
-"""Several cores: whether compiled loops may use them here, the turns they take, and what a fork does to them."""
+"""Several cores: whether compiled loops may use them here, the lock they share, and what a fork does to them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numba import prange
 
 from posespace.runtime.compiled import on_all_cores
 
-TURN = Lock()
+PARALLEL = Lock()
 """Held by whoever runs a loop on several cores: not every parallel layer of numba can serve two threads at once."""
 
 
 class Forked(Protocol):
-    """What must know that its process was forked."""
+    """What must be called when its process was forked."""
 
     def after_fork(self, one_core: bool) -> None:
         """Go on in the forked process, on one core where several cannot be used any more."""
@@ -29,7 +29,7 @@ _lost = Event()
 
 
 def watch(player: Forked) -> None:
-    """Tell a player of every fork, as long as it lives."""
+    """Call a player after every fork, as long as it lives."""
     _watched.add(player)
 
 
@@ -47,7 +47,7 @@ def cores_work() -> bool:
         _warn("this process was forked from one that had several at work")
         return False
     try:
-        with TURN:
+        with PARALLEL:
             return bool(_sum_of(4) == 6.0)
     except (ValueError, RuntimeError, ImportError) as error:
         _warn(str(error).splitlines()[0])

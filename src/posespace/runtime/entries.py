@@ -1,4 +1,4 @@
-"""A skin's bones and displacements as entries, one per vertex and column: what every player lays out in its own way."""
+"""A skin's bones and displacements as entries, one per vertex and column: what every player lays out for itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from posespace import check
 from posespace.check import Floats, Ints
-from posespace.runtime.drive.tables import Drive
+from posespace.runtime.drive.tables import DriverTables
 from posespace.skin.basis import Basis, PackedBasis
 from posespace.skin.skin import Skin
 
@@ -29,28 +29,28 @@ def owned(name: str, indices: NDArray[np.integer], below: int) -> Ints:
 
 
 def bone_entries(skin: Skin) -> Entries:
-    """Return each vertex's bones and weights, those of zero left out."""
+    """Return the bones of every vertex and their weights, without those of zero."""
     influences, weights, count = skin.binding
     vertices, slots = np.nonzero(weights)
-    whose = "rig" if skin.bones is None else "bones'"
-    bones = owned(f"{whose} influences", influences[vertices, slots], count)
+    owner = "rig" if skin.bones is None else "bones'"
+    bones = owned(f"{owner} influences", influences[vertices, slots], count)
     return Entries(vertices, bones, weights[vertices, slots].astype(np.float32))
 
 
-def point_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats]:
+def point_entries(skin: Skin, drivers: DriverTables) -> tuple[Entries, Floats]:
     """Return the displacements of all layers' points in one type, and the scale (C,) of each column."""
-    columns = zip(skin.layers, drive.layers, strict=True)
-    found = [(layer.support, layer.basis, first) for layer, (first, _) in columns]
-    return _entries(found, drive.columns, len(skin.rig.mesh.points))
+    columns = zip(skin.layers, drivers.layers, strict=True)
+    bases = [(layer.support, layer.basis, first) for layer, (first, _) in columns]
+    return _entries(bases, drivers.columns, len(skin.rig.mesh.points))
 
 
-def normal_entries(skin: Skin, drive: Drive) -> tuple[Entries, Floats] | None:
+def normal_entries(skin: Skin, drivers: DriverTables) -> tuple[Entries, Floats] | None:
     """Return the same of the layers' normals, or None where no layer corrects them."""
-    columns = zip(skin.layers, drive.layers, strict=True)
-    found = [
+    columns = zip(skin.layers, drivers.layers, strict=True)
+    bases = [
         (layer.support, layer.normal_basis, first) for layer, (_, first) in columns if layer.normal_basis is not None
     ]
-    return _entries(found, drive.columns, len(skin.rig.mesh.points)) if found else None
+    return _entries(bases, drivers.columns, len(skin.rig.mesh.points)) if bases else None
 
 
 def _entries(
@@ -64,10 +64,10 @@ def _entries(
     kinds = {basis.values.dtype.type for _, basis, _ in packed}
     kind = kinds.pop() if len(kinds) == 1 else np.float32 if np.float32 in kinds or not kinds else np.int16
     scales = np.ones(columns)
-    found = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
+    entries = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3), kind))]
     for support, basis, first in packed:
-        own = np.repeat(np.arange(len(basis.scales)), np.diff(basis.starts))
+        rows = np.repeat(np.arange(len(basis.scales)), np.diff(basis.starts))
         moved = owned("layer support", support[owned("basis rows", basis.entry_rows, len(support))], vertices)
-        found.append(Entries(moved, first + own, basis.values.astype(kind)))
+        entries.append(Entries(moved, first + rows, basis.values.astype(kind)))
         scales[first : first + len(basis.scales)] = basis.scales
-    return Entries(*(np.concatenate(each) for each in zip(*found, strict=True))), scales
+    return Entries(*(np.concatenate(arrays) for arrays in zip(*entries, strict=True))), scales

@@ -19,7 +19,7 @@ from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime import cores
-from posespace.runtime.drive.tables import drive_of
+from posespace.runtime.drive.tables import driver_tables
 from posespace.skin.skin import Skin
 
 Shape = tuple[Floats32, Floats32 | None]
@@ -28,7 +28,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 class Player(ABC):
-    """Poses a skin again and again. Threads that share a player take turns; `clone` gives each its own.
+    """Poses a skin again and again. Threads that share a player wait for one another; `clone` makes one per thread.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Player(ABC):
 
     def __init__(self, skin: Skin, normals: bool = True) -> None:
         self.skin, self.normals = skin, bool(normals)
-        self._drive = drive_of(skin)
+        self._drivers = driver_tables(skin)
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
         # Normals are either carried by the bones or those of the posed surface: see `Skin.pose`.
         corrected = any(layer.normal_basis is not None for layer in skin.layers)
@@ -58,8 +58,8 @@ class Player(ABC):
     def _make_room(self) -> None:
         """Make what serves one thread at a time, for a new player or a clone."""
         self._lock = Lock()
-        self._pose = np.zeros(self._drive.pose_size)
-        self._views = self._drive.views(self._pose)
+        self._pose = np.zeros(self._drivers.pose_size)
+        self._views = self._drivers.views(self._pose)
         self._warned: set[str] = set()
         cores.watch(self)
 
@@ -116,8 +116,8 @@ class Player(ABC):
         """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,), as `Skin.drive` does."""
         with self._lock:
             self._read(pose)
-            palette, coordinates = (numbers.copy() for numbers in self._driven())
-        starts = [start for start, _ in self._drive.layers]
+            palette, coordinates = (numbers.copy() for numbers in self._drive_pose())
+        starts = [start for start, _ in self._drivers.layers]
         ends = [start + layer.driver.components for start, layer in zip(starts, self.skin.layers, strict=True)]
         return palette.reshape(-1, 3, 4), [coordinates[start:end] for start, end in zip(starts, ends, strict=True)]
 
@@ -130,29 +130,29 @@ class Player(ABC):
         """Yield the shape of each pose; the arguments are checked."""
 
     @abstractmethod
-    def _driven(self) -> tuple[Floats32, Floats]:
-        """The transforms (12 J,) and coordinates of the pose in `self._pose`."""
+    def _drive_pose(self) -> tuple[Floats32, Floats]:
+        """Return the transforms (12 J,) and coordinates (C,) of the pose in `self._pose`."""
 
     def _read(self, pose: Pose | ArrayLike) -> None:
         if isinstance(pose, Pose):
             self._check_joints(len(pose.rotations))
             if pose.controls:
                 self._check_controls(pose.controls)
-            self._drive.write_pose(pose, self._views)
+            self._drivers.write_pose(pose, self._views)
             return
         if isinstance(pose, Motion):
             raise InputError("play: expected one Pose, got a Motion; pass one pose, e.g. motion[0], or call play.many")
-        given = check.floats("pose rotations", pose, ("J", 4))
-        self._check_joints(len(given))
-        turn = rotations.normalize(given, "pose rotations")
-        if np.abs(turn - given).max(initial=0.0) > 1e-3:
+        quaternions = check.floats("pose rotations", pose, ("J", 4))
+        self._check_joints(len(quaternions))
+        unit = rotations.normalize(quaternions, "pose rotations")
+        if np.abs(unit - quaternions).max(initial=0.0) > 1e-3:
             self._warn("pose rotations: some quaternions are not of unit length; they are normalised")
         self._pose[:] = 0.0
-        self._pose[: turn.size] = turn.ravel()
+        self._pose[: unit.size] = unit.ravel()
 
-    def _check_joints(self, have: int) -> None:
-        if have != self._joints:
-            raise InputError(f"pose: expected {self._joints} joints as in the rig, got {have}")
+    def _check_joints(self, joints: int) -> None:
+        if joints != self._joints:
+            raise InputError(f"pose: expected {self._joints} joints as in the rig, got {joints}")
 
     def _check_controls(self, controls: Mapping[str, float]) -> None:
         for line in self.skin.unknown_controls(controls):
@@ -164,16 +164,16 @@ class Player(ABC):
             self._warned.add(text)
             warnings.warn(text, stacklevel=4)
 
-    def _array(self, name: str, given: Floats32 | None) -> Floats32:
-        if given is None:
+    def _array(self, name: str, array: Floats32 | None) -> Floats32:
+        if array is None:
             return np.empty((self.vertices, 3), np.float32)
-        _check_array(name, given, (self.vertices, 3))
-        return given
+        _check_array(name, array, (self.vertices, 3))
+        return array
 
 
 def _check_array(name: str, array: Floats32, shape: tuple[int, ...]) -> None:
     if not isinstance(array, np.ndarray) or array.dtype != _FLOAT32 or array.shape != shape:
-        found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        raise InputError(f"{name}: expected a float32 array of shape {shape}, got {found}")
+        got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise InputError(f"{name}: expected a float32 array of shape {shape}, got {got}")
     if not (array.flags.c_contiguous and array.flags.writeable):
         raise InputError(f"{name}: expected a contiguous array that can be written to")

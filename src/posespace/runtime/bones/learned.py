@@ -13,7 +13,7 @@ from posespace.errors import InputError
 from posespace.geometry.local_frames import UPRIGHT
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.runtime.compiled import Ints32, on_all_cores, relaxed
-from posespace.runtime.drive.tables import SHIFT, TRANSFORM, TURN
+from posespace.runtime.drive.tables import ROTATION, TRANSFORM, TRANSLATION
 from posespace.runtime.entries import owned
 from posespace.skin.bones.learned import LearnedBones
 from posespace.skin.skin import Skin
@@ -101,11 +101,11 @@ class PosedBones:
     def align(self, poses: Floats) -> tuple[Floats, Floats]:
         """Take the rigid motion of the whole out of the numbers of poses (P, ...), in place, and return it."""
         joints = len(self._bones.points) + 1
-        turns = poses[:, : TURN * joints].reshape(-1, joints, TURN)
-        shifts = poses[:, TURN * joints : (TURN + SHIFT) * joints].reshape(-1, joints, SHIFT)
+        turns = poses[:, : ROTATION * joints].reshape(-1, joints, ROTATION)
+        shifts = poses[:, ROTATION * joints : (ROTATION + TRANSLATION) * joints].reshape(-1, joints, TRANSLATION)
         own, turn, shift = self._bones.aligned(turns, shifts)
-        poses[:, : TURN * joints] = np.tile((0.0, 0.0, 0.0, 1.0), joints)
-        poses[:, TURN * joints : (TURN + SHIFT) * joints] = own.reshape(len(own), -1)
+        poses[:, : ROTATION * joints] = np.tile((0.0, 0.0, 0.0, 1.0), joints)
+        poses[:, ROTATION * joints : (ROTATION + TRANSLATION) * joints] = own.reshape(len(own), -1)
         return turn, shift
 
     def palettes(self, poses: Floats) -> tuple[Floats32, Floats32]:
@@ -115,12 +115,12 @@ class PosedBones:
         """
         whole = self.align(poses)
         joints, count = len(self._bones.points) + 1, len(self._bones)
-        first = TURN * joints + SHIFT
+        first = ROTATION * joints + TRANSLATION
         turns = np.empty((len(poses), count, 9))
         amounts = np.empty((len(poses), count, self._tables.offsets.shape[2] - 4), np.float32)
         asked, places = (np.empty((3 * len(poses), count), np.float32) for _ in range(2))
         for row, pose in enumerate(poses):
-            shifts = pose[first : first + SHIFT * (joints - 1)].reshape(-1, SHIFT)
+            shifts = pose[first : first + TRANSLATION * (joints - 1)].reshape(-1, TRANSLATION)
             self._turn(shifts, turns[row], amounts[row])
             _ask(self._tables, shifts, turns[row], row, asked)
         self._solve(asked, places)

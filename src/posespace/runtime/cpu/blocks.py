@@ -15,14 +15,20 @@ from numpy.typing import DTypeLike, NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.geometry.morton import curve_order
-from posespace.runtime.compiled import Ints32
+from posespace.runtime.compiled import Ints32, Ints64
 from posespace.runtime.cpu.lanes import LANES
-from posespace.runtime.drive.tables import TRANSFORM, Drive
+from posespace.runtime.cpu.loops import BYTES, FLOATS, SHORTS, BlockTables, Units
+from posespace.runtime.drive.tables import TRANSFORM, DriverTables
 from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.skin.skin import Skin
 
 # What a block costs, in units of one displacement column, as measured: a bone, and writing its points out of order.
 _BONE, _SCATTER = 4.0, 3.0
+# How far off whole-number sums may be: points as a fraction of the box's diagonal, normals of their length.
+_TOLERANCE, _NORMAL_TOLERANCE = 5e-6, 1e-4
+# Blocks that are posed in many poses while the cache holds them.
+_TILE = 64
+_STORED = {np.dtype(np.float32): FLOATS, np.dtype(np.int16): SHORTS, np.dtype(np.int8): BYTES}
 
 
 class BlockEntries(NamedTuple):
@@ -31,7 +37,7 @@ class BlockEntries(NamedTuple):
     Parameters
     ----------
     starts : (B + 1,) int32
-    columns : (E,) int32, for a bone the place of its transform in a flat palette; or (E, 2), two per entry
+    columns : (E,) int32, for a bone the index of its transform in a flat palette; or (E, 2), two per entry
     values : (E, 8) weights, (E, 3, 8) float32 displacements, or (E, 3, 8, 2) int16 or int8 ones, of two columns
     """
 
@@ -75,7 +81,7 @@ class Blocks:
         """B, how many blocks there are."""
         return len(self.rest)
 
-    def shares(self, parts: int) -> NDArray[np.int64]:
+    def shares(self, parts: int) -> Ints64:
         """Return (parts + 1,) the blocks at which to cut, so that all parts have equal work."""
         columns = self.points.columns.ndim * np.diff(self.points.starts)
         work = _SCATTER + _BONE * np.diff(self.bones.starts) + columns
@@ -92,14 +98,14 @@ class Blocks:
         return order + self.rest.nbytes + sum(array.nbytes for array in tables) + 12 * self.vertices
 
 
-def blocks_of(skin: Skin, drive: Drive) -> Blocks:
-    """Lay a skin out in blocks; `drive` says where the coordinates of its layers are."""
+def blocks_of(skin: Skin, drivers: DriverTables) -> Blocks:
+    """Lay a skin out in blocks; `drivers` have the columns of its layers."""
     rig = skin.rig
     count = len(rig.mesh.points)
-    points, scales = point_entries(skin, drive)
-    normals, normal_scales = normal_entries(skin, drive) or (None, np.ones(drive.columns))
+    points, scales = point_entries(skin, drivers)
+    normals, normal_scales = normal_entries(skin, drivers) or (None, np.ones(drivers.columns))
     bones = bone_entries(skin)
-    order, in_order = _best_order(skin, bones, points, drive.columns)
+    order, in_order = _best_order(skin, bones, points, drivers.columns)
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     padded = np.concatenate([order, np.repeat(order[-1:], -count % LANES)]).astype(np.int32)
@@ -121,17 +127,16 @@ def blocks_of(skin: Skin, drive: Drive) -> Blocks:
 
 
 def _best_order(skin: Skin, bones: Entries, points: Entries, columns: int) -> tuple[NDArray[np.int64], bool]:
-    """The order of vertices with the least work per frame, and whether it is the mesh's own."""
-    points_at = skin.rig.mesh.points
-    count = len(points_at)
-    natural, near = np.arange(count), curve_order(points_at, 16)
+    """The order of vertices with the least work per frame, and whether it is that of the mesh."""
+    count = len(skin.rig.mesh.points)
+    natural, curved = np.arange(count), curve_order(skin.rig.mesh.points, 16)
     costs = []
-    for order in (natural, near):
+    for order in (natural, curved):
         rank = np.empty(count, np.int64)
         rank[order] = np.arange(count)
         costs.append(_BONE * _block_entries(bones, rank, skin.binding[2]) + _block_entries(points, rank, columns))
-    own = costs[0] <= costs[1] + _SCATTER * (count / LANES)
-    return (natural, True) if own else (near, False)
+    in_order = costs[0] <= costs[1] + _SCATTER * (count / LANES)
+    return (natural, True) if in_order else (curved, False)
 
 
 def _block_entries(entries: Entries, rank: NDArray[np.int64], columns: int) -> int:
@@ -141,9 +146,9 @@ def _block_entries(entries: Entries, rank: NDArray[np.int64], columns: int) -> i
 def _in_blocks(values: Floats, order: Ints32) -> Floats32:
     """Per-vertex values (N, 3) as (B, 3, 8)."""
     grouped = values[order].reshape(-1, LANES, 3)
-    found: Floats32 = _zeros((len(grouped), 3, LANES), np.float32)
-    found[:] = np.swapaxes(grouped, 1, 2)
-    return found
+    blocks: Floats32 = _zeros((len(grouped), 3, LANES), np.float32)
+    blocks[:] = np.swapaxes(grouped, 1, 2)
+    return blocks
 
 
 def _zeros(shape: tuple[int, ...], kind: DTypeLike) -> NDArray[Any]:
@@ -158,15 +163,15 @@ def _by_block(entries: Entries, rank: NDArray[np.int64], blocks: int, stride: in
     """Sort entries by block; columns are multiplied by `stride`."""
     block, lane = np.divmod(rank[entries.vertices], LANES)
     width = int(entries.columns.max(initial=0)) + 1
-    keys, place = np.unique(block * width + entries.columns, return_inverse=True)
+    keys, index = np.unique(block * width + entries.columns, return_inverse=True)
     values = _zeros((len(keys), *entries.values.shape[1:], LANES), entries.values.dtype)
     if entries.values.ndim == 1:
-        np.add.at(values, (place.ravel(), lane), entries.values)  # A vertex may name one joint twice.
+        np.add.at(values, (index.ravel(), lane), entries.values)  # A vertex may name one joint twice.
     else:
-        values[place.ravel(), :, lane] = entries.values
+        values[index.ravel(), :, lane] = entries.values
     starts = np.searchsorted(keys, np.arange(blocks + 1) * width).astype(np.int32)
     used = (len(rank) - 1) % LANES + 1
-    if blocks:  # The lanes left over repeat the last vertex.
+    if blocks:  # Unused lanes repeat the last vertex.
         values[starts[-2] :, ..., used:] = values[starts[-2] :, ..., used - 1, None]
     return BlockEntries(starts, (keys % width * stride).astype(np.int32), values)
 
@@ -178,8 +183,8 @@ def _paired(entries: BlockEntries) -> BlockEntries:
         return entries
     lengths = np.diff(starts)
     firsts = np.concatenate([[0], np.cumsum((lengths + 1) // 2)])
-    place = np.arange(len(columns)) - np.repeat(starts[:-1], lengths)
-    entry, half = np.repeat(firsts[:-1], lengths) + place // 2, place % 2
+    rank = np.arange(len(columns)) - np.repeat(starts[:-1], lengths)
+    entry, half = np.repeat(firsts[:-1], lengths) + rank // 2, rank % 2
     paired = np.zeros((int(firsts[-1]), 2), np.int32)
     paired[entry, half] = columns
     mixed = _zeros((len(paired), *values.shape[1:], 2), values.dtype)
@@ -194,3 +199,51 @@ def _most(entries: Entries, vertices: int) -> float:
     sizes = np.abs(entries.values.astype(np.float64))
     sums = [np.bincount(entries.vertices, axis, minlength=vertices).max(initial=0.0) for axis in sizes.T]
     return float(max(sums))
+
+
+def block_tables(blocks: Blocks, diagonal: float, linear: bool) -> tuple[Units, BlockTables]:
+    """Return what the loops read of a skin's blocks.
+
+    Parameters
+    ----------
+    blocks : of the skin
+    diagonal : of its box
+    linear : whether bones are blended linearly; else every vertex is on one bone that stays at rest
+    """
+    tolerance = _TOLERANCE * max(diagonal, 1e-30)
+    bounds = np.array([[blocks.most, tolerance], [blocks.normal_most, _NORMAL_TOLERANCE]])
+    bones = blocks.bones if linear else _one_bone(blocks.count)
+    points, normals = blocks.points, blocks.normal_points or _no_entries(blocks.count)
+    tables = BlockTables(
+        rest=blocks.rest,
+        normals=blocks.normals,
+        order=blocks.order,
+        ordered=blocks.vertices // LANES if blocks.in_order else 0,
+        bone_starts=bones.starts,
+        bones=bones.columns,
+        weights=bones.values,
+        stored=_STORED[points.values.dtype],
+        starts=points.starts,
+        columns=points.columns.ravel(),
+        values=points.values.reshape(-1).view(np.uint8),
+        normals_stored=_STORED[normals.values.dtype],
+        normal_starts=normals.starts,
+        normal_columns=normals.columns.ravel(),
+        normal_values=normals.values.reshape(-1).view(np.uint8),
+    )
+    return Units(np.stack([blocks.scales, blocks.normal_scales]), bounds), tables
+
+
+def tiles(blocks: Blocks) -> Ints64:
+    """Return the blocks at which to cut, so that the tables of a part fit in the cache."""
+    return np.append(np.arange(0, blocks.count, _TILE), blocks.count).astype(np.int64)
+
+
+def _one_bone(blocks: int) -> BlockEntries:
+    starts = np.arange(blocks + 1, dtype=np.int32)
+    return BlockEntries(starts, np.zeros(blocks, np.int32), np.ones((blocks, LANES), np.float32))
+
+
+def _no_entries(blocks: int) -> BlockEntries:
+    zeros = np.zeros(blocks + 1, np.int32)
+    return BlockEntries(zeros, np.zeros(0, np.int32), np.zeros((0, 3, LANES), np.float32))

@@ -75,6 +75,28 @@ def load(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
 
 
 @instruction
+def as_floats(typing: Any, pointer: Any) -> tuple[Any, Emit]:
+    """Return a pointer to bytes as one to float32 numbers."""
+    return types.CPointer(types.float32)(pointer), _cast
+
+
+@instruction
+def as_shorts(typing: Any, pointer: Any) -> tuple[Any, Emit]:
+    """Return a pointer to bytes as one to int16 numbers."""
+    return types.CPointer(types.int16)(pointer), _cast
+
+
+@instruction
+def as_bytes(typing: Any, pointer: Any) -> tuple[Any, Emit]:
+    """Return a pointer to bytes as one to int8 numbers."""
+    return types.CPointer(types.int8)(pointer), _cast
+
+
+def _cast(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return pointing_to(builder, args[0], context.get_data_type(signature.return_type.dtype))
+
+
+@instruction
 def store(typing: Any, pointer: Any, start: Any, x: Any, y: Any, z: Any) -> tuple[Any, Emit]:
     """Write eight points, x y z x y z ..., as float32 from `start` on."""
 

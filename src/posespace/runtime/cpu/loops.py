@@ -1,5 +1,4 @@
 """The compiled loops over blocks of vertices: displacements added, bones blended, points and normals written."""
-# ruff: noqa: ARG001 - the forms of `displacement` take the same arguments, whether they need them or not.
 
 from __future__ import annotations
 
@@ -7,17 +6,17 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import Ints32, compiled, inlined, relaxed
-from posespace.runtime.cpu.blocks import BlockEntries
 from posespace.runtime.cpu.lanes import (
     LANES,
     add_products,
+    as_bytes,
+    as_floats,
     as_lanes,
+    as_shorts,
     fma,
     load,
     load_pairs,
@@ -36,99 +35,133 @@ _BLOCK = 3 * LANES
 # The largest sum of whole numbers, with room for rounding.
 _WHOLE = 2.0**31 * (1 - 1e-4)
 
+FLOATS, SHORTS, BYTES = range(3)
+"""How displacements are stored. It is a number, not a type: so the loops are compiled once for all three."""
 
-class Frame(NamedTuple):
-    """What a frame computes on the way; a player makes it once.
+
+class BlockTables(NamedTuple):
+    """What the loops read of a skin's blocks; see `Blocks` for the layout.
+
+    Parameters
+    ----------
+    rest, normals : (B, 3, 8) the rest shape and its normals
+    order : (8 B,) the vertex of each lane
+    ordered : how many blocks, from the first on, are in the mesh's order
+    bone_starts, bones, weights : the bones of the blocks
+    stored, starts, columns, values : displacements of points: how they are stored, and their entries as bytes
+    normals_stored, normal_starts, normal_columns, normal_values : the same of normals
+    """
+
+    rest: Floats32
+    normals: Floats32
+    order: Ints32
+    ordered: int
+    bone_starts: Ints32
+    bones: Ints32
+    weights: Floats32
+    stored: int
+    starts: Ints32
+    columns: Ints32
+    values: NDArray[np.uint8]
+    normals_stored: int
+    normal_starts: Ints32
+    normal_columns: Ints32
+    normal_values: NDArray[np.uint8]
+
+
+class Units(NamedTuple):
+    """What turns coordinates into factors of stored displacements, of points (0) and of normals (1).
+
+    Parameters
+    ----------
+    scales : (2, C) the length of one unit of each column's values
+    bounds : (2, 2) the largest sum of whole numbers at a vertex, 0 where they are floats, and how far off a
+        displacement may be
+    """
+
+    scales: Floats
+    bounds: Floats
+
+
+class FrameBuffers(NamedTuple):
+    """What frames compute on the way, a row per pose.
 
     Parameters
     ----------
     scratch, palette, coordinates : see `drive`
-    factors : (2, C) float32, what the columns of the points and of the normals are multiplied by
-    halves : (2, 2, C) int32, the same as whole numbers, in the low and in the high half
+    factors : (P, 2, C) float32, what the columns of the points and of the normals are multiplied by
+    halves : (P, 2, 2, C) int32, the same as whole numbers, in the low and in the high half
+    units : (P, 3) the length of one unit of whole factors, of points and of normals, and what transforms are
+        multiplied by before their cofactors are taken
+    exact : (P, 2) whether factors are used as they are, not as whole numbers
     """
 
     scratch: Floats
     palette: Floats32
     coordinates: Floats
     factors: Floats32
-    halves: NDArray[np.int32]
-
-
-class BlockBasis(NamedTuple):
-    """Displacements of blocks: their table, the scales of the columns (C,), and (2,) the largest sum of whole numbers
-    at a vertex and how far off the result may be.
-    """
-
-    entries: BlockEntries
-    scales: Floats
-    bounds: Floats
-
-
-class RestBlocks(NamedTuple):
-    """The rest shape and its bones: rest (B, 3, 8), rest normals (B, 3, 8), the vertex of each lane (8 B,), how many
-    blocks are in the mesh's order (1,), the blocks at which to cut for several cores, and the bones.
-    """
-
-    rest: Floats32
-    normals: Floats32
-    order: Ints32
-    full: NDArray[np.int64]
-    cuts: NDArray[np.int64]
-    bones: BlockEntries
+    halves: Ints32
+    units: Floats
+    exact: NDArray[np.bool_]
 
 
 @compiled
-def factor(
-    scales: Floats, bounds: Floats, which: int, frame: Frame
-) -> tuple[float, bool]:  # pragma: no cover - compiled
-    """Turn coordinates into factors of stored displacements; return the unit of whole factors, and if floats are used.
+def scale_coordinates(units: Units, buffers: FrameBuffers, row: int) -> None:  # pragma: no cover - compiled
+    """Write the factors of a pose's stored displacements from its coordinates.
 
-    `scales` and `bounds` are those of a `BlockBasis`. Sums of whole numbers must neither overflow nor exceed the
-    tolerance; otherwise the factors are used as they are.
+    Sums of whole numbers must neither overflow nor exceed the tolerance; otherwise the factors are used as they are.
     """
-    largest = 0.0
-    for k in range(len(scales)):
-        value = frame.coordinates[k] * scales[k]
-        frame.factors[which, k] = value
-        largest = max(largest, abs(value))
-    most, tolerance = bounds
-    unit = largest * max(most / _WHOLE, 1 / 32767)
-    if not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance):
-        return 0.0, True
-    for k in range(len(scales)):
-        whole = np.int32(math.floor(frame.factors[which, k] / unit + 0.5))
-        frame.halves[which, 0, k] = whole & 0xFFFF
-        frame.halves[which, 1, k] = whole << 16
-    return unit, False
+    for which in range(2):
+        scales, factors = units.scales[which], buffers.factors[row, which]
+        largest = 0.0
+        for k in range(len(scales)):
+            value = buffers.coordinates[row, k] * scales[k]
+            factors[k] = value
+            largest = max(largest, abs(value))
+        most, tolerance = units.bounds[which, 0], units.bounds[which, 1]
+        unit = largest * max(most / _WHOLE, 1 / 32767)
+        exact = not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance)
+        buffers.units[row, which], buffers.exact[row, which] = unit, exact
+        if not exact:
+            low, high = buffers.halves[row, which, 0], buffers.halves[row, which, 1]
+            for k in range(len(scales)):
+                whole = np.int32(math.floor(factors[k] / unit + 0.5))
+                low[k] = whole & 0xFFFF
+                high[k] = whole << 16
 
 
-def displacement(
-    starts: Ints32,
-    columns: Ints32,
-    values: Any,
+@inlined
+def _displacement(
+    stored: int,
+    starts: Pointer,
+    columns: Pointer,
+    values: Pointer,
     block: int,
-    factors: Floats32,
-    low: Ints32,
-    high: Ints32,
+    factors: Pointer,
+    halves: tuple[Pointer, Pointer],
     unit: float,
     exact: bool,
-) -> tuple[Any, Any, Any]:
-    """Return a block's displacement, three times eight numbers; for compiled code only."""
-    raise NotImplementedError
+) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """A block's displacement, three times eight numbers."""
+    first, last = starts[block], starts[block + 1]
+    if stored == FLOATS:
+        return _of_floats(first, last, columns, as_floats(values), factors)
+    if stored == SHORTS:
+        if exact:
+            return _of_pairs(first, last, columns, as_shorts(values), factors)
+        return _of_wholes(first, last, columns, as_shorts(values), halves, unit)
+    if exact:
+        return _of_pairs(first, last, columns, as_bytes(values), factors)
+    return _of_wholes(first, last, columns, as_bytes(values), halves, unit)
 
 
-@overload(displacement, inline="always")
-def _displacement(
-    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
-) -> Any:
-    return _of_floats if values.dtype == types.float32 else _of_wholes
-
-
+@inlined
 def _of_floats(
-    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
-) -> Any:  # pragma: no cover - compiled
+    first: int, last: int, columns: Pointer, values: Pointer, factors: Pointer
+) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """The sum of float displacements times factors."""
     x = y = z = splat(0.0)
-    for entry in range(starts[block], starts[block + 1]):
+    for entry in range(first, last):
         share, at = splat(factors[columns[entry]]), entry * _BLOCK
         x = fma(load(values, at), share, x)
         y = fma(load(values, at + LANES), share, y)
@@ -136,42 +169,39 @@ def _of_floats(
     return x, y, z
 
 
-def _of_wholes(
-    starts: Any, columns: Any, values: Any, block: Any, factors: Any, low: Any, high: Any, unit: Any, exact: Any
-) -> Any:  # pragma: no cover - compiled
+@inlined
+def _of_pairs(
+    first: int, last: int, columns: Pointer, values: Pointer, factors: Pointer
+) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """The sum of whole displacements, two columns per entry, times factors."""
     x = y = z = splat(0.0)
-    if exact:
-        for entry in range(starts[block], starts[block + 1]):
-            a, b = splat(factors[columns[2 * entry]]), splat(factors[columns[2 * entry + 1]])
-            at = 2 * entry * _BLOCK
-            even, odd = load_pairs(values, at)
-            x = fma(odd, b, fma(even, a, x))
-            even, odd = load_pairs(values, at + 2 * LANES)
-            y = fma(odd, b, fma(even, a, y))
-            even, odd = load_pairs(values, at + 4 * LANES)
-            z = fma(odd, b, fma(even, a, z))
-    else:
-        i = j = k = no_sums()
-        for entry in range(starts[block], starts[block + 1]):
-            both = low[columns[2 * entry]] | high[columns[2 * entry + 1]]
-            at = 2 * entry * _BLOCK
-            i = add_products(i, values, at, both)
-            j = add_products(j, values, at + 2 * LANES, both)
-            k = add_products(k, values, at + 4 * LANES, both)
-        one = splat(unit)
-        x, y, z = times(as_lanes(i), one), times(as_lanes(j), one), times(as_lanes(k), one)
+    for entry in range(first, last):
+        a, b = splat(factors[columns[2 * entry]]), splat(factors[columns[2 * entry + 1]])
+        at = 2 * entry * _BLOCK
+        even, odd = load_pairs(values, at)
+        x = fma(odd, b, fma(even, a, x))
+        even, odd = load_pairs(values, at + 2 * LANES)
+        y = fma(odd, b, fma(even, a, y))
+        even, odd = load_pairs(values, at + 4 * LANES)
+        z = fma(odd, b, fma(even, a, z))
     return x, y, z
 
 
 @inlined
-def _pointers(entries: BlockEntries) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
-    return pointer(entries.starts), pointer(entries.columns), pointer(entries.values)
-
-
-@inlined
-def _factors(frame: Frame, which: int) -> tuple[Pointer, Pointer, Pointer]:  # pragma: no cover - compiled
-    """The factors of the points, 0, or of the normals, 1: as they are, and as whole numbers in low and high halves."""
-    return pointer(frame.factors[which]), pointer(frame.halves[which, 0]), pointer(frame.halves[which, 1])
+def _of_wholes(
+    first: int, last: int, columns: Pointer, values: Pointer, halves: tuple[Pointer, Pointer], unit: float
+) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """The same with whole factors, whose unit is multiplied last."""
+    low, high = halves
+    i = j = k = no_sums()
+    for entry in range(first, last):
+        both = low[columns[2 * entry]] | high[columns[2 * entry + 1]]
+        at = 2 * entry * _BLOCK
+        i = add_products(i, values, at, both)
+        j = add_products(j, values, at + 2 * LANES, both)
+        k = add_products(k, values, at + 4 * LANES, both)
+    one = splat(unit)
+    return times(as_lanes(i), one), times(as_lanes(j), one), times(as_lanes(k), one)
 
 
 @inlined
@@ -186,10 +216,10 @@ def _added(rest: Pointer, block: int, x: Any, y: Any, z: Any) -> tuple[Any, Any,
 
 @inlined
 def _write(
-    out: Pointer, order: Pointer, full: int, block: int, x: Any, y: Any, z: Any
+    out: Pointer, order: Pointer, ordered: int, block: int, x: Any, y: Any, z: Any
 ) -> None:  # pragma: no cover - compiled
-    """Write a block's points: at once if it is one of the first `full`, which are in the mesh's order."""
-    if block < full:
+    """Write a block's points: at once if it is in the mesh's order."""
+    if block < ordered:
         store(out, block * _BLOCK, x, y, z)
     else:
         scatter(out, order, block * LANES, x, y, z)
@@ -197,35 +227,29 @@ def _write(
 
 @relaxed
 def skin_points(
-    first: int,
-    last: int,
-    blocks: RestBlocks,
-    entries: BlockEntries,
-    frame: Frame,
-    unit: float,
-    exact: bool,
-    out: Floats32,
+    first: int, last: int, tables: BlockTables, buffers: FrameBuffers, palette: Floats32, row: int, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write the posed points of some blocks to `out` (N, 3)."""
-    rest, order, full, palette = pointer(blocks.rest), pointer(blocks.order), blocks.full[0], pointer(frame.palette)
-    bone_starts, bones, weights = _pointers(blocks.bones)
-    starts, columns, values = _pointers(entries)
-    factors, low, high = _factors(frame, 0)
-    out_at = pointer(out)
+    """Write the posed points (N, 3) of some blocks in a pose that was driven, with transforms `palette` (12 bones,)."""
+    rest, order, transforms, points = pointer(tables.rest), pointer(tables.order), pointer(palette), pointer(out)
+    bone_starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
+    starts, columns, values = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
+    stored, ordered, factors = tables.stored, tables.ordered, pointer(buffers.factors[row, 0])
+    halves = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
+    unit, exact = buffers.units[row, 0], buffers.exact[row, 0]
     for block in range(first, last):
-        x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, exact)
+        x, y, z = _displacement(stored, starts, columns, values, block, factors, halves, unit, exact)
         x, y, z = _added(rest, block, x, y, z)
         p = q = r = splat(0.0)
         for entry in range(bone_starts[block], bone_starts[block + 1]):
             w, b = load(weights, entry * LANES), bones[entry]
-            p = fma(w, _row(palette, b, x, y, z), p)
-            q = fma(w, _row(palette, b + 4, x, y, z), q)
-            r = fma(w, _row(palette, b + 8, x, y, z), r)
-        _write(out_at, order, full, block, p, q, r)
+            p = fma(w, _row(transforms, b, x, y, z), p)
+            q = fma(w, _row(transforms, b + 4, x, y, z), q)
+            r = fma(w, _row(transforms, b + 8, x, y, z), r)
+        _write(points, order, ordered, block, p, q, r)
 
 
 @inlined
-def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
+def _row(palette: Pointer, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: no cover - compiled
     """One row of a transform times points."""
     last = fma(splat(palette[at + 2]), z, splat(palette[at + 3]))
     return fma(splat(palette[at]), x, fma(splat(palette[at + 1]), y, last))
@@ -235,59 +259,63 @@ def _row(palette: Floats32, at: int, x: Any, y: Any, z: Any) -> Any:  # pragma: 
 def skin_both(
     first: int,
     last: int,
-    blocks: RestBlocks,
-    entries: BlockEntries,
-    normal_entries: BlockEntries,
-    frame: Frame,
-    units: tuple[float, float],
-    exact: tuple[bool, bool],
-    shrink: float,
+    tables: BlockTables,
+    buffers: FrameBuffers,
+    palette: Floats32,
+    row: int,
     out: Floats32,
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
-    """Write posed points and carried normals of some blocks: cof(M)·n, M times `shrink` to stay clear of the limits."""
-    rest, normals = pointer(blocks.rest), pointer(blocks.normals)
-    order, full = pointer(blocks.order), blocks.full[0]
-    bone_starts, bones, weights = _pointers(blocks.bones)
-    starts, columns, values = _pointers(entries)
-    normal_starts, normal_columns, normal_values = _pointers(normal_entries)
-    palette, (factors, low, high) = pointer(frame.palette), _factors(frame, 0)
-    normal_factors, normal_low, normal_high = _factors(frame, 1)
-    points_at, normals_at = pointer(out), pointer(normals_out)
-    unit, normal_unit = units
-    as_is, normals_as_is = exact
+    """Write posed points and carried normals of some blocks: cof(M)·n, M made small to stay clear of the limits."""
+    rest, normals, order, transforms = (
+        pointer(tables.rest),
+        pointer(tables.normals),
+        pointer(tables.order),
+        pointer(palette),
+    )
+    bone_starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
+    starts, columns, values = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
+    halves = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
+    normal_starts, normal_columns = pointer(tables.normal_starts), pointer(tables.normal_columns)
+    normal_halves = pointer(buffers.halves[row, 1, 0]), pointer(buffers.halves[row, 1, 1])
+    normal_values, factors = pointer(tables.normal_values), pointer(buffers.factors[row, 0])
+    normal_factors = pointer(buffers.factors[row, 1])
+    stored, normals_stored, ordered = tables.stored, tables.normals_stored, tables.ordered
+    unit, normal_unit = buffers.units[row, 0], buffers.units[row, 1]
+    exact, normals_exact = buffers.exact[row, 0], buffers.exact[row, 1]
+    points_at, normals_at, small = pointer(out), pointer(normals_out), buffers.units[row, 2]
     for block in range(first, last):
         m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
         for entry in range(bone_starts[block], bone_starts[block + 1]):
             w, b = load(weights, entry * LANES), bones[entry]
-            m00, m01, m02, m03 = _blend(palette, b, w, m00, m01, m02, m03)
-            m10, m11, m12, m13 = _blend(palette, b + 4, w, m10, m11, m12, m13)
-            m20, m21, m22, m23 = _blend(palette, b + 8, w, m20, m21, m22, m23)
-        x, y, z = displacement(starts, columns, values, block, factors, low, high, unit, as_is)
+            m00, m01, m02, m03 = _blend(transforms, b, w, m00, m01, m02, m03)
+            m10, m11, m12, m13 = _blend(transforms, b + 4, w, m10, m11, m12, m13)
+            m20, m21, m22, m23 = _blend(transforms, b + 8, w, m20, m21, m22, m23)
+        x, y, z = _displacement(stored, starts, columns, values, block, factors, halves, unit, exact)
         x, y, z = _added(rest, block, x, y, z)
         p = fma(m00, x, fma(m01, y, fma(m02, z, m03)))
         q = fma(m10, x, fma(m11, y, fma(m12, z, m13)))
         r = fma(m20, x, fma(m21, y, fma(m22, z, m23)))
-        _write(points_at, order, full, block, p, q, r)
-        x, y, z = displacement(
+        _write(points_at, order, ordered, block, p, q, r)
+        x, y, z = _displacement(
+            normals_stored,
             normal_starts,
             normal_columns,
             normal_values,
             block,
             normal_factors,
-            normal_low,
-            normal_high,
+            normal_halves,
             normal_unit,
-            normals_as_is,
+            normals_exact,
         )
         x, y, z = _added(normals, block, x, y, z)
-        p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(shrink), x, y, z)
-        _write(normals_at, order, full, block, p, q, r)
+        p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(small), x, y, z)
+        _write(normals_at, order, ordered, block, p, q, r)
 
 
 @inlined
 def _blend(
-    palette: Floats32, at: int, w: Any, a: Any, b: Any, c: Any, d: Any
+    palette: Pointer, at: int, w: Any, a: Any, b: Any, c: Any, d: Any
 ) -> tuple[Any, Any, Any, Any]:  # pragma: no cover - compiled
     """Add a row of a transform, times weights, to the row of the blends."""
     return (
@@ -319,7 +347,7 @@ def _minor(a: Any, b: Any, c: Any, d: Any) -> Any:  # pragma: no cover - compile
 
 
 @compiled
-def shrinking(palette: Floats32) -> float:  # pragma: no cover - compiled
+def shrink(palette: Floats32) -> float:  # pragma: no cover - compiled
     """One over the largest number of the transforms' linear parts."""
     largest = 0.0
     for k in range(len(palette)):

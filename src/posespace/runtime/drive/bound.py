@@ -18,20 +18,20 @@ def keep_within(
     columns, vertices = head[COLUMNS], head[VERTICES]
     if vertices == 0 or (head[NORM] >= 0 and _norm(columns, after(numbers, head[NORM]), coordinates) <= 1.0):
         return
-    starts, own = after(entries, head[ENTRIES]), after(longest, head[BLOCKS])
-    which = after(starts, vertices + 1 - starts[0])
+    starts, block_longest = after(entries, head[ENTRIES]), after(longest, head[BLOCKS])
+    entry_columns = after(starts, vertices + 1 - starts[0])
     largest = 1.0
     for block in range((vertices + BLOCK - 1) // BLOCK):
         most = 0.0
         for k in range(columns):
-            most += abs(coordinates[k]) * own[block * columns + k]
+            most += abs(coordinates[k]) * block_longest[block * columns + k]
         # The lengths of all entries together are at least the length of their sum.
         if most * most <= largest:
             continue
         for vertex in range(BLOCK * block, min(BLOCK * (block + 1), vertices)):
             x, y, z = 0.0, 0.0, 0.0
             for entry in range(starts[vertex], starts[vertex + 1]):
-                amount, length = coordinates[which[entry]], after(lengths, 3 * entry)
+                amount, length = coordinates[entry_columns[entry]], after(lengths, 3 * entry)
                 x, y, z = x + amount * length[0], y + amount * length[1], z + amount * length[2]
             largest = max(largest, x * x + y * y + z * z)
     if largest > 1.0:

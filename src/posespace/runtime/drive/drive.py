@@ -10,10 +10,10 @@ from posespace.check import LARGEST, Floats, Floats32
 from posespace.errors import InputError
 from posespace.runtime.compiled import inlined, relaxed
 from posespace.runtime.drive.bound import keep_within
-from posespace.runtime.drive.features import orient, own_part, polynomial, quaternion, seen_part, write_features
+from posespace.runtime.drive.features import copy_part, orient, part_from_link, polynomial, quaternion, write_features
 from posespace.runtime.drive.span import onto_span
 from posespace.runtime.drive.tables import (
-    ALL_SHIFTS,
+    ALL_TRANSLATIONS,
     ANGLED,
     BIND,
     CENTRES,
@@ -25,9 +25,10 @@ from posespace.runtime.drive.tables import (
     FIRST_COLUMN,
     FRAME,
     HEAD,
+    IS_ROTATION,
     JOINT,
     KERNEL,
-    KERNEL_NUMBERS,
+    KERNELS,
     LINK,
     LINKED_TO,
     ORDER,
@@ -35,23 +36,20 @@ from posespace.runtime.drive.tables import (
     PARENT,
     POSE_NUMBERS,
     RADII,
-    ROTATIONS,
+    ROTATION,
     SAMPLES,
-    SHIFT,
+    SHEPARD,
     SLOTS,
     STRETCH,
     TAIL,
     TRANSFORM,
-    TURN,
+    TRANSLATION,
     WEIGHTS,
-    DriveTables,
+    DriverArrays,
 )
 from posespace.runtime.pointers import Pointer, after, pointer
 
-_GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _CUBIC, _SHEPARD = (
-    KERNEL_NUMBERS[name]
-    for name in ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "cubic", "shepard")
-)
+_GAUSSIAN, _EXPONENTIAL, _MULTIQUADRIC, _THIN_PLATE, _LINEAR, _CUBIC = range(len(KERNELS))
 
 
 # To eleven digits: it saves a root and an arc function, and vectorises. Each number has a name, as a list would be read
@@ -64,55 +62,55 @@ _A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 =
 
 @relaxed
 def drive(
-    tables: DriveTables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
+    arrays: DriverArrays, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the transforms (12 J,) and the coordinates (C,) of a pose; see `Drive` for the sizes of the others."""
-    joints, interpolants = len(tables.links), len(tables.heads)
+    """Write the transforms (12 J,) and coordinates (C,) of a pose; see `DriverTables` for the sizes of the others."""
+    joints, interpolants = len(arrays.links), len(arrays.heads)
     controls = len(pose) - POSE_NUMBERS * joints
-    links, rows, turns, out = pointer(tables.links), pointer(tables.joints), pointer(pose), pointer(palette)
-    world, shifts = pointer(scratch), after(turns, TURN * joints)
+    links, rows, rotations, out = pointer(arrays.links), pointer(arrays.joints), pointer(pose), pointer(palette)
+    world, translations = pointer(scratch), after(rotations, ROTATION * joints)
     for k in range(joints):
         joint = links[LINK * k + ORDER]
-        own, place = after(rows, JOINT * joint), TRANSFORM * joint
-        _place(own, joint, links[LINK * joint + PARENT], turns, shifts, world)
-        _bind(after(world, place), after(own, BIND), after(out, place))
+        row, at = after(rows, JOINT * joint), TRANSFORM * joint
+        _to_world(row, joint, links[LINK * joint + PARENT], rotations, translations, world)
+        _bind(after(world, at), after(row, BIND), after(out, at))
     beyond = _beyond(out, TRANSFORM * joints)
     world[len(scratch) - 1] = beyond
     if interpolants == 0:
         return
     oriented = after(world, TRANSFORM * joints)
-    features = after(oriented, TURN * joints)
+    features = after(oriented, ROTATION * joints)
     for k in range(joints):
         joint = links[LINK * k + ORDER]
         if links[LINK * joint + ORIENTED]:
-            orient(after(rows, JOINT * joint), joint, links[LINK * joint + PARENT], turns, oriented)
+            orient(after(rows, JOINT * joint), joint, links[LINK * joint + PARENT], rotations, oriented)
     for joint in range(joints):
-        own, link = after(rows, JOINT * joint), links[LINK * joint + LINKED_TO]
+        row, link = after(rows, JOINT * joint), links[LINK * joint + LINKED_TO]
         if link >= 0 and link == links[LINK * joint + PARENT]:
-            own_part(joint, turns, shifts, features, after(features, ALL_SHIFTS * joints))
+            copy_part(joint, rotations, translations, features, after(features, ALL_TRANSLATIONS * joints))
         else:
-            seen_part(own, joint, link, world, oriented, features, after(features, ALL_SHIFTS * joints))
-        write_features(own, joint, joints, links[LINK * joint + ANGLED], features)
+            part_from_link(row, joint, link, world, oriented, features, after(features, ALL_TRANSLATIONS * joints))
+        write_features(row, joint, joints, links[LINK * joint + ANGLED], features)
     for k in range(controls):
-        features[FEATURES * joints + k] = turns[POSE_NUMBERS * joints + k]
-    heads, slots, numbers = pointer(tables.heads), pointer(tables.slots), pointer(tables.numbers)
-    terms, found = after(features, FEATURES * joints + controls), pointer(coordinates)
+        features[FEATURES * joints + k] = rotations[POSE_NUMBERS * joints + k]
+    heads, slots, numbers = pointer(arrays.heads), pointer(arrays.slots), pointer(arrays.numbers)
+    terms, values = after(features, FEATURES * joints + controls), pointer(coordinates)
     for which in range(interpolants):
-        _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, found)
-    world[len(scratch) - 1] = beyond + _beyond(found, len(coordinates))
-    entries, lengths, longest = pointer(tables.entries), pointer(tables.lengths), pointer(tables.longest)
+        _interpolate(after(heads, HEAD * which), slots, numbers, features, terms, values)
+    world[len(scratch) - 1] = beyond + _beyond(values, len(coordinates))
+    entries, lengths, longest = pointer(arrays.entries), pointer(arrays.lengths), pointer(arrays.longest)
     for which in range(interpolants):
         head = after(heads, HEAD * which)
-        keep_within(head, numbers, entries, lengths, longest, after(found, head[FIRST_COLUMN]))
+        keep_within(head, numbers, entries, lengths, longest, after(values, head[FIRST_COLUMN]))
 
 
 @relaxed
 def _beyond(numbers: Pointer, count: int) -> int:  # pragma: no cover - compiled
     """How many numbers are too large to move points by, or not numbers at all."""
-    found = 0
+    beyond = 0
     for k in range(count):
-        found += 0 if abs(numbers[k]) <= LARGEST else 1
-    return found
+        beyond += 0 if abs(numbers[k]) <= LARGEST else 1
+    return beyond
 
 
 def require_ordinary(beyond: float) -> None:
@@ -123,25 +121,25 @@ def require_ordinary(beyond: float) -> None:
 
 @relaxed
 def drive_again(
-    tables: DriveTables, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats, times: int
+    arrays: DriverArrays, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats, times: int
 ) -> None:  # pragma: no cover - compiled
     """Drive a pose `times` times: what it costs within a frame, without a call from Python each time."""
     for _ in range(times):
-        drive(tables, pose, scratch, palette, coordinates)
+        drive(arrays, pose, scratch, palette, coordinates)
 
 
 @relaxed
-def _place(
-    own: Pointer, joint: int, parent: int, turns: Pointer, shifts: Pointer, world: Pointer
+def _to_world(
+    row: Pointer, joint: int, parent: int, rotations: Pointer, translations: Pointer, world: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write a joint's transform to the world, 3 rows of 4; its parent's is there already."""
-    x, y, z, w = quaternion(turns, joint)
+    x, y, z, w = quaternion(rotations, joint)
     r = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
-    at, frame, stretch = TRANSFORM * joint, after(own, FRAME), after(own, STRETCH)
+    at, frame, stretch = TRANSFORM * joint, after(row, FRAME), after(row, STRETCH)
     for column in range(4):
         if column < 3:
             p, q, s = stretch[column], stretch[3 + column], stretch[6 + column]
@@ -149,7 +147,11 @@ def _place(
             b = r[1][0] * p + r[1][1] * q + r[1][2] * s
             c = r[2][0] * p + r[2][1] * q + r[2][2] * s
         else:
-            a, b, c = shifts[SHIFT * joint], shifts[SHIFT * joint + 1], shifts[SHIFT * joint + 2]
+            a, b, c = (
+                translations[TRANSLATION * joint],
+                translations[TRANSLATION * joint + 1],
+                translations[TRANSLATION * joint + 2],
+            )
         d = frame[0] * a + frame[1] * b + frame[2] * c
         e = frame[4] * a + frame[5] * b + frame[6] * c
         f = frame[8] * a + frame[9] * b + frame[10] * c
@@ -181,22 +183,22 @@ def _interpolate(
     head: Pointer, slots: Pointer, numbers: Pointer, features: Pointer, terms: Pointer, coordinates: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write an interpolant's columns."""
-    own, samples, extra = after(slots, head[SLOTS]), head[SAMPLES], after(numbers, head[EXTRA])
-    place = after(terms, samples + head[TAIL])
+    indices, samples, extra = after(slots, head[SLOTS]), head[SAMPLES], after(numbers, head[EXTRA])
+    position = after(terms, samples + head[TAIL])
     for k in range(head[DIMENSIONS]):
-        place[k] = features[own[k]]
+        position[k] = features[indices[k]]
     if head[DIRECTIONS] >= 0:
-        onto_span(head, numbers, place, terms)
-    _squares(head, numbers, place, terms)
-    if head[KERNEL] == _SHEPARD:
+        onto_span(head, numbers, position, terms)
+    _squares(head, numbers, position, terms)
+    if head[KERNEL] == SHEPARD:
         _shares(samples, extra[0], extra[1], terms)
     else:
         if terms[0] > extra[0]:
-            # Beyond its reach from the first sample: the place at that distance in the same direction.
-            _toward(head, numbers, math.sqrt(extra[0] / terms[0]), place)
-            _squares(head, numbers, place, terms)
+            # Beyond its reach from the first sample: the position at that distance in the same direction.
+            _toward(head, numbers, math.sqrt(extra[0] / terms[0]), position)
+            _squares(head, numbers, position, terms)
         _radial(head[KERNEL], samples, terms)
-        _tail(head, numbers, place, terms)
+        _tail(head, numbers, position, terms)
     _weigh(
         samples + head[TAIL],
         head[COLUMNS],
@@ -207,47 +209,47 @@ def _interpolate(
 
 
 @relaxed
-def _squares(head: Pointer, numbers: Pointer, place: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
-    """Write the squared distances of a place from an interpolant's samples."""
+def _squares(head: Pointer, numbers: Pointer, position: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
+    """Write the squared distances of a position from an interpolant's samples."""
     count, dimensions = head[SAMPLES], head[DIMENSIONS]
     radii, centres = after(numbers, head[RADII]), after(numbers, head[CENTRES])
     for m in range(count):
         terms[m] = 0.0
-    if not head[ROTATIONS]:
+    if not head[IS_ROTATION]:
         for k in range(dimensions):
-            scale, own, here = radii[k], after(centres, k * count), place[k]
+            scale, centre, here = radii[k], after(centres, k * count), position[k]
             for m in range(count):
-                gap = (here - own[m]) * scale
+                gap = (here - centre[m]) * scale
                 terms[m] += gap * gap
         return
-    for joint in range(dimensions // TURN):
-        scale, own, turn = radii[joint] ** 2, after(centres, TURN * joint * count), after(place, TURN * joint)
-        x, y, z, w = turn[0], turn[1], turn[2], turn[3]
+    for joint in range(dimensions // ROTATION):
+        scale, centre = radii[joint] ** 2, after(centres, ROTATION * joint * count)
+        x, y, z, w = quaternion(position, joint)
         for m in range(count):
-            dot = x * own[m] + y * own[count + m] + z * own[2 * count + m] + w * own[3 * count + m]
+            dot = x * centre[m] + y * centre[count + m] + z * centre[2 * count + m] + w * centre[3 * count + m]
             terms[m] += scale * _square_angle(max(0.0, 2.0 - 2.0 * abs(dot)))
 
 
 @relaxed
-def _toward(head: Pointer, numbers: Pointer, within: float, place: Pointer) -> None:  # pragma: no cover - compiled
-    """Move a place `within` its way, 0 to 1, from an interpolant's first sample."""
+def _toward(head: Pointer, numbers: Pointer, within: float, position: Pointer) -> None:  # pragma: no cover - compiled
+    """Scale by `within`, 0 to 1, the distance of a position from an interpolant's first sample."""
     count, dimensions, centres = head[SAMPLES], head[DIMENSIONS], after(numbers, head[CENTRES])
-    if not head[ROTATIONS]:
+    if not head[IS_ROTATION]:
         for k in range(dimensions):
-            place[k] = centres[k * count] + within * (place[k] - centres[k * count])
+            position[k] = centres[k * count] + within * (position[k] - centres[k * count])
         return
-    for joint in range(dimensions // TURN):
-        own, turn = after(centres, TURN * joint * count), after(place, TURN * joint)
+    for joint in range(dimensions // ROTATION):
+        centre, rotation = after(centres, ROTATION * joint * count), after(position, ROTATION * joint)
         dot = 0.0
-        for k in range(TURN):
-            dot += turn[k] * own[k * count]
+        for k in range(ROTATION):
+            dot += rotation[k] * centre[k * count]
         side = -1.0 if dot < 0.0 else 1.0
         angle = math.acos(min(side * dot, 1.0))
         sine = math.sin(angle)
         if sine > 1e-9:
             kept, taken = math.sin((1.0 - within) * angle) / sine, side * math.sin(within * angle) / sine
-            for k in range(TURN):
-                turn[k] = kept * own[k * count] + taken * turn[k]
+            for k in range(ROTATION):
+                rotation[k] = kept * centre[k * count] + taken * rotation[k]
 
 
 @inlined
@@ -287,23 +289,23 @@ def _radial(kernel: int, count: int, terms: Pointer) -> None:  # noqa: PLR0912 #
 
 
 @relaxed
-def _tail(head: Pointer, numbers: Pointer, place: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
+def _tail(head: Pointer, numbers: Pointer, position: Pointer, terms: Pointer) -> None:  # pragma: no cover - compiled
     """Write the terms of the polynomial after those of the samples; it is centred on the first sample."""
-    count, tail, centre = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
+    count, tail, centres = head[SAMPLES], head[TAIL], after(numbers, head[CENTRES])
     if tail > 0:
         terms[count] = 1.0
-    if head[ROTATIONS]:
-        for joint in range((tail - 1) // TURN):
-            own, turn = after(centre, TURN * joint * count), after(place, TURN * joint)
-            agree = 0.0
-            for k in range(TURN):
-                agree += turn[k] * own[k * count]
-            for k in range(TURN):
-                value = -turn[k] if agree < 0 else turn[k]
-                terms[count + 1 + TURN * joint + k] = value - own[k * count]
+    if head[IS_ROTATION]:
+        for joint in range((tail - 1) // ROTATION):
+            first, rotation = after(centres, ROTATION * joint * count), after(position, ROTATION * joint)
+            dot = 0.0
+            for k in range(ROTATION):
+                dot += rotation[k] * first[k * count]
+            for k in range(ROTATION):
+                value = -rotation[k] if dot < 0 else rotation[k]
+                terms[count + 1 + ROTATION * joint + k] = value - first[k * count]
         return
     for k in range(tail - 1):
-        terms[count + 1 + k] = place[k] - centre[k * count]
+        terms[count + 1 + k] = position[k] - centres[k * count]
 
 
 @relaxed

@@ -12,13 +12,13 @@ from posespace.runtime.drive.tables import (
     ALL_ANGLES,
     ANGLES,
     AXES,
-    FRAME_TURN,
+    FRAME_ROTATION,
     OFFSET,
     REST,
-    SHIFT,
-    SIGNED_TURNS,
+    ROTATION,
+    SIGNED_ROTATIONS,
     TRANSFORM,
-    TURN,
+    TRANSLATION,
 )
 from posespace.runtime.pointers import Pointer, after
 
@@ -27,9 +27,9 @@ def polynomial(function: Callable[[Floats], Floats], low: float, high: float, de
     """Return coefficients, highest first, of a smooth function between two numbers, in t from -1 to 1."""
     nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
     values = function(low + (high - low) * (nodes + 1) / 2)
-    fitted = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes, values, degree))
-    found: list[float] = fitted.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
-    return found
+    series = np.polynomial.Chebyshev(np.polynomial.chebyshev.chebfit(nodes, values, degree))
+    coefficients: list[float] = series.convert(kind=np.polynomial.Polynomial).coef[::-1].tolist()
+    return coefficients
 
 
 # To eleven digits: it saves a root and an arc function. Each number has a name, as a list would be read from memory at
@@ -41,22 +41,22 @@ _B14, _B13, _B12, _B11, _B10, _B9, _B8, _B7, _B6, _B5, _B4, _B3, _B2, _B1, _B0 =
 
 
 @inlined
-def quaternion(turns: Pointer, joint: int) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
+def quaternion(rotations: Pointer, joint: int) -> tuple[float, float, float, float]:  # pragma: no cover - compiled
     """A joint's rotation among those of all joints."""
-    at = TURN * joint
-    return turns[at], turns[at + 1], turns[at + 2], turns[at + 3]
+    at = ROTATION * joint
+    return rotations[at], rotations[at + 1], rotations[at + 2], rotations[at + 3]
 
 
 @relaxed
 def orient(
-    own: Pointer, joint: int, parent: int, turns: Pointer, oriented: Pointer
+    row: Pointer, joint: int, parent: int, rotations: Pointer, oriented: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write a joint's rotation to the world; its parent's is there already."""
-    turn = _product(quaternion(after(own, FRAME_TURN), 0), quaternion(turns, joint))
+    rotation = _product(quaternion(after(row, FRAME_ROTATION), 0), quaternion(rotations, joint))
     if parent >= 0:
-        turn = _product(quaternion(oriented, parent), turn)
-    for k in range(TURN):
-        oriented[TURN * joint + k] = turn[k]
+        rotation = _product(quaternion(oriented, parent), rotation)
+    for k in range(ROTATION):
+        oriented[ROTATION * joint + k] = rotation[k]
 
 
 @inlined
@@ -73,48 +73,48 @@ def _product(
 
 
 @relaxed
-def own_part(
-    joint: int, turns: Pointer, shifts: Pointer, features: Pointer, found: Pointer
+def copy_part(
+    joint: int, rotations: Pointer, translations: Pointer, features: Pointer, out: Pointer
 ) -> None:  # pragma: no cover - compiled
-    """Write the part of a joint that is linked to its parent: its own rotation and shift."""
-    for at in range(TURN * joint, TURN * joint + TURN):
-        features[at] = turns[at]
-    for at in range(SHIFT * joint, SHIFT * joint + SHIFT):
-        found[at] = shifts[at]
+    """Write the part of a joint that is linked to its parent: its rotation and translation as they are."""
+    for at in range(ROTATION * joint, ROTATION * joint + ROTATION):
+        features[at] = rotations[at]
+    for at in range(TRANSLATION * joint, TRANSLATION * joint + TRANSLATION):
+        out[at] = translations[at]
 
 
 @relaxed
-def seen_part(
-    own: Pointer, joint: int, link: int, world: Pointer, oriented: Pointer, features: Pointer, shifts: Pointer
+def part_from_link(
+    row: Pointer, joint: int, link: int, world: Pointer, oriented: Pointer, features: Pointer, translations: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write the part of a joint as seen from the joint it is linked to; one linked to none rests."""
     if link < 0:
-        for k in range(TURN):
-            features[TURN * joint + k] = own[REST + k]
-        for k in range(SHIFT):
-            shifts[SHIFT * joint + k] = 0.0
+        for k in range(ROTATION):
+            features[ROTATION * joint + k] = row[REST + k]
+        for k in range(TRANSLATION):
+            translations[TRANSLATION * joint + k] = 0.0
         return
     x, y, z, w = quaternion(oriented, link)
-    turn = _product((-x, -y, -z, w), quaternion(oriented, joint))
-    for k in range(TURN):
-        features[TURN * joint + k] = turn[k]
+    rotation = _product((-x, -y, -z, w), quaternion(oriented, joint))
+    for k in range(ROTATION):
+        features[ROTATION * joint + k] = rotation[k]
     here, there = after(world, TRANSFORM * joint), after(world, TRANSFORM * link)
     away = (here[3] - there[3], here[7] - there[7], here[11] - there[11], 0.0)
-    seen = _product(_product((-x, -y, -z, w), away), (x, y, z, w))
-    for k in range(SHIFT):
-        shifts[SHIFT * joint + k] = seen[k] - own[OFFSET + k]
+    offset = _product(_product((-x, -y, -z, w), away), (x, y, z, w))
+    for k in range(TRANSLATION):
+        translations[TRANSLATION * joint + k] = offset[k] - row[OFFSET + k]
 
 
 @relaxed
 def write_features(
-    own: Pointer, joint: int, joints: int, angled: int, features: Pointer
+    row: Pointer, joint: int, joints: int, angled: int, features: Pointer
 ) -> None:  # pragma: no cover - compiled
     """Write what else pose spaces see of a joint: its part's rotation signed as at rest, and its angles."""
     x, y, z, w = quaternion(features, joint)
-    p, q, r, s = quaternion(after(own, REST), 0)
+    p, q, r, s = quaternion(after(row, REST), 0)
     side = -1.0 if x * p + y * q + z * r + w * s < 0 else 1.0
-    signed = after(features, SIGNED_TURNS * joints)
-    for at in range(TURN * joint, TURN * joint + TURN):
+    signed = after(features, SIGNED_ROTATIONS * joints)
+    for at in range(ROTATION * joint, ROTATION * joint + ROTATION):
         signed[at] = side * features[at]
     if not angled:
         return
@@ -124,7 +124,7 @@ def write_features(
     real = s * w + p * x + q * y + r * z
     sign = -1.0 if real < 0 else 1.0
     scale = sign * _bend(min(sign * real, 1.0))
-    axes, angles = after(own, AXES), after(features, ALL_ANGLES * joints + ANGLES * joint)
+    axes, angles = after(row, AXES), after(features, ALL_ANGLES * joints + ANGLES * joint)
     for axis in range(ANGLES):
         angles[axis] = scale * (axes[3 * axis] * i + axes[3 * axis + 1] * j + axes[3 * axis + 2] * k)
 

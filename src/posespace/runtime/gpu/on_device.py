@@ -10,7 +10,7 @@ import numpy as np
 
 from posespace.check import Floats, Floats32
 from posespace.runtime.bones.dual_quaternions import dual_palette
-from posespace.runtime.drive.tables import Drive
+from posespace.runtime.drive.tables import DriverTables
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.texels import texels_of
 from posespace.skin.skin import Skin
@@ -29,18 +29,18 @@ class OnDevice:
 
     Parameters
     ----------
-    skin, drive : what is posed, and where the coordinates of its layers are
+    skin, drivers : what is posed, and where the coordinates of its layers are
     device : a `wgpu.GPUDevice`
     normals : "none"; "carried" by the bones; or those of the posed "surface"
     """
 
-    def __init__(self, skin: Skin, drive: Drive, device: Any, normals: str) -> None:
+    def __init__(self, skin: Skin, drivers: DriverTables, device: Any, normals: str) -> None:
         self.device = device
         self.count = len(skin.rig.mesh.points)
         self._normals_kind = normals
         self._dual = skin.rig.blending == "dual_quaternion"
         vectors = 5 if self._dual else 3
-        texels = texels_of(skin, drive, vectors, normals == "surface")
+        texels = texels_of(skin, drivers, vectors, normals == "surface")
         self._scales = texels.scales
         self._bones = 4 * vectors * len(skin.rig.skeleton)
         self._frame = np.zeros(-(-(self._bones + texels.scales.size) // 4) * 4, np.float32)

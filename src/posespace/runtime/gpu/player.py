@@ -75,16 +75,16 @@ class GPUPlayer(Player):
         self.device = webgpu.opened() if device is None else webgpu.checked(device)
         self._forked = False
         detail = skin.detail
-        self._detail = None if detail is None else PosedDetail(skin, detail, self._drive.detail, 1)
+        self._detail = None if detail is None else PosedDetail(skin, detail, self._drivers.detail, 1)
         with webgpu.watched("putting the skin on the device"):
-            self._skinned: OnDevice | None = OnDevice(skin, self._drive, self.device, self._normals_kind())
+            self._skinned: OnDevice | None = OnDevice(skin, self._drivers, self.device, self._normals_kind())
             self._staging = self._skinned.staging()
         self._make_room()
 
     def _make_room(self) -> None:
         super()._make_room()
-        self._coordinates = np.zeros(self._drive.columns)
-        self._scratch = np.zeros(self._drive.scratch)
+        self._coordinates = np.zeros(self._drivers.columns)
+        self._scratch = np.zeros(self._drivers.scratch)
         self._palette = np.zeros(TRANSFORM * len(self.skin.rig.skeleton), np.float32)
 
     def clone(self) -> Self:
@@ -140,7 +140,7 @@ class GPUPlayer(Player):
 
     def _send(self, pose: Pose | ArrayLike) -> None:
         self._read(pose)
-        self._open.send(*self._driven())
+        self._open.send(*self._drive_pose())
 
     def encode(self, encoder: Any) -> None:
         """Add the work of posing the skin, in the last pose uploaded, to a `wgpu.GPUCommandEncoder`."""
@@ -169,14 +169,14 @@ class GPUPlayer(Player):
         if self.skin.detail is not None:
             raise InputError(f"{name}: this skin's detail is added on the processor; call play(pose)")
 
-    def _driven(self) -> tuple[Floats32, Floats]:
-        drive(self._drive.tables, self._pose, self._scratch, self._palette, self._coordinates)
+    def _drive_pose(self) -> tuple[Floats32, Floats]:
+        drive(self._drivers.arrays, self._pose, self._scratch, self._palette, self._coordinates)
         require_ordinary(self._scratch.item(-1))
         return self._palette, self._coordinates
 
     def _submit(self, staging: Any) -> None:
         """Pose the skin in `self._pose`, to be read through a staging buffer."""
-        self._open.send(*self._driven())
+        self._open.send(*self._drive_pose())
         self._open.submit(staging)
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
@@ -190,7 +190,7 @@ class GPUPlayer(Player):
 
     def _play_pose(self, pose: Pose, points: Floats32, normals: Floats32 | None) -> None:
         with self._lock:
-            self._drive.write_pose(pose, self._views)
+            self._drivers.write_pose(pose, self._views)
             self._play(points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
@@ -213,7 +213,7 @@ class GPUPlayer(Player):
         for index in range(len(motion) + 1):
             if index < len(motion):
                 with self._lock:
-                    self._drive.write_pose(motion[index], self._views)
+                    self._drivers.write_pose(motion[index], self._views)
                     self._submit(staging[index % _IN_FLIGHT])
             if index > 0:
                 yield partial(self._open.fetch, staging[(index - 1) % _IN_FLIGHT])

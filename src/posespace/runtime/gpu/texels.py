@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.mesh import Mesh
-from posespace.runtime.drive.tables import Drive
+from posespace.runtime.drive.tables import DriverTables
 from posespace.runtime.entries import Entries, bone_entries, normal_entries, point_entries
 from posespace.runtime.gpu.walks import ranks_of, walks_of
 from posespace.skin.skin import Skin
@@ -56,18 +56,18 @@ class SkinTexels:
     scales: Floats
 
 
-def texels_of(skin: Skin, drive: Drive, rows: int, surface: bool) -> SkinTexels:
+def texels_of(skin: Skin, drivers: DriverTables, rows: int, surface: bool) -> SkinTexels:
     """Lay a skin out.
 
     Parameters
     ----------
-    skin, drive : what is laid out, and where the coordinates of its layers are
+    skin, drivers : what is laid out, and where the coordinates of its layers are
     rows : how many vectors of four a bone has in a frame
     surface : whether normals are those of the posed surface
     """
     rig = skin.rig
     count = len(rig.mesh.points)
-    points, normals, scales = _displacements(skin, drive)
+    points, normals, scales = _displacements(skin, drivers)
     both = Entries(*(np.concatenate(pair) for pair in zip(points, normals, strict=True)))
     per_texel, kind = _width(both.values.dtype.type, int(both.columns.max(initial=0)) + 1)
     lists = np.concatenate([points.vertices, count + normals.vertices])
@@ -86,12 +86,12 @@ def texels_of(skin: Skin, drive: Drive, rows: int, surface: bool) -> SkinTexels:
     )
 
 
-def _displacements(skin: Skin, drive: Drive) -> tuple[Entries, Entries, Floats]:
+def _displacements(skin: Skin, drivers: DriverTables) -> tuple[Entries, Entries, Floats]:
     """The entries of points and of normals, and their scales (2, C)."""
-    points, scales = point_entries(skin, drive)
+    points, scales = point_entries(skin, drivers)
     none = Entries(points.vertices[:0], points.columns[:0], points.values[:0])
-    normals, normal_scales = normal_entries(skin, drive) or (none, np.ones(drive.columns))
-    return points, normals._replace(columns=normals.columns + drive.columns), np.stack([scales, normal_scales])
+    normals, normal_scales = normal_entries(skin, drivers) or (none, np.ones(drivers.columns))
+    return points, normals._replace(columns=normals.columns + drivers.columns), np.stack([scales, normal_scales])
 
 
 def _width(kind: type[np.generic], columns: int) -> tuple[int, type[np.generic]]:
