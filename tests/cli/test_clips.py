@@ -14,7 +14,7 @@ import posespace as ps
 from posespace.formats import obj
 from posespace.formats.frames import resampled
 from posespace.formats.pose_choice import PoseChoice
-from posespace.gathering.gather import Gathering, gather_examples
+from posespace.gathering.gather import Gathering, gather
 from posespace.geometry.rotations import angles_between
 from posespace.simulation.run import poses_of
 from posespace.simulation.settings import Settings
@@ -86,11 +86,11 @@ def test_shapes_of_keys_are_told_from_shapes_of_frames(clips: Path, tmp_path: Pa
     rig = ps.load_rig(clips)
     keys = ps.load_motion(clips, rig.skeleton, "walk", rate="keys")
     np.save(tmp_path / "keys.npy", [rig.skin(pose) for pose in keys])
-    given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples")
-    remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with --rate keys"
+    given = (clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples", clips)
+    remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with `rate='keys'`"
     with pytest.raises(ps.FileError, match=remedy):
-        gather_examples(*given, Gathering(choice=PoseChoice("walk")))
-    (told,) = gather_examples(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes
+        gather(*given, Gathering(choice=PoseChoice("walk")))
+    (told,) = gather(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes
     assert told.startswith("every shape is that of plain skinning")
     assert np.array_equal(ps.Examples.open(tmp_path / "a.examples").motion.times, keys.times)
 
@@ -99,12 +99,12 @@ def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_p
     mesh = ps.load_mesh(clips)
     for k in range(3):
         obj.write(tmp_path / f"{k}.obj", mesh)
-    given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples")
-    with pytest.raises(ps.FileError, match="--rate keys"):
-        gather_examples(*given)
-    gather_examples(*given, Gathering(choice=PoseChoice(rate="keys")))
+    given = (clips, str(tmp_path / "*.obj"), tmp_path / "a.examples", clips)
+    with pytest.raises(ps.FileError, match="`rate='keys'`"):
+        gather(*given)
+    gather(*given, Gathering(choice=PoseChoice(rate="keys")))
     chosen = Gathering(rest=False, choice=PoseChoice("walk", 30))
-    notes = gather_examples(*given[:3], tmp_path / "b.examples", chosen).notes
+    notes = gather(*given[:2], tmp_path / "b.examples", clips, chosen).notes
     assert any("poses without a shape are left out" in note for note in notes)
     assert len(ps.Examples.open(tmp_path / "b.examples")) == 3
 
@@ -143,7 +143,7 @@ def test_an_export_has_a_clip_of_each_motion_file(clips: Path, tmp_path: Path) -
     rig = ps.load_rig(clips)
     ps.Skin(rig).save(tmp_path / "a.skin")
     for name in ("wave", "sit"):
-        ps.save_poses(tmp_path / f"{name}.json", ps.load_motion(clips, rig.skeleton, name, rate=10), rig.skeleton)
+        ps.save_poses(ps.load_motion(clips, rig.skeleton, name, rate=10), rig.skeleton, tmp_path / f"{name}.json")
     words = ["export", "a.skin", "-o", "a.glb", "--motion", "wave.json", "--motion", "sit.json", "--json"]
     found = json.loads(run(*words, folder=tmp_path).stdout)["motions"]
     assert {name: clip["seconds"] for name, clip in found.items()} == {"wave": 5, "sit": 6}

@@ -144,7 +144,7 @@ def both_hands(tmp_path: Path) -> Path:
 
 def test_poses_of_joints_that_the_rig_lacks_are_skipped_and_counted_if_asked(both_hands: Path) -> None:
     skeleton = skeleton_of(0)
-    with pytest.raises(FileError, match=r"pose 'right 1': joint 'r1' is not in .* --partial skips such poses"):
+    with pytest.raises(FileError, match=r"pose 'right 1': joint 'r1' is not in .* `partial=True` skips such poses"):
         ps.load_motion(both_hands, skeleton)
     with pytest.warns(UserWarning, match="2 of 4 poses skipped: they name joints that the skeleton lacks, .* 'r1'"):
         motion = ps.load_motion(both_hands, skeleton, partial=True)

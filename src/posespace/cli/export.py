@@ -115,10 +115,10 @@ def _opened(
 
 def _drawn(skin: Skin, motions: tuple[Path, ...], beta: float | None) -> Skin:
     """The skin, drawn to its control points as strongly as asked for: weakly, where markers move them."""
-    from posespace.formats.load import MARKER_FILES
+    from posespace.formats import registry
     from posespace.skin.edit import drawn
 
-    captured = skin.bones is not None and any(path.suffix.lower() in MARKER_FILES for path in motions)
+    captured = skin.bones is not None and any(registry.reads(path, registry.MARKERS) for path in motions)
     if beta is None and not captured:
         return skin
     return drawn(skin, MARKERS_BETA if beta is None else beta)

@@ -226,6 +226,12 @@ def naming(path: Path) -> Iterator[None]:
         raise FileError(path, str(error)) from error
 
 
+def require_path_last(call: str, first: object) -> None:
+    """Raise if a path was passed first to a function that is called like `call`."""
+    if isinstance(first, str | Path):
+        raise InputError(f"{call.partition('(')[0]}: expected the path last, got {str(first)!r} first; call {call}")
+
+
 def _require_ordinary(path: Path, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise FileError(path, "expected a file, got a folder")

@@ -145,7 +145,7 @@ class PoseFile:
                 if joint not in known:
                     # Comparing takes the square of the length, and a file may hold a name of any length.
                     problem = f"is not in the skeleton{suggestion(joint, skeleton.names)}"
-                    raise FileError(self.path, f"{where} {quoted(joint)} {problem}; --partial skips such poses")
+                    raise FileError(self.path, f"{where} {quoted(joint)} {problem}; `partial=True` skips such poses")
             for joint, angles in pose.angles.items():
                 free = _freedoms(skeleton, joint)
                 if angles[~free].any():

@@ -41,7 +41,7 @@ class StoreJournal:
             raise FileError(self.store.path, f"{have} {_MOST_SCULPTS:,}")
         if not self.store.finished().all():
             missing = int((~self.store.finished()).sum())
-            raise FileError(self.store.path, f"{missing} of its poses are not finished; finish it with --resume")
+            raise FileError(self.store.path, f"{missing} of its poses are not finished; resume the run that makes it")
         self._head = self._read_head()
         # The chunk of each shape, by the identity of the array, which is kept here so that it stays its own.
         self._rows: dict[int, tuple[Floats, int]] = {}

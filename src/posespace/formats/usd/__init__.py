@@ -123,7 +123,7 @@ def _note_left_out(
 ) -> None:
     """Say what the file has beyond what is read."""
     if found.description["up"] == "Z":
-        found.notes.append("its z axis points up, and is left so: export with --up z")
+        found.notes.append("its z axis points up, and is left so: export with `up='z'`")
     missing = found.description["missing"]
     found.note(len(missing), f"files it refers to are missing: {', '.join(missing[:3])}")
     found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
