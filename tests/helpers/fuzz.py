@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-FEW = int(os.environ.get("POSESPACE_FUZZ", "30"))
-"""Bad copies of a sample in an ordinary run; POSESPACE_FUZZ sets another number."""
 
+def counts(thorough: int, few: int = 30) -> pytest.MarkDecorator:
+    """Return a decorator that runs a test with `count` few bad copies, and, marked as slow, with a thorough number.
 
-def counts(thorough: int) -> pytest.MarkDecorator:
-    """Return a decorator that runs a test with `count` few bad copies, and, marked as slow, with a thorough number."""
+    The environment variable POSESPACE_FUZZ sets the number of an ordinary run.
+    """
+    usual = int(os.environ.get("POSESPACE_FUZZ", few))
     return pytest.mark.parametrize(
-        "count", [pytest.param(FEW, id="few"), pytest.param(thorough, marks=pytest.mark.slow, id="thorough")]
+        "count", [pytest.param(usual, id="few"), pytest.param(thorough, marks=pytest.mark.slow, id="thorough")]
     )
 
 
