@@ -244,8 +244,8 @@ def _own_rate(keys: Floats) -> float | None:
 
 
 def _is_dense(keys: Floats) -> bool:
-    own = _own_rate(keys)
-    return own is not None and own >= _DENSE
+    rate = _own_rate(keys)
+    return rate is not None and rate >= _DENSE
 
 
 def _on_grid(keys: Floats, rate: float) -> bool:

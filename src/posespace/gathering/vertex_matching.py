@@ -22,7 +22,7 @@ _SAME_EDGES = 0.6
 """A file that joins this fraction of its neighbours as the rig does has the rig's order: quads may be cut otherwise."""
 
 _PLAUSIBLE = 0.25
-"""A shape matched by position lies no farther from plain skinning than this fraction of the box."""
+"""Largest distance from plain skinning of a shape matched by position, as a fraction of the diagonal."""
 
 _TOLERANCES = (0.0, 0.1 * ROUNDING, ROUNDING, 10 * ROUNDING)
 """Distances, in diagonals, within which vertices of a file are one: as files of many digits round, then of few."""

@@ -15,11 +15,11 @@ from posespace.formats.gltf.extension import EXTENSION
 from posespace.formats.gltf.grid import QUANTIZED, Grid
 from posespace.formats.gltf.write.animations import Clips
 from posespace.formats.gltf.write.buffers import Output
+from posespace.formats.gltf.write.conversion import UPS, Conversion
 from posespace.formats.gltf.write.drivers import file_drivers
 from posespace.formats.gltf.write.joints import make_nodes
 from posespace.formats.gltf.write.looks import look_objects
 from posespace.formats.gltf.write.morph_targets import Target, make_targets, stretched
-from posespace.formats.gltf.write.placement import UPS, Placement
 from posespace.formats.gltf.write.surfaces import make_surfaces
 from posespace.formats.scene import Scene
 from posespace.motion import Motion
@@ -36,15 +36,15 @@ def write(path: Path, scene: Scene) -> list[str]:
     if not len(skin.rig.mesh.triangles):
         raise InputError("skin: expected a mesh with triangles, got none")
     played = Clips(scene.clips, skin.rig, scene.rate)
-    place = Placement(scene.metres, UPS[up])
-    rig, look = place.rig(skin.rig), skin.rig.mesh.look
+    conversion = Conversion(scene.metres, UPS[up])
+    rig, look = conversion.rig(skin.rig), skin.rig.mesh.look
     targets = make_targets(skin, Motion.from_poses([Pose.rest(skin.rig.skeleton)]), played.frames)
     output, bones = Output(), make_nodes(rig)
     grid = None
     if compression != "none":
-        grid = _grid(rig, targets, place)
-        targets = stretched(targets, grid.size / place.scale)
-    surfaces = make_surfaces(output, path.stem, rig, look, targets, place, grid)
+        grid = _grid(rig, targets, conversion)
+        targets = stretched(targets, grid.size / conversion.scale)
+    surfaces = make_surfaces(output, path.stem, rig, look, targets, conversion, grid)
     bind = bones.inverse_bind if grid is None else grid.bind(bones.inverse_bind)
     first = len(bones.nodes)
     parts: dict[str, Any] = {
@@ -54,21 +54,21 @@ def write(path: Path, scene: Scene) -> list[str]:
             *bones.nodes,
             *({"name": surface.mesh["name"], "mesh": k, "skin": 0} for k, surface in enumerate(surfaces)),
         ],
-        **_extended(look_objects(output, look), file_drivers(output, skin, bones, place, up, grid), compression),
+        **_extended(look_objects(output, look), file_drivers(output, skin, bones, conversion, up, grid), compression),
         "meshes": [surface.mesh for surface in surfaces],
         "skins": [{"joints": bones.joints, "skeleton": 0, "inverseBindMatrices": _matrices(output, bind)}],
     }
     if scene.clips:
         targets_of = [surface.targets for surface in surfaces]
-        parts["animations"] = played.animations(output, rig, bones, targets_of, place.scale)
+        parts["animations"] = played.animations(output, rig, bones, targets_of, conversion.scale)
     output.save(path, parts, compressed=compression == "meshopt")
     return _left_out(skin)
 
 
-def _grid(rig: Rig, targets: Sequence[Target], place: Placement) -> Grid:
+def _grid(rig: Rig, targets: Sequence[Target], conversion: Conversion) -> Grid:
     """The grid on which the positions and displacements of a file are whole numbers."""
     return Grid.around(
-        rig.mesh.points, (place.offsets(target.points) for target in targets if target.points is not None)
+        rig.mesh.points, (conversion.offsets(target.points) for target in targets if target.points is not None)
     )
 
 
