@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from posespace.formats.export import export as export
     from posespace.formats.limits import load_limits as load_limits
     from posespace.formats.limits import save_limits as save_limits
-    from posespace.formats.load import clips as clips
-    from posespace.formats.load import load_clips as load_clips
     from posespace.formats.load import load_markers as load_markers
     from posespace.formats.load import load_mesh as load_mesh
-    from posespace.formats.load import load_motion as load_motion
     from posespace.formats.load import load_rig as load_rig
+    from posespace.formats.motions import clips as clips
+    from posespace.formats.motions import load_clips as load_clips
+    from posespace.formats.motions import load_motion as load_motion
     from posespace.formats.save import save_mesh as save_mesh
     from posespace.formats.save import save_poses as save_poses
-    from posespace.gathering.conform import load_shape as load_shape
+    from posespace.gathering.conformed_shapes import load_shape as load_shape
     from posespace.gathering.gather import Gathering as Gathering
     from posespace.gathering.gather import gather as gather
     from posespace.gathering.mesh_sequence import load_shapes as load_shapes
@@ -92,9 +92,10 @@ _HOMES = {
     "posespace.fit.weights.optimise": ("optimise_weights",),
     "posespace.formats.export": ("export",),
     "posespace.formats.limits": ("load_limits", "save_limits"),
-    "posespace.formats.load": ("clips", "load_clips", "load_markers", "load_mesh", "load_motion", "load_rig"),
+    "posespace.formats.load": ("load_markers", "load_mesh", "load_rig"),
+    "posespace.formats.motions": ("clips", "load_clips", "load_motion"),
+    "posespace.gathering.conformed_shapes": ("load_shape",),
     "posespace.formats.save": ("save_mesh", "save_poses"),
-    "posespace.gathering.conform": ("load_shape",),
     "posespace.gathering.gather": ("Gathering", "gather"),
     "posespace.gathering.mesh_sequence": ("load_shapes",),
     "posespace.gathering.outliers": ("check_examples",),

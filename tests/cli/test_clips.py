@@ -86,8 +86,8 @@ def test_shapes_of_keys_are_told_from_shapes_of_frames(clips: Path, tmp_path: Pa
     rig = ps.load_rig(clips)
     keys = ps.load_motion(clips, rig.skeleton, "walk", rate="keys")
     np.save(tmp_path / "keys.npy", [rig.skin(pose) for pose in keys])
-    given = (clips, clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples")
-    remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with --rate keys"
+    given = (clips, str(tmp_path / "keys.npy"), tmp_path / "a.examples", clips)
+    remedy = "'walk' has 3 keys, read as 61 frames, for 3 shapes: take the keys alone with `rate='keys'`"
     with pytest.raises(ps.FileError, match=remedy):
         gather(*given, Gathering(choice=PoseChoice("walk")))
     (told,) = gather(*given, Gathering(choice=PoseChoice("walk", "keys"))).notes
@@ -99,12 +99,12 @@ def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_p
     mesh = ps.load_mesh(clips)
     for k in range(3):
         obj.write(tmp_path / f"{k}.obj", mesh)
-    given = (clips, clips, str(tmp_path / "*.obj"), tmp_path / "a.examples")
-    with pytest.raises(ps.FileError, match="--rate keys"):
+    given = (clips, str(tmp_path / "*.obj"), tmp_path / "a.examples", clips)
+    with pytest.raises(ps.FileError, match="`rate='keys'`"):
         gather(*given)
     gather(*given, Gathering(choice=PoseChoice(rate="keys")))
     chosen = Gathering(rest=False, choice=PoseChoice("walk", 30))
-    notes = gather(*given[:3], tmp_path / "b.examples", chosen).notes
+    notes = gather(*given[:2], tmp_path / "b.examples", clips, chosen).notes
     assert any("poses without a shape are left out" in note for note in notes)
     assert len(ps.Examples.open(tmp_path / "b.examples")) == 3
 
@@ -143,7 +143,7 @@ def test_an_export_has_a_clip_of_each_motion_file(clips: Path, tmp_path: Path) -
     rig = ps.load_rig(clips)
     ps.Skin(rig).save(tmp_path / "a.skin")
     for name in ("wave", "sit"):
-        ps.save_poses(tmp_path / f"{name}.json", ps.load_motion(clips, rig.skeleton, name, rate=10), rig.skeleton)
+        ps.save_poses(ps.load_motion(clips, rig.skeleton, name, rate=10), rig.skeleton, tmp_path / f"{name}.json")
     words = ["export", "a.skin", "-o", "a.glb", "--motion", "wave.json", "--motion", "sit.json", "--json"]
     found = json.loads(run(*words, folder=tmp_path).stdout)["motions"]
     assert {name: clip["seconds"] for name, clip in found.items()} == {"wave": 5, "sit": 6}

@@ -20,7 +20,7 @@ def sculpt(folder: Path, rig: Path, amount: float) -> dict[str, np.ndarray]:
     for pose, file in listed.items():
         mesh = ps.load_mesh(folder / file)
         swell = amount * mesh.diagonal * np.sin(7 * mesh.points[:, :1] / mesh.diagonal)
-        ps.save_mesh(folder / file, mesh, mesh.points + swell * mesh.normals())
+        ps.save_mesh(mesh, folder / file, mesh.points + swell * mesh.normals())
         shapes[pose] = ps.load_shape(folder / file, loaded, motion[pose])
     return shapes
 
@@ -92,7 +92,7 @@ def test_joints_that_the_rig_lacks_are_named_or_skipped_with_a_count(arm: Path) 
     assert done.stderr.count("\n") == 1
     assert "1 of 3 poses skipped: they name joints that the skeleton lacks, such as 'nose'" in done.stderr
     rig = ps.load_rig(arm / "arm.glb")
-    ps.save_mesh(arm / "some" / "other_ nose.obj", rig.mesh)
+    ps.save_mesh(rig.mesh, arm / "some" / "other_ nose.obj")
     words = ("examples", "arm.glb", "--poses", "poses.json", "--shapes", "some/*.obj", "-o")
     assert_one_line(run(*words, "x.examples", folder=arm), "'nose' is not in the skeleton", "--partial")
     assert succeeds(arm, *words, "partial.examples", "--partial")["poses"] == 3

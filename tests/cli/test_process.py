@@ -162,7 +162,7 @@ def test_a_command_that_is_ended_leaves_nothing_and_after_a_kill_the_next_remove
     tmp_path: Path, command: str
 ) -> None:
     TRAIN[:6].save(tmp_path / "in.examples")
-    save_mesh(tmp_path / "arm.obj", TRAIN.rig.mesh)
+    save_mesh(TRAIN.rig.mesh, tmp_path / "arm.obj")
     options = {"bones": ["--count", "2"], "transfer": ["--onto", "arm.obj"]}[command]
     words = [command, "in.examples", *options, "-o", "out.examples"]
     before = sorted(os.listdir(tmp_path))

@@ -23,9 +23,9 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sculpts")
     chosen = TRAIN.named(*BENT)
     chosen[[0, 1]].save(folder / "arm.examples")
-    ps.save_poses(folder / "all.json", chosen.motion, TRAIN.rig.skeleton)
+    ps.save_poses(chosen.motion, TRAIN.rig.skeleton, folder / "all.json")
     for index in (2, 3):
-        ps.save_mesh(folder / f"s{index}.obj", TRAIN.rig.mesh.with_points(chosen.shapes[index]))
+        ps.save_mesh(TRAIN.rig.mesh.with_points(chosen.shapes[index]), folder / f"s{index}.obj")
     return folder
 
 
@@ -117,7 +117,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
         (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
-        (["arm.examples", "add", "s2.obj"], ["give the poses: --poses FILE"]),
+        (["arm.examples", "add", "s2.obj"], ["give the poses by --poses"]),
         (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),
         (["arm.examples", "mirror", "*"], ["no joint has a counterpart"]),
         (["arm.examples", "mirror", "*", "--normal", "up"], ["--normal: expected x, y, z or three numbers"]),

@@ -225,12 +225,12 @@ def test_clips_are_listed_and_chosen_by_name(data: Path) -> None:
     found = ps.clips(path)
     assert len(found) == 76
     assert found["Cheer"] == Clip("Cheer", 1.666667, keys=51, poses=51, rate=30.0)
-    assert len(ps.load_motion(path, name="Cheer")) == 51
+    assert len(ps.load_motion(path, clip="Cheer")) == 51
     said: list[str] = []
     assert len(ps.load_motion(path, note=said.append)) == found["1H_Melee_Attack_Chop"].poses
-    assert said == [f"{path}: holds 76 clips; the first, '1H_Melee_Attack_Chop', is taken: choose another with --clip"]
+    assert said == [f"{path}: holds 76 clips; the first, '1H_Melee_Attack_Chop', is taken: choose another with `clip`"]
     with pytest.raises(ps.FileError, match="holds no clip 'Cheers' among its 76; the closest is 'Cheer'"):
-        ps.load_motion(path, name="Cheers")
+        ps.load_motion(path, clip="Cheers")
 
 
 def test_poses_have_no_clips(tmp_path: Path) -> None:

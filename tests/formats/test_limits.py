@@ -55,7 +55,7 @@ def test_limits_from_a_file_are_in_a_copy_that_is_else_the_same(rig: Path, tmp_p
 
 
 def test_limits_by_command_change_what_they_name_alone(rig: Path, tmp_path: Path) -> None:
-    ps.save_limits(rig, tmp_path / "b.glb", RANGES)
+    ps.save_limits(RANGES, rig, tmp_path / "b.glb")
     out = tmp_path / "c.glb"
     assert (
         run("limits", tmp_path / "b.glb", "--set", "joint 1.x=0:45", "--set", "joint 0.y=-5:5", "-o", out).stderr == ""
@@ -134,7 +134,7 @@ def test_an_exported_skin_keeps_axes_and_limits(tmp_path: Path, settings: dict[s
     last = wanted.names[2]
     (axis,) = wanted.ranges[last]
     changed = {last: {axis: (-20.0, 30.0)}}
-    ps.save_limits(tmp_path / "arm.glb", tmp_path / "b.glb", changed)
+    ps.save_limits(changed, tmp_path / "arm.glb", tmp_path / "b.glb")
     assert ps.Skin.load(tmp_path / "b.glb").rig.skeleton.ranges == changed
     joints = Document(tmp_path / "b.glb").root.part("extensions").part("POSESPACE_drivers").parts("joints", "joint")
     number = 2 * "xyz".index(axis)
@@ -151,7 +151,7 @@ def test_a_skin_with_joints_of_no_limits_is_exported(tmp_path: Path, rig: Path) 
     first, second = Document(tmp_path / "a.glb").root.part("extensions").part("POSESPACE_drivers").parts("joints", "j")
     assert "limits" not in first
     assert second.numbers("limits") == pytest.approx([0, math.pi / 2, -math.pi, math.pi, -math.pi, math.pi])
-    ps.save_limits(tmp_path / "a.skin", tmp_path / "b.skin", {"joint 0": {"y": (-1.0, 1.0)}})
+    ps.save_limits({"joint 0": {"y": (-1.0, 1.0)}}, tmp_path / "a.skin", tmp_path / "b.skin")
     assert ps.load_limits(tmp_path / "b.skin") == {"joint 0": {"y": (-1.0, 1.0)}}
 
 
@@ -159,7 +159,7 @@ def test_simulated_poses_step_through_the_limits_that_were_set(rig: Path, tmp_pa
     settings = Settings(str(rig), None, random=3, step=40)
     with pytest.raises(ps.InputError, match="have no limits to step through; give them by `posespace limits`"):
         poses_of(settings, ps.load_rig(rig))
-    ps.save_limits(rig, tmp_path / "b.glb", RANGES)
+    ps.save_limits(RANGES, rig, tmp_path / "b.glb")
     poses = poses_of(settings, ps.load_rig(tmp_path / "b.glb"))
     assert poses.names == (
         "rest",
@@ -182,8 +182,8 @@ def test_a_copy_stays_beside_the_files_that_it_refers_to(tmp_path: Path) -> None
     (tmp_path / "other").mkdir()
     name = ps.load_rig(path).skeleton.names[1]
     with pytest.raises(ps.FileError, match=r"refers to 'a\.bin' beside it"):
-        ps.save_limits(path, tmp_path / "other" / path.name, {name: {"x": (0.0, 1.0)}})
-    ps.save_limits(path, tmp_path / "beside.gltf", {name: {"x": (0.0, 1.0)}})
+        ps.save_limits({name: {"x": (0.0, 1.0)}}, path, tmp_path / "other" / path.name)
+    ps.save_limits({name: {"x": (0.0, 1.0)}}, path, tmp_path / "beside.gltf")
     assert ps.load_limits(tmp_path / "beside.gltf") == {name: {"x": (0.0, 1.0)}}
     with pytest.raises(ps.FileError, match=r"expected a file that ends in \.gltf"):
-        ps.save_limits(path, tmp_path / "b.glb", {})
+        ps.save_limits({}, path, tmp_path / "b.glb")

@@ -74,7 +74,7 @@ def test_angles_are_those_that_the_skeleton_gives_back(folder: Path, seed: int, 
 
 def test_an_angle_that_a_joint_does_not_have_is_refused(tmp_path: Path) -> None:
     skeleton = replace(skeleton_of(0), axes=np.tile(np.diag([1.0, 0, 0]), (5, 1, 1)))
-    with pytest.raises(FileError, match=r"pose 'fist': joint 'joint1' turns about x, not y; use that, or .*bend"):
+    with pytest.raises(FileError, match=r"pose 'fist': joint 'joint1' rotates about x, not y; use that, or .*bend"):
         ps.load_motion(written(tmp_path, {"joint1": {"x": 10, "y": 5}}), skeleton)
     assert len(ps.load_motion(written(tmp_path, {"joint1": {"x": 10, "y": 0}}), skeleton)) == 1
 
@@ -144,7 +144,7 @@ def both_hands(tmp_path: Path) -> Path:
 
 def test_poses_of_joints_that_the_rig_lacks_are_skipped_and_counted_if_asked(both_hands: Path) -> None:
     skeleton = skeleton_of(0)
-    with pytest.raises(FileError, match=r"pose 'right 1': joint 'r1' is not in .* --partial skips such poses"):
+    with pytest.raises(FileError, match=r"pose 'right 1': joint 'r1' is not in .* `partial=True` skips such poses"):
         ps.load_motion(both_hands, skeleton)
     with pytest.warns(UserWarning, match="2 of 4 poses skipped: they name joints that the skeleton lacks, .* 'r1'"):
         motion = ps.load_motion(both_hands, skeleton, partial=True)

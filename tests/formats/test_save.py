@@ -36,7 +36,7 @@ def meshes(draw: st.DrawFn) -> ps.Mesh:
 def test_a_mesh_comes_back_in_its_order(folder: Path, ending: str, mesh: ps.Mesh) -> None:
     path = folder / f"mesh.{ending}"
     moved = mesh.points * 2
-    ps.save_mesh(path, mesh, moved)
+    ps.save_mesh(mesh, path, moved)
     back = ps.load_mesh(path)
     assert np.array_equal(back.triangles, mesh.triangles)
     if "gl" in ending or mesh.points.dtype == np.float32:
@@ -56,7 +56,7 @@ def test_poses_come_back_to_the_last_bit(folder: Path, seed: int) -> None:
     rig = random_rig(rng)
     skeleton, poses = rig.skeleton, [random_pose(rng, rig) for _ in range(3)]
     motion = ps.Motion.from_poses(poses, ("a/b", " ", "\n"), rng.random(3))
-    ps.save_poses(folder / "poses.json", motion, skeleton)
+    ps.save_poses(motion, skeleton, folder / "poses.json")
     back = ps.load_motion(folder / "poses.json", skeleton)
     assert (back.names, back.control_names) == (motion.names, motion.control_names)
     for part in ("rotations", "translations", "times", "controls"):
@@ -68,17 +68,29 @@ def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     motion = ps.Motion.from_poses([rig.rest])
     cloud = ps.Mesh(rig.mesh.points, np.zeros((0, 3), int))
     for save, problem in [
-        (lambda: ps.save_mesh(tmp_path / "a.fbx", rig.mesh), r"a\.fbx: cannot be written; meshes .* \.obj \.ply \.glb"),
-        (lambda: ps.save_mesh(tmp_path / "a.obj", rig), "expected a Mesh, got Rig; pass rig.mesh"),  # type: ignore[arg-type]
-        (lambda: ps.save_mesh(tmp_path / "a.obj", rig.mesh.points), r"got ndarray; make one with ps\.Mesh"),  # type: ignore[arg-type]
-        (lambda: ps.save_mesh(tmp_path / "a.obj", rig.mesh, rig.mesh.points[:3]), r"expected shape \(20, 3\)"),
-        (lambda: ps.save_mesh(tmp_path / "a.glb", cloud), r"a\.glb: glTF draws triangles, and the mesh has none"),
-        (lambda: ps.save_mesh(tmp_path / "a.obj", ps.Mesh(np.zeros((0, 3)), np.zeros((0, 3), int))), "one vertex"),
-        (lambda: ps.save_mesh(tmp_path / "no" / "a.obj", rig.mesh), r"no/a\.obj: cannot be written"),
-        (lambda: ps.save_poses(tmp_path / "a.bvh", motion, rig.skeleton), r"a\.bvh: cannot be written; .* \.json"),
-        (lambda: ps.save_poses(tmp_path / "a.json", rig.rest, rig.skeleton), r"got Pose; pass Motion\.from_poses"),  # type: ignore[arg-type]
-        (lambda: ps.save_poses(tmp_path / "a.json", motion, rig), r"expected a Skeleton, got Rig; pass rig\.skeleton"),  # type: ignore[arg-type]
-        (lambda: ps.save_poses(tmp_path / "a.json", motion[:0], rig.skeleton), "at least one pose"),
+        (
+            lambda: ps.save_mesh(rig.mesh, tmp_path / "a.fbx"),
+            r"a\.fbx: cannot be written; meshes .* \.glb \.gltf \.obj",
+        ),
+        (lambda: ps.save_mesh(rig, tmp_path / "a.obj"), "expected a Mesh, got Rig; pass rig.mesh"),  # type: ignore[arg-type]
+        (lambda: ps.save_mesh(rig.mesh.points, tmp_path / "a.obj"), r"got ndarray; make one with ps\.Mesh"),  # type: ignore[arg-type]
+        (lambda: ps.save_mesh(rig.mesh, tmp_path / "a.obj", rig.mesh.points[:3]), r"expected shape \(20, 3\)"),
+        (lambda: ps.save_mesh(cloud, tmp_path / "a.glb"), r"a\.glb: glTF draws triangles, and the mesh has none"),
+        (lambda: ps.save_mesh(ps.Mesh(np.zeros((0, 3)), np.zeros((0, 3), int)), tmp_path / "a.obj"), "one vertex"),
+        (lambda: ps.save_mesh(rig.mesh, tmp_path / "no" / "a.obj"), r"no/a\.obj: cannot be written"),
+        (lambda: ps.save_poses(motion, rig.skeleton, tmp_path / "a.bvh"), r"a\.bvh: cannot be written; .* \.json"),
+        (lambda: ps.save_poses(rig.rest, rig.skeleton, tmp_path / "a.json"), r"got Pose; pass Motion\.from_poses"),  # type: ignore[arg-type]
+        (lambda: ps.save_poses(motion, rig, tmp_path / "a.json"), r"expected a Skeleton, got Rig; pass rig\.skeleton"),  # type: ignore[arg-type]
+        (lambda: ps.save_poses(motion[:0], rig.skeleton, tmp_path / "a.json"), "at least one pose"),
+        (
+            lambda: ps.save_mesh("a.obj", rig.mesh),
+            r"save_mesh: expected the path last, .* call save_mesh\(",
+        ),  # type: ignore[arg-type]
+        (lambda: ps.save_poses("a.json", motion, rig.skeleton), r"call save_poses\(motion, skeleton, path\)"),  # type: ignore[arg-type]
+        (
+            lambda: ps.save_limits("a.glb", "b.glb", {}),
+            r"call save_limits\(ranges, source, path",
+        ),  # type: ignore[arg-type]
     ]:
         with pytest.raises(ps.InputError, match=problem):
             save()

@@ -1,4 +1,4 @@
-"""Examples from files: shapes in another unit, order or with merged seams are mended by an option, or refused."""
+"""Examples from files: shapes in another unit, order or with merged seams are corrected by a setting, or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import posespace as ps
 from posespace import datasets
 from posespace.formats import obj, pose_json
 from posespace.formats.gltf.write import write
-from posespace.gathering.conform import Placing
+from posespace.formats.scene import Scene
+from posespace.gathering.conventions import Conventions
 from posespace.gathering.gather import Gathered, Gathering, gather
 from posespace.geometry import rotations
 from posespace.geometry.weld import weld_points
@@ -49,7 +50,7 @@ MOTION = motion_of(RIG)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write(tmp_path / "arm.glb", Skin(RIG))
+    write(tmp_path / "arm.glb", Scene(Skin(RIG)))
     pose_json.write(tmp_path / "poses.json", MOTION, RIG.skeleton)
     return tmp_path
 
@@ -59,11 +60,11 @@ def sculpts(size: float = 0.05) -> list[NDArray[np.floating]]:
     return [bulged(rng, RIG.mesh, RIG.skin(pose), size) for pose in MOTION]
 
 
-def gathered(folder: Path, meshes: dict[str, ps.Mesh], **placing: object) -> Gathered:
+def gather_meshes(folder: Path, meshes: dict[str, ps.Mesh], **settings: object) -> Gathered:
     for name, mesh in meshes.items():
         obj.write(folder / f"{name}.obj", mesh)
-    settings = Gathering(placing=Placing(**placing))  # type: ignore[arg-type]
-    return gather(folder / "arm.glb", folder / "poses.json", str(folder / "*.obj"), folder / "arm.examples", settings)
+    where = (folder / "arm.glb", str(folder / "*.obj"), folder / "arm.examples", folder / "poses.json")
+    return gather(*where, Gathering(**settings))  # type: ignore[arg-type]
 
 
 def stored(folder: Path) -> list[NDArray[np.floating]]:
@@ -71,8 +72,11 @@ def stored(folder: Path) -> list[NDArray[np.floating]]:
 
 
 def test_right_sculpts_are_stored_without_a_word_and_matched_by_name(folder: Path) -> None:
-    found = gathered(folder, {name: RIG.mesh.with_points(shape) for name, shape in zip("abc", sculpts(), strict=True)})
+    found = gather_meshes(
+        folder, {name: RIG.mesh.with_points(shape) for name, shape in zip("abc", sculpts(), strict=True)}
+    )
     assert (found.matched, found.notes) == ("by name", [])
+    assert found.examples.motion.names == ("a", "b", "c", "rest")
     assert [source.name for source in found.sources] == ["a.obj", "b.obj", "c.obj", "arm.glb"]
     found_rest = found.findings[3]
     assert found_rest.pose == "rest"
@@ -81,7 +85,7 @@ def test_right_sculpts_are_stored_without_a_word_and_matched_by_name(folder: Pat
 
 def test_sculpts_named_otherwise_are_matched_in_order_and_swapped_ones_are_told(folder: Path) -> None:
     first, second, third = (RIG.mesh.with_points(shape) for shape in sculpts(0.02))
-    found = gathered(folder, {"1": second, "2": first, "3": third})
+    found = gather_meshes(folder, {"1": second, "2": first, "3": third})
     assert found.matched == "in order"
     assert len(found.notes) == 2
     assert "'a': it fits pose 'b' better than its own" in found.notes[0]
@@ -91,19 +95,19 @@ def test_another_unit_and_axes_are_told_and_the_options_mend_them(folder: Path) 
     shapes = sculpts()
     turned = [100 * np.stack([shape[:, 0], -shape[:, 2], shape[:, 1]], axis=1) for shape in shapes]
     meshes = {name: RIG.mesh.with_points(shape) for name, shape in zip("abc", turned, strict=True)}
-    found = gathered(folder, meshes)
-    assert found.notes[0].endswith("z is up in it, not y; give --unit 0.01 --up z")
+    found = gather_meshes(folder, meshes)
+    assert found.notes[0].endswith("z is up in it, not y; give `unit=0.01, up='z'`")
     assert "was made with unit as it is" in error_of(
         lambda: gather(
             folder / "arm.glb",
-            folder / "poses.json",
             str(folder / "*.obj"),
             folder / "arm.examples",
-            Gathering(resume=True, placing=Placing({"*": 0.01}, {"*": "z"})),
+            folder / "poses.json",
+            Gathering(unit=0.01, up="z", resume=True),
         )
     )
     (folder / "arm.examples").rename(folder / "old.examples")
-    mended = gathered(folder, meshes, unit={"*": 0.01}, up={"*": "z"})
+    mended = gather_meshes(folder, meshes, unit=0.01, up="z")
     assert mended.notes == []
     for shape, there in zip(shapes, stored(folder), strict=True):
         np.testing.assert_allclose(there, shape, atol=1e-5)
@@ -112,21 +116,21 @@ def test_another_unit_and_axes_are_told_and_the_options_mend_them(folder: Path) 
 def test_shuffled_files_are_told_and_matched_by_position(folder: Path) -> None:
     rng, shapes = np.random.default_rng(2), sculpts()
     meshes = {name: shuffled(rng, RIG.mesh.with_points(s))[0] for name, s in zip("abc", shapes, strict=True)}
-    found = gathered(folder, meshes)
-    assert found.notes == ["'a', 'b', 'c': its vertices are in another order; give --match positions"]
+    found = gather_meshes(folder, meshes)
+    assert found.notes == ["'a', 'b', 'c': its vertices are in another order; give `match='positions'`"]
     (folder / "arm.examples").rename(folder / "old.examples")
-    assert gathered(folder, meshes, match="positions").notes == []
+    assert gather_meshes(folder, meshes, match="positions").notes == []
     for shape, there in zip(shapes, stored(folder), strict=True):
         np.testing.assert_allclose(there, shape, atol=1e-5)
 
 
 def test_merged_seams_are_split_again_without_an_option(folder: Path) -> None:
     weld, shapes = weld_points(RIG.mesh.points), sculpts()
-    shapes = [weld.scatter(weld.gathered(shape)) for shape in shapes]
+    shapes = [weld.scatter(weld.gather(shape)) for shape in shapes]
     rng = np.random.default_rng(7)
     merged = [ps.Mesh(shape[weld.first], weld.groups[RIG.mesh.triangles]) for shape in shapes]
     meshes = {"a": merged[0], "b": shuffled(rng, merged[1])[0], "c": RIG.mesh.with_points(shapes[2])}
-    found = gathered(folder, meshes)
+    found = gather_meshes(folder, meshes)
     assert found.notes == []
     assert found.vertices == {"seams split again": 1, "by faces and positions": 1, "in order": 1}
     for shape, there in zip(shapes, stored(folder), strict=True):
@@ -137,27 +141,27 @@ def test_what_cannot_be_matched_is_refused_in_one_line(folder: Path) -> None:
     shape = sculpts()[0]
     rng = np.random.default_rng(0)
     cut = ps.Mesh(shape[:50], np.zeros((0, 3), np.int32))
-    assert "it is a shape of another mesh" in error_of(lambda: gathered(folder, {"a": cut}, match="positions"))
+    assert "it is a shape of another mesh" in error_of(lambda: gather_meshes(folder, {"a": cut}, match="positions"))
     loose = ps.Mesh(rng.permutation(shape + rng.normal(size=shape.shape)), np.zeros((0, 3), np.int32))
-    assert "positions" in error_of(lambda: gathered(folder, {"a": loose}, match="positions"))
+    assert "positions" in error_of(lambda: gather_meshes(folder, {"a": loose}, match="positions"))
     large = shuffled(rng, RIG.mesh.with_points(RIG.skin(MOTION[0]) @ np.diag([-100.0, 100, 100])))[0]
-    assert "its box is 100 times the rig's, so give --unit" in error_of(
-        lambda: gathered(folder, {"a": large}, match="positions")
+    assert "its box is 100 times the rig's, so give `unit`" in error_of(
+        lambda: gather_meshes(folder, {"a": large}, match="positions")
     )
     assert not (folder / "arm.examples").exists()
 
 
 def test_settings_are_checked() -> None:
-    assert "above 0" in error_of(lambda: Placing({"*": -1.0}))
-    assert "x,z,-y" in error_of(lambda: Placing(up={"*": "x,x,z"}))
-    assert "no pose with a shape is called that" in error_of(lambda: Placing({"d*": 2.0}).require_used(("a", "b")))
+    assert "above 0" in error_of(lambda: Conventions({"*": -1.0}))
+    assert "x,z,-y" in error_of(lambda: Conventions(up={"*": "x,x,z"}))
+    assert "no pose with a shape is called that" in error_of(lambda: Conventions({"d*": 2.0}).require_used(("a", "b")))
 
 
 def test_an_array_of_shuffled_shapes_is_told_too(folder: Path) -> None:
     order = np.random.default_rng(0).permutation(len(RIG.mesh.points))
     np.save(folder / "shapes.npy", np.stack(sculpts())[:, order])
-    where = (folder / "arm.glb", folder / "poses.json", str(folder / "shapes.npy"), folder / "arm.examples")
-    assert "another order; give --match positions" in gather(*where).notes[0]
+    where = (folder / "arm.glb", str(folder / "shapes.npy"), folder / "arm.examples", folder / "poses.json")
+    assert "another order; give `match='positions'`" in gather(*where).notes[0]
 
 
 def test_a_rest_shape_rounded_by_a_file_is_the_rest_shape(recwarn: pytest.WarningsRecorder) -> None:
@@ -178,7 +182,7 @@ def morphing(path: Path, rig: ps.Rig) -> dict[str, NDArray[np.floating]]:
         session.add(
             name, ps.Pose(rig.rest.rotations, rig.rest.translations, {name: 1.0}), rig.mesh.points + displacement
         )
-    write(path, session.skin())
+    write(path, Scene(session.skin()))
     return moved
 
 
@@ -190,7 +194,7 @@ def test_morph_targets_become_examples_driven_by_controls(tmp_path: Path, joints
     from posespace.formats import load
 
     morphs = load.read(file).morphs
-    found = gather(file, None, None, tmp_path / "face.examples", Gathering(morphs=True))
+    found = gather(file, None, tmp_path / "face.examples", settings=Gathering(morphs=True))
     assert found.matched == "morph targets by name"
     examples = ps.Examples.open(tmp_path / "face.examples")
     assert examples.motion.names == (*morphs, "rest")
@@ -207,13 +211,13 @@ def test_morph_targets_and_sculpts_come_together(folder: Path) -> None:
     morphs = morphing(folder / "arm.glb", RIG)
     for name, shape in zip("abc", sculpts(), strict=True):
         obj.write(folder / f"{name}.obj", RIG.mesh.with_points(shape))
-    where = (folder / "arm.glb", folder / "poses.json", str(folder / "*.obj"), folder / "arm.examples")
+    where = (folder / "arm.glb", str(folder / "*.obj"), folder / "arm.examples", folder / "poses.json")
     found = gather(*where, Gathering(morphs=True))
     assert found.matched == "by name, morph targets by name"
     assert len(found.findings) == 3 + len(morphs) + 1
 
 
 def test_morph_targets_that_are_not_there_are_asked_for_in_one_line(folder: Path) -> None:
-    where = (folder / "arm.glb", None, None, folder / "arm.examples")
+    where = (folder / "arm.glb", None, folder / "arm.examples", None)
     assert "holds no morph targets" in error_of(lambda: gather(*where, Gathering(morphs=True)))
-    assert "--shapes, or --morphs" in error_of(lambda: gather(*where))
+    assert "`shapes`, or `morphs`" in error_of(lambda: gather(*where))

@@ -1,4 +1,4 @@
-"""Shapes are checked: what is right is left alone, what went wrong is named with the option that mends it."""
+"""Shapes are checked: what is right is left alone, what went wrong is named with the setting that corrects it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace import datasets
-from posespace.gathering.causes import UNITS, Causes
-from posespace.gathering.conform import Placing, axes_matrix
-from posespace.gathering.outliers import Finding, doubts
+from posespace.gathering.causes import UNITS, CauseSearch
+from posespace.gathering.conventions import Conventions, axes_matrix
+from posespace.gathering.outliers import Finding, outlier_notes
 from posespace.geometry import rotations
 
 ARM = datasets.bending_arm(rings=16, sides=10)[0].rig
 
 
 def bends(rig: ps.Rig, angles: tuple[float, ...]) -> ps.Motion:
-    """Poses that turn the last joint: far enough from each other to tell sculpts of them apart."""
+    """Poses that rotate the last joint: far enough from each other to tell sculpts of them apart."""
     poses = []
     for angle in angles:
         turn = np.array(rig.rest.rotations)
@@ -72,17 +72,17 @@ def test_another_unit_is_always_found_and_mended(seed: int, factor: float) -> No
         assert finding.cause is not None
         assert finding.cause.unit == pytest.approx(factor, rel=1e-6)
         assert not finding.cause.up
-    assert doubts(findings)[0].endswith(f"give --unit {factor:.9g}")
+    assert outlier_notes(findings)[0].endswith(f"give `unit={float(f'{factor:.9g}')!r}`")
 
 
 @quick
-@given(seeds, st.sampled_from(Causes(ARM, MOTION)._turns[1:]))
-def test_other_axes_are_always_found_and_the_option_turns_them_back(seed: int, axes: str) -> None:
+@given(seeds, st.sampled_from(CauseSearch(ARM, MOTION)._axes[1:]))
+def test_other_axes_are_always_found_and_the_setting_converts_them_back(seed: int, axes: str) -> None:
     shapes = sculpts(np.random.default_rng(seed), ARM, MOTION, 0.03)
-    given_shapes = [shape @ axes_matrix(axes) for shape in shapes]
-    for shape, there, finding in zip(shapes, given_shapes, found(ARM, MOTION, given_shapes), strict=True):
+    other_shapes = [shape @ axes_matrix(axes) for shape in shapes]
+    for shape, there, finding in zip(shapes, other_shapes, found(ARM, MOTION, other_shapes), strict=True):
         assert finding.cause is not None
-        mended = Placing(up={"*": finding.cause.up}).placed(finding.pose, there)
+        mended = Conventions(up=finding.cause.up).converted(finding.pose, there)
         assert np.linalg.norm(mended - shape, axis=1).max() < 0.05 * ARM.mesh.diagonal
 
 
@@ -120,14 +120,14 @@ def test_a_shape_far_from_all_others_stands_out_without_a_cause() -> None:
     findings = found(ARM, MOTION, shapes)
     assert [finding.stands_out for finding in findings] == [False, False, True]
     assert findings[2].cause is None
-    assert "'bend2' lies 69% of the diagonal" in doubts(findings)[0]
+    assert "'bend2' lies 69% of the diagonal" in outlier_notes(findings)[0]
 
 
 def test_what_explains_only_some_shapes_leaves_the_others_alone() -> None:
     shapes = sculpts(np.random.default_rng(0), ARM, MOTION, 0.05)
     shapes[1] = 100 * shapes[1]
-    assert doubts(found(ARM, MOTION, shapes)) == [
-        "'bend1': another unit: it is 100 times too large; give --unit 'bend1=0.01'"
+    assert outlier_notes(found(ARM, MOTION, shapes)) == [
+        "'bend1': another unit: it is 100 times too large; give `unit={'bend1': 0.01}`"
     ]
 
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 import posespace as ps
 from posespace.formats import obj, pose_json
-from posespace.gathering.conform import Placing, UnmatchedError, VertexOrder
 from posespace.gathering.gather import Gathered, Gathering, gather
-from posespace.gathering.posed_meshes import write_posed
+from posespace.gathering.posed_meshes import write_posed_meshes
 from posespace.gathering.seams import seams_of, tears
 from posespace.gathering.vertex_matching import match_vertices
+from posespace.gathering.vertex_order import UnmatchedError, VertexOrder
 from posespace.geometry import rotations
 from posespace.geometry.weld import Weld, weld_points
 from posespace.geometry.weld_within import weld_within
@@ -116,8 +116,8 @@ def test_a_match_is_carried_over_the_frames_of_a_sequence(tmp_path: Path) -> Non
 
 
 def gathered(folder: Path, shapes: str, match: str = "order") -> Gathered:
-    settings = Gathering(rest=False, placing=Placing(match=match))
-    where = (folder / "rig.glb", folder / "poses.json", str(folder / shapes), folder / "a.examples")
+    settings = Gathering(rest=False, match=match)
+    where = (folder / "rig.glb", str(folder / shapes), folder / "a.examples", folder / "poses.json")
     return gather(*where, settings)
 
 
@@ -177,7 +177,7 @@ def test_sculpting_files_have_merged_seams_names_and_coordinates(tmp_path: Path)
     ps.Skin(rig).save(tmp_path / "rig.skin")
     motion = bent(rig, 1)
     pose_json.write(tmp_path / "poses.json", motion, rig.skeleton)
-    write_posed(tmp_path / "rig.skin", tmp_path / "poses.json", tmp_path / "out")
+    write_posed_meshes(tmp_path / "rig.skin", tmp_path / "poses.json", tmp_path / "out")
     text, seams = (tmp_path / "out" / "p0.obj").read_text(), seams_of(rig)
     assert len(re.findall(r"^v ", text, re.MULTILINE)) == len(seams.first)
     assert len(re.findall(r"^vt ", text, re.MULTILINE)) == len(rig.mesh.points)
@@ -240,10 +240,10 @@ def test_files_sculpted_in_blender_come_back_whole(blender: Runner, data: Path, 
         folder.mkdir()
         motion = bent(rig, 2)
         pose_json.write(folder / "poses.json", motion, rig.skeleton)
-        write_posed(data / asset, folder / "poses.json", folder / "sculpts")
+        write_posed_meshes(data / asset, folder / "poses.json", folder / "sculpts")
         before = [ps.load_shape(folder / "sculpts" / f"{name}.obj", rig, motion[name]) for name in motion.names]
         blender("blender_sculpt.py", *sorted((folder / "sculpts").glob("*.obj")))
-        found = gather(data / asset, None, str(folder / "sculpts"), folder / "a.examples")
+        found = gather(data / asset, str(folder / "sculpts"), folder / "a.examples")
         assert [note for note in found.notes if "seam" in note or "order" in note] == []
         stored = ps.Examples.open(folder / "a.examples").shapes
         for k, shape in enumerate(before):

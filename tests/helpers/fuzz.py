@@ -9,21 +9,28 @@ import sys
 from pathlib import Path
 from typing import Any
 
-COUNT = int(os.environ.get("POSESPACE_FUZZ", "120"))
-"""Damaged files of each format, and as many hostile ones; 500 where readers change."""
-
-TAMPERED = 6 * COUNT if "POSESPACE_FUZZ" in os.environ else 150
-"""Tampered skins, of all samples together: 3,000 where there are 500 files of each format."""
+import pytest
 
 
-def fuzz(sample: Path, folder: Path, how: str = "mutate") -> dict[str, Any]:
-    """Read `COUNT` copies of a sample made bad by the module `how` of the helpers: "mutate" or "hostile".
+def counts(thorough: int, few: int = 30) -> pytest.MarkDecorator:
+    """Return a decorator that runs a test with `count` few bad copies, and, marked as slow, with a thorough number.
+
+    The environment variable POSESPACE_FUZZ sets the number of an ordinary run.
+    """
+    usual = int(os.environ.get("POSESPACE_FUZZ", few))
+    return pytest.mark.parametrize(
+        "count", [pytest.param(usual, id="few"), pytest.param(thorough, marks=pytest.mark.slow, id="thorough")]
+    )
+
+
+def fuzz(sample: Path, folder: Path, count: int, how: str = "mutate") -> dict[str, Any]:
+    """Read `count` copies of a sample made bad by the module `how` of the helpers: "mutate" or "hostile".
 
     Returns
     -------
-    found : "used", how many were read, and "lines", what was said of those that were refused
+    outcome : "used", the number that were read, and "lines", the errors of those that were refused
     """
-    return _work("fuzz_worker", sample, COUNT, folder, how)
+    return _work("fuzz_worker", sample, count, folder, how)
 
 
 def tamper(sample: Path, folder: Path, count: int, how: str = "tamper") -> dict[str, Any]:
@@ -44,6 +51,7 @@ def _work(worker: str, sample: Path, count: int, folder: Path, *more: str) -> di
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, f"file {done.stderr[-2000:]} ended the process: {done.returncode}"
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["failures"] == [], f"{len(found['failures'])} of {count} failed\n" + "\n".join(found["failures"][:3])
-    return found
+    outcome: dict[str, Any] = json.loads(done.stdout)
+    failures = outcome["failures"]
+    assert failures == [], f"{len(failures)} of {count} failed\n" + "\n".join(failures[:3])
+    return outcome

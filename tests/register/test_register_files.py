@@ -28,9 +28,9 @@ BENDS = {"straight": 0.0, "half": 0.7, "bent": 1.2}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A template, three scans and their landmarks; one scan is no mesh."""
     made = tmp_path_factory.mktemp("scans")
-    ps.save_mesh(made / "template.obj", template(3))
+    ps.save_mesh(template(3), made / "template.obj")
     for name, bend in BENDS.items():
-        ps.save_mesh(made / f"{name}.ply", scanned(bend, 4))
+        ps.save_mesh(scanned(bend, 4), made / f"{name}.ply")
     (made / "broken.ply").write_bytes(b"ply\nnothing of the kind")
     marks = {f"{name}.ply": landmarks(bend)[1] for name, bend in BENDS.items()}
     write_landmarks(made / "marks.json", landmarks(0.0)[0], marks | {"broken": {}})
@@ -82,7 +82,7 @@ def test_a_scan_may_start_from_the_nearest_shape_that_was_registered(folder: Pat
     assert all("'half'" not in note for note in rows["half"]["notes"])
     assert all(row["figures"]["mean_distance"] < 0.002 for row in rows.values())
     assert_one_line(run(*line, "--resume", "--start", second), "was made with starts")
-    ps.save_mesh(tmp_path / "other.obj", template(2))
+    ps.save_mesh(template(2), tmp_path / "other.obj")
     other = ["register", str(tmp_path / "other.obj"), str(folder / "bent.ply"), *line[4:6]]
     refused = run(*other, "--start", first, "-o", tmp_path / "third.examples")
     assert_one_line(refused, "its shapes are not of this template")
@@ -140,7 +140,7 @@ def test_a_rig_is_registered_from_its_file_to_poses_that_a_fit_can_use(tmp_path:
     for name, pose in (("bent", 17), ("half", 7)):
         shape = np.asarray(train.shapes[pose], dtype=np.float64)
         finer = subdivide(rig.mesh.triangles, len(shape))
-        ps.save_mesh(tmp_path / f"{name}.ply", ps.Mesh(placed(finer.refine(shape)), finer.triangles))
+        ps.save_mesh(ps.Mesh(placed(finer.refine(shape)), finer.triangles), tmp_path / f"{name}.ply")
         marks[name] = {f"mark {k}": tuple(placed(shape[[k]])[0].tolist()) for k in ring}
     at_rest = {f"mark {k}": tuple(rig.mesh.points[k].tolist()) for k in ring}
     write_landmarks(tmp_path / "marks.json", at_rest, marks)
@@ -190,7 +190,7 @@ def test_bad_input_is_refused_before_the_work(folder: Path, tmp_path: Path) -> N
     missing = run(*words(folder, out, "half.ply", "no.ply"))
     assert_one_line(missing, "no.ply: cannot be read")
     assert missing.stderr.count("no.ply") == 1
-    ps.save_mesh(tmp_path / "halv.ply", scanned(0.7, 2))
+    ps.save_mesh(scanned(0.7, 2), tmp_path / "halv.ply")
     assert_one_line(
         run(*words(folder, out, "half.ply", str(tmp_path / "halv.ply"))), "none for 'halv.ply'", "'half.ply'"
     )
@@ -218,8 +218,8 @@ def added(job: int, number: int, piece: int) -> int:
 def test_shapes_of_files_are_transferred(folder: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "rest.obj", tmp_path / "b.examples"
     points, triangles = sphere(2)
-    ps.save_mesh(source, ps.Mesh(bean(points), triangles))
-    ps.save_mesh(tmp_path / "bent.obj", ps.Mesh(bean(points, 1.0), triangles))
+    ps.save_mesh(ps.Mesh(bean(points), triangles), source)
+    ps.save_mesh(ps.Mesh(bean(points, 1.0), triangles), tmp_path / "bent.obj")
     target = folder / "template.obj"
     write_landmarks(tmp_path / "marks.json", landmarks(0.0)[0], {"template": landmarks(0.0)[0]})
     line = ["transfer", source, tmp_path / "bent.obj", "--onto", target, "-o", out]

@@ -11,7 +11,8 @@ import pytest
 
 from posespace.cli.shortening import folded
 from posespace.datasets import bending_arm
-from posespace.formats.load import POSE_FILES, READERS
+from posespace.formats.registry import CONTENTS, read_endings
+from posespace.formats.registry import POSES as POSE_KIND
 from posespace.report.info import describe
 from posespace.skin.skin import Skin
 
@@ -68,7 +69,7 @@ MESHES: dict[str, dict[str, Any]] = {
     "gltf-khronos/SimpleMorph.gltf": {"vertices": 3},
 }
 POSES = {"hand-godot-xr/poses_left.json": (25, 19), "hand-webxr-generic/iwer_hand_poses.json": (3, 25)}
-READABLE = {*READERS, *POSE_FILES}
+READABLE = set(read_endings(*CONTENTS, POSE_KIND))
 
 
 @pytest.mark.parametrize("name", RIGS)

@@ -9,7 +9,9 @@ import click
 
 from posespace.cli.options import FILE, Command, argument, choice_options, json_option, out_option, resume_option
 from posespace.cli.printing import markdown_table, print_json, print_one, warn
+from posespace.cli.typed import as_typed, options
 from posespace.errors import InputError
+from posespace.formats.registry import CLIPS, format_names
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
@@ -26,7 +28,8 @@ _MOST_ROWS = 40
 @click.option(
     "--poses",
     type=FILE,
-    help="Poses (JSON) or a motion (BVH, glTF, USD). Default: those that `posespace pose` wrote beside the shapes.",
+    help=f"Poses (JSON) or a motion ({format_names(CLIPS)}). "
+    "Default: those that `posespace pose` wrote beside the shapes.",
 )
 @click.option(
     "--shapes",
@@ -80,27 +83,26 @@ def examples(
     There is one shape per pose. Shapes are matched to poses by name, or else in order. The distance of each
     shape from plain skinning is shown. Suspicious shapes are reported with the option that fixes them.
     """
-    from posespace.gathering.conform import Placing
     from posespace.gathering.gather import Gathering, gather
     from posespace.report.figures import with_identifiers
     from posespace.report.info import describe
 
     units = {pose: _number(value) for pose, value in _by_pose(unit).items()}
-    placing = Placing(units, _by_pose(up), match)
-    found = gather(rig, poses, shapes, out, Gathering(rest, resume, morphs, placing, choice))
+    settings = Gathering(units, _by_pose(up), match, choice, rest, morphs, resume)
+    gathered = gather(rig, shapes, out, poses, settings)
     figures = describe(out) | {
-        "shapes_matched": found.matched,
-        "vertices_matched": with_identifiers(dict(found.vertices)),
+        "shapes_matched": gathered.matched,
+        "vertices_matched": with_identifiers(dict(gathered.vertices)),
     }
     if as_json:
-        rows = [
-            _row(finding) | {"file": str(file)} for finding, file in zip(found.findings, found.sources, strict=True)
-        ]
-        print_json(figures | ({"notes": found.notes} if found.notes else {}) | {"shapes": rows})
+        pairs = zip(gathered.findings, gathered.sources, strict=True)
+        rows = [_row(finding) | {"file": str(file)} for finding, file in pairs]
+        notes = [as_typed(note) for note in gathered.notes]
+        print_json(figures | ({"notes": notes} if notes else {}) | {"shapes": rows})
         return
     print_one(figures, as_json)
-    _print_table(found)
-    for note in found.notes:
+    _print_table(gathered)
+    for note in gathered.notes:
         warn(note)
 
 
@@ -127,7 +129,7 @@ def _row(finding: Finding) -> dict[str, Any]:
         "stands_out": finding.stands_out,
         "torn": finding.torn,
         "cause": "" if cause is None else str(cause),
-        "mended_by": "" if cause is None else cause.options(finding.pose),
+        "mended_by": "" if cause is None else options(cause.remedy_for([finding.pose])),
     }
 
 
@@ -138,9 +140,9 @@ def _doubt(finding: Finding) -> str:
     return "; ".join(word for word in words if word)
 
 
-def _print_table(found: Gathered) -> None:
+def _print_table(gathered: Gathered) -> None:
     """Print how far shapes are from plain skinning; of very many, those in doubt and the farthest."""
-    findings = list(zip(found.findings, found.sources, strict=True))
+    findings = list(zip(gathered.findings, gathered.sources, strict=True))
     chosen = findings
     if len(findings) > _MOST_ROWS:
         chosen = sorted(findings, key=lambda pair: (not pair[0].is_doubtful, -pair[0].rms))[:_MOST_ROWS]

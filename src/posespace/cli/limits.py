@@ -42,7 +42,7 @@ def limits(rig: Path, source: Path | None, changes: tuple[str, ...], clear: bool
         ranges = {**ranges, **load_limits(source)}
     for joint, axis, ends in map(_change, changes):
         ranges = {**ranges, joint: {**ranges.get(joint, {}), axis: ends}}
-    save_limits(rig, out, ranges)
+    save_limits(ranges, rig, out)
     print_one({"file": str(out), "limits": plain(load_limits(out))}, as_json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from posespace.cli.typed import as_typed
 from posespace.errors import InputError, suggestion
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -68,16 +68,8 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            error.args = (self._as_typed(ctx, str(error)),)
+            error.args = (as_typed(str(error), ctx),)
             raise
-
-    def _as_typed(self, ctx: click.Context, message: str) -> str:
-        """Return a message with the parameters in it, at its start or in backquotes, as options."""
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option):
-                typed = max(param.opts, key=len)
-                message = re.sub(rf"^{param.name}(?=: )", typed, message).replace(f"`{param.name}`", typed)
-        return message
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments, then the options."""

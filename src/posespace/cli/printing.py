@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from posespace.cli.typed import as_typed
 from posespace.errors import one_line
 
 _WIDTH = 120
@@ -114,9 +115,9 @@ def complain(message: str) -> None:
 
 def note(message: str) -> None:
     """Print one line on standard error about a choice that was made."""
-    complain(f"note: {message}")
+    complain(f"note: {as_typed(message)}")
 
 
 def warn(message: str) -> None:
     """Print one line of warning on standard error."""
-    complain(f"warning: {message}")
+    complain(f"warning: {as_typed(message)}")

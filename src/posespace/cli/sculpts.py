@@ -103,7 +103,7 @@ def add(
     as_json: bool,
 ) -> None:
     """Add a sculpt at a pose, or replace the shape of one."""
-    from posespace.gathering.conform import Placing
+    from posespace.gathering.conventions import Conventions
     from posespace.gathering.sculpt_file import pose_of, read_sculpt, sculpt_shape
 
     session, source = _open(store), sculpt_shape(shape)
@@ -113,7 +113,7 @@ def add(
     else:
         pose_name, at = pose_of(session.rig, source, poses, pose, note)
         known = name or pose_name
-    read = read_sculpt(session.rig, source, known, at, Placing({"*": unit}, {"*": up} if up else {}, match))
+    read = read_sculpt(session.rig, source, known, at, Conventions(unit, up or {}, match))
     if replace:
         session.replace(known, read.shape)
     else:

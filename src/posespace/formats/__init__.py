@@ -1,6 +1,6 @@
-"""File formats: one module or folder per format, each with a `read(path)` that returns Contents.
+"""File formats: readers and writers only, one module or folder per format, all listed in `registry`.
 
-To add a reader, write that module and name its endings in `load.READERS`; to add a writer, `export.WRITERS`. All read
-through `files` (bounded reads, atomic writes) and `checked_json`; `joining` makes one mesh of several. The library's
-own files are `skin_file` and `example_store` (on `zarr_arrays`), both made of `records`.
+`load`, `motions`, `save`, `export` and `limits` choose the module by a file's ending. Readers return `Contents`. They
+read through `files` (bounded reads, atomic writes) and `checked_json`; `joining` makes one mesh of several. The
+library's own files are `skin_file` and `store`, both made of `records`.
 """

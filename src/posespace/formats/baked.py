@@ -1,12 +1,13 @@
-"""Skins for programs that know no learned bones: their bones as joints, and a motion as what these do."""
+"""Learned bones baked into joints and their motion, for formats without learned bones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from posespace.formats.gltf.write.frames import in_order, with_frames
+from posespace.formats.scene import Scene
 from posespace.motion import Motion
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
@@ -14,14 +15,15 @@ from posespace.skin.bones.learned import ROOT
 from posespace.skin.skin import Skin
 
 _COST = 10
-"""Ordinary frames that one of learned bones is worth: they are posed one by one."""
+"""Cost of a frame of learned bones in ordinary frames: they are posed one by one."""
 
 
-def baked(skin: Skin, clips: Mapping[str, Motion], rate: float) -> tuple[Skin, dict[str, Motion], list[str]]:
-    """Return a skin with learned bones as plain skinning by as many joints, and the clips' frames, of these joints.
+def baked(scene: Scene) -> tuple[Scene, list[str]]:
+    """Return a scene whose learned bones are joints of plain skinning, its clips baked into frames of these joints.
 
-    With them come lines on what is left out.
+    With it come lines on what is left out.
     """
+    skin = scene.skin
     assert skin.bones is not None
     influences, weights, count = skin.binding
     rest = np.tile(np.eye(4), (count + 1, 1, 1))
@@ -31,12 +33,13 @@ def baked(skin: Skin, clips: Mapping[str, Motion], rate: float) -> tuple[Skin, d
     rig = Rig(skin.rig.mesh, skeleton, influences + 1, weights)
     notes = ["the control points are left out: the file has the bones that they move, and the motion of these"]
     if skin.detail is not None:
-        notes.append("the skin's detail is left out: the file has the surface that it lies on")
+        notes.append("the skin's detail is left out: the file has the surface without it")
     if skin.bones.corrections is not None:
         notes.append("the corrections of the bones are left out: the file has what the bones alone give")
     if skin.layers:
         notes.append("the skin's layers are left out: they are driven by control points")
-    return Skin(rig), {name: _frames(skin, motion, rate, skeleton) for name, motion in clips.items()}, notes
+    clips = {name: _frames(skin, motion, scene.rate, skeleton) for name, motion in scene.clips.items()}
+    return replace(scene, skin=Skin(rig), clips=clips, has_control_points=True), notes
 
 
 def _frames(skin: Skin, motion: Motion, rate: float, skeleton: Skeleton) -> Motion:

@@ -77,10 +77,10 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
         parents = np.array([joint.parent for joint in joints], dtype=np.int32)
         skeleton = Skeleton(names, parents, frames, rest)
         if len(values):
-            shifts = _translations(joints, offsets, values)
+            translations = _translations(joints, offsets, values)
             times = frame_time * np.arange(len(values))
             timing = frames_of(times, wanted.rate or "keys", 7 * len(joints), "its clip")
-            motion = Motion(_rotations(joints, values), shifts, times)
+            motion = Motion(_rotations(joints, values), translations, times)
             motions[path.stem] = motion if timing.rate is None else resampled(motion, timing.times)
             clips[path.stem] = timing.clip(path.stem)
         else:
@@ -198,14 +198,14 @@ def _frames(path: Path, text: str, joints: list[_Joint]) -> tuple[float, Floats]
 
 def _columns(joints: list[_Joint], kind: str, slot: int | None = None) -> _Columns:
     """Return the channels of one kind; with `slot`, each joint's channel number `slot` of that kind."""
-    found: list[tuple[int, int, int]] = []
+    columns: list[tuple[int, int, int]] = []
     start = 0
     for index, joint in enumerate(joints):
         meanings = [_CHANNELS[channel] for channel in joint.channels]
-        own = [(index, start + k, axis) for k, (what, axis) in enumerate(meanings) if what == kind]
-        found += own if slot is None else own[slot : slot + 1]
+        channels = [(index, start + k, axis) for k, (what, axis) in enumerate(meanings) if what == kind]
+        columns += channels if slot is None else channels[slot : slot + 1]
         start += len(joint.channels)
-    return _Columns(*np.array(found, dtype=np.int64).reshape(-1, 3).T)
+    return _Columns(*np.array(columns, dtype=np.int64).reshape(-1, 3).T)
 
 
 def _rotations(joints: list[_Joint], values: Floats) -> Floats:
@@ -215,21 +215,21 @@ def _rotations(joints: list[_Joint], values: Floats) -> Floats:
         chosen = _columns(joints, "rotation", slot)
         if len(chosen.joints):
             angles = np.deg2rad(values[:, chosen.columns])
-            turn = rotations.from_axis_angle(np.eye(3)[chosen.axes], angles)
-            total[:, chosen.joints] = rotations.multiply(total[:, chosen.joints], turn)
+            rotation = rotations.from_axis_angle(np.eye(3)[chosen.axes], angles)
+            total[:, chosen.joints] = rotations.multiply(total[:, chosen.joints], rotation)
     return total
 
 
 def _translations(joints: list[_Joint], offsets: Floats, values: Floats) -> Floats:
-    """Return (P, J, 3) each joint's shift from its OFFSET; an axis with no position channel has none."""
+    """Return (P, J, 3) each joint's translation from its OFFSET; an axis with no position channel has none."""
     chosen = _columns(joints, "position")
-    shifts = np.zeros((len(values), len(joints), 3))
-    shifts[:, chosen.joints, chosen.axes] = values[:, chosen.columns]
+    translations = np.zeros((len(values), len(joints), 3))
+    translations[:, chosen.joints, chosen.axes] = values[:, chosen.columns]
     channel = np.zeros((len(joints), 3), dtype=bool)
     channel[chosen.joints, chosen.axes] = True
-    given = np.where(channel, offsets, 0.0)
-    replaces = _replaces_offset(np.array([joint.parent < 0 for joint in joints]), given, shifts)
-    return shifts - np.where(replaces[:, None], given, 0.0)
+    channel_offsets = np.where(channel, offsets, 0.0)
+    replaces = _replaces_offset(np.array([joint.parent < 0 for joint in joints]), channel_offsets, translations)
+    return translations - np.where(replaces[:, None], channel_offsets, 0.0)
 
 
 def _replaces_offset(roots: NDArray[np.bool_], offsets: Floats, positions: Floats) -> NDArray[np.bool_]:

@@ -104,7 +104,7 @@ def _parameters(path: Path, handle: BinaryIO, size: int, block: int) -> tuple[_N
     if numbers is None:
         raise FileError(path, f"expected a processor of type 84, 85 or 86, got {data[3]}")
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, list[Any]]] = []
+    entries: list[tuple[int, str, list[Any]]] = []
     at = 4
     while at + 4 < len(data) and data[at] != 0:
         letters = abs(struct.unpack_from("b", data, at)[0])
@@ -116,11 +116,11 @@ def _parameters(path: Path, handle: BinaryIO, size: int, block: int) -> tuple[_N
             groups[-group] = name
         elif group > 0:
             # Never beyond the next one: parameters that overlap would take the square of the file to read.
-            found.append((group, name, _values(numbers, data[body + 2 : body + step if step else None])))
+            entries.append((group, name, _values(numbers, data[body + 2 : body + step if step else None])))
         if step < 2:
             break
         at = body + step
-    return numbers, {f"{groups.get(group, '')}:{name}": values for group, name, values in found}
+    return numbers, {f"{groups.get(group, '')}:{name}": values for group, name, values in entries}
 
 
 def _values(numbers: _Numbers, body: bytes) -> list[Any]:
@@ -188,8 +188,8 @@ def _labels(parameters: dict[str, list[Any]], count: int) -> list[str]:
     """Return the label of each marker, "" where there is none; more than 255 go on in further parameters."""
     labels: list[str] = []
     for number in ["", *map(str, range(2, 258))]:
-        found = parameters.get(f"POINT:LABELS{number}")
-        if found is None:
+        values = parameters.get(f"POINT:LABELS{number}")
+        if values is None:
             break
-        labels += [label for label in found if isinstance(label, str)]
+        labels += [label for label in values if isinstance(label, str)]
     return (labels + [""] * count)[:count]

@@ -49,10 +49,10 @@ class Fields:
 
     def shape(self, key: str) -> tuple[int, ...]:
         """Return the shape of an array."""
-        found = tuple(self.integers(key, 2**53))
-        if len(found) > _MOST_AXES:
-            raise InputError(f"{self._name(key)}: expected at most {_MOST_AXES} axes, got {len(found)}")
-        return found
+        lengths = tuple(self.integers(key, 2**53))
+        if len(lengths) > _MOST_AXES:
+            raise InputError(f"{self._name(key)}: expected at most {_MOST_AXES} axes, got {len(lengths)}")
+        return lengths
 
     def number(self, key: str) -> float:
         """Return a finite number."""
@@ -84,13 +84,13 @@ class Fields:
         """Return the object under `key`, called `where` in messages."""
         return Fields(self._get(key, default), self._name(key) if where is None else where)
 
-    def parts(self, key: str, each: str, default: Sequence[object] | None = None) -> list[Fields]:
-        """Return a list of objects, called `each` 0, `each` 1, ... in messages."""
-        return [Fields(entry, f"{each} {k}") for k, entry in enumerate(self._list(key, default))]
+    def parts(self, key: str, what: str, default: Sequence[object] | None = None) -> list[Fields]:
+        """Return a list of objects, called `what` 0, `what` 1, ... in messages."""
+        return [Fields(entry, f"{what} {k}") for k, entry in enumerate(self._list(key, default))]
 
-    def part_of(self, key: str, number: int, each: str) -> Fields:
+    def part_of(self, key: str, number: int, what: str) -> Fields:
         """Return one of a list of objects, as `parts` would."""
-        return Fields(self._list(key, None)[number], f"{each} {number}")
+        return Fields(self._list(key, None)[number], f"{what} {number}")
 
     def length(self, key: str) -> int:
         """Return how long the list under `key` is; 0 where it is missing."""

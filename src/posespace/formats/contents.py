@@ -50,13 +50,13 @@ class Contents:
 
 def unique(names: Iterable[str], what: str) -> list[str]:
     """Return the names made distinct: the second "arm" becomes "arm#2", one without a name "`what` 5"."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     repeats: dict[str, int] = {}
     for k, name in enumerate(names):
         base = name or f"{what} {k}"
         candidate = base
-        while candidate in found:
+        while candidate in distinct:
             repeats[base] = repeats.get(base, 1) + 1
             candidate = f"{base}#{repeats[base]}"
-        found[candidate] = None
-    return list(found)
+        distinct[candidate] = None
+    return list(distinct)

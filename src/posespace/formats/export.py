@@ -1,17 +1,19 @@
-"""Skins written to files of other programs, chosen by their ending."""
+"""Skins exported for other programs, by the module that the registry names for the ending."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from posespace import check
-from posespace.errors import FileError, InputError, quoted
+from posespace.errors import InputError, quoted
 from posespace.examples import Examples
+from posespace.formats import registry
 from posespace.formats.baked import baked
+from posespace.formats.registry import EXPORT
+from posespace.formats.scene import Scene
 from posespace.mesh import UNITS
 from posespace.motion import Motion
 from posespace.skin.provenance import notes_of
@@ -19,8 +21,7 @@ from posespace.skin.skin import Skin
 
 COMPRESSIONS = ("none", "quantized", "meshopt")
 _NAMED = 6
-"""Meshes that are named where more are left out."""
-WRITERS = {".glb": "gltf.write", ".gltf": "gltf.write", ".html": "viewer"}
+"""Meshes that a message names where more are left out."""
 
 
 def export(
@@ -43,7 +44,7 @@ def export(
     motion : becomes an animation of the joints and the morphs' weights; several by name become one each, under their
         names; None: the file has none
     warn : called with one line about each thing the format cannot hold; None: these become warnings
-    rate : about so many frames per second are written between poses that are farther apart
+    rate : about how many frames per second are written between poses that are farther apart
     unit : the skin's unit of length, "mm", "cm", "m", "in" or "ft"; None: the rig's own, `rig.mesh.unit`
     up : the axis that points up in the skin, "y" or "z"
     examples : poses that a page offers, with the errors there as colours; None: it offers none
@@ -59,22 +60,13 @@ def export(
     check.choice("up", up, ("y", "z"))
     check.choice("compression", compression, COMPRESSIONS)
     file = Path(path)
-    writer = WRITERS.get(file.suffix.lower())
-    if writer is None:
-        raise FileError(file, f"cannot be written; skins are exported to {' '.join(WRITERS)}")
-    played, notes = skin, [*notes_of(skin.about), *_omitted(skin)]
+    module = registry.writer(file, EXPORT, "skins are exported")
+    scene = Scene(skin, clips, rate, metres, up, compression, examples)
+    notes = [*notes_of(skin.about), *_omitted(skin)]
     if skin.bones is not None:
-        played, clips, more = baked(skin, clips, rate)
+        scene, more = baked(scene)
         notes += more
-    if examples is not None and writer != "viewer":
-        raise InputError("examples: only a page shows them; give a file that ends in .html")
-    if examples is not None and skin.bones is not None:
-        raise InputError("examples: a page shows none of a skin with control points; leave them out")
-    if compression != "none" and writer == "viewer":
-        raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
-    own = (examples, skin.bones is not None) if writer == "viewer" else (compression,)
-    given = (file, played, clips, rate, metres, up, *own)
-    for note in [*notes, *importlib.import_module(f"posespace.formats.{writer}").write(*given)]:
+    for note in [*notes, *module.write(file, scene)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:
@@ -86,9 +78,9 @@ def _omitted(skin: Skin) -> list[str]:
     names = () if skin.rig.mesh.look is None else skin.rig.mesh.look.omitted
     if not names:
         return []
-    some = ", ".join(map(quoted, names[:_NAMED]))
+    shown = ", ".join(map(quoted, names[:_NAMED]))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"meshes of the rig's file that its joints do not skin are left out: {some}{more}"]
+    return [f"meshes of the rig's file that its joints do not skin are left out: {shown}{more}"]
 
 
 def _clips(motion: Motion | Mapping[str, Motion] | None) -> dict[str, Motion]:
@@ -97,9 +89,9 @@ def _clips(motion: Motion | Mapping[str, Motion] | None) -> dict[str, Motion]:
         return {}
     clips = dict(motion) if isinstance(motion, Mapping) else {"motion": motion}
     check.names("export: clips", tuple(clips), len(clips))
-    for each in clips.values():
-        if not isinstance(each, Motion):
-            take = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
-            kind = type(each).__name__
-            raise InputError(f"export: expected a Motion to play, got {kind}{take.get(kind, '')}")
+    for clip in clips.values():
+        if not isinstance(clip, Motion):
+            remedies = {"Examples": "; pass its .motion", "Pose": "; pass Motion.from_poses([pose])"}
+            kind = type(clip).__name__
+            raise InputError(f"export: expected a Motion to play, got {kind}{remedies.get(kind, '')}")
     return clips

@@ -53,9 +53,9 @@ def opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
     except (OSError, ValueError) as error:
         raise FileError(path, _unreadable(error)) from error
     with handle:
-        found = os.fstat(number)
-        _require_ordinary(path, found)
-        yield handle, found.st_size
+        status = os.fstat(number)
+        _require_ordinary(path, status)
+        yield handle, status.st_size
 
 
 def size_of(path: Path) -> int:
@@ -118,12 +118,12 @@ def parse_json(path: Path, text: str | bytes) -> Any:
 
 def inside(folder: Path, *names: str) -> Path:
     """Return the path of these names inside a folder; raise if one of them is a link, which may lead anywhere."""
-    place = os.fspath(folder)
+    path = os.fspath(folder)
     for name in names:
-        place = os.path.join(place, name)
-        if os.path.islink(place):
-            raise FileError(place, "is a link; links inside a store are not followed, so put the file itself there")
-    return Path(place)
+        path = os.path.join(path, name)
+        if os.path.islink(path):
+            raise FileError(path, "is a link; links inside a store are not followed, so put the file itself there")
+    return Path(path)
 
 
 def map_file(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -226,10 +226,16 @@ def naming(path: Path) -> Iterator[None]:
         raise FileError(path, str(error)) from error
 
 
-def _require_ordinary(path: Path, found: os.stat_result) -> None:
-    if stat.S_ISDIR(found.st_mode):
+def require_path_last(call: str, first: object) -> None:
+    """Raise if a path was passed first to a function that is called like `call`."""
+    if isinstance(first, str | Path):
+        raise InputError(f"{call.partition('(')[0]}: expected the path last, got {str(first)!r} first; call {call}")
+
+
+def _require_ordinary(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
         raise FileError(path, "expected a file, got a folder")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise FileError(path, "expected an ordinary file, got a pipe or a device")
 
 

@@ -195,7 +195,9 @@ def frames_of(
     if rate == "markers":
         # A clip of one key is one pose, whose name is the clip's.
         if not markers and len(keys) > 1:
-            raise InputError(f"{what}: has no pose markers; take its {len(keys)} keys with --rate keys, or give a rate")
+            raise InputError(
+                f"{what}: has no pose markers; take its {len(keys)} keys with `rate='keys'`, or give a rate"
+            )
         return Frames(keys, markers=markers, at_markers=bool(markers))
     if rate == "keys" or len(keys) < 2 or not keys[-1] > keys[0] or (rate is None and _is_dense(keys)):
         return Frames(keys, markers=markers)
@@ -242,8 +244,8 @@ def _own_rate(keys: Floats) -> float | None:
 
 
 def _is_dense(keys: Floats) -> bool:
-    own = _own_rate(keys)
-    return own is not None and own >= _DENSE
+    rate = _own_rate(keys)
+    return rate is not None and rate >= _DENSE
 
 
 def _on_grid(keys: Floats, rate: float) -> bool:

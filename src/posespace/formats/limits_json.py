@@ -23,9 +23,9 @@ def is_limits(path: Path) -> bool:
 def read(path: str | Path) -> Ranges:
     """Read a file of joint limits."""
     file = Path(path)
-    given = own_json.read(file, "limits", VERSION, "a file of joint limits")
+    fields = own_json.read(file, "limits", VERSION, "a file of joint limits")
     with files.naming(file):
-        joints = given.part("limits", where="limits")
+        joints = fields.part("limits", where="limits")
         return {printable(joint): ranges_in(joints.part(joint, where=f"joint {quoted(joint)}")) for joint in joints}
 
 
@@ -43,10 +43,10 @@ def plain(ranges: Ranges) -> dict[str, Any]:
 
 def ranges_in(fields: Fields) -> dict[str, tuple[float, float]]:
     """Return a joint's limits by axis."""
-    found: dict[str, tuple[float, float]] = {}
+    ranges: dict[str, tuple[float, float]] = {}
     for axis in fields:
         if axis not in AXES:
             raise InputError(f"{fields.where}: expected axes {', '.join(AXES)}, got {axis[:20]!r}")
         low, high = fields.numbers(axis, 2)
-        found[axis] = (low, high)
-    return found
+        ranges[axis] = (low, high)
+    return ranges

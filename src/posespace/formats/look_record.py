@@ -24,7 +24,7 @@ def write(look: Look, put: Callable[..., None]) -> Json:
     put(**{f"look_image_{k}": image for k, image in enumerate(look.images)})
     sizes = [len(rows) for rows, _ in look.morphs.values()]
     if sizes:
-        rows, values = (np.concatenate(each) for each in zip(*look.morphs.values(), strict=True))
+        rows, values = (np.concatenate(parts) for parts in zip(*look.morphs.values(), strict=True))
         put(look_morph_starts=np.cumsum([0, *sizes], dtype=np.int32), look_morph_rows=rows, look_morph_values=values)
     return {
         "meshes": list(look.meshes),
@@ -43,14 +43,14 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
     for k, image in enumerate(images):
         if image.dtype != np.uint8 or image.ndim != 1 or kind_of(image[:16].tobytes()) is None:
             raise InputError(f"array look_image_{k}: expected the bytes of a PNG, JPEG or WebP image")
-    textures = [checked_texture(each, len(images)) for each in fields.parts("textures", "texture")]
+    textures = [checked_texture(record, len(images)) for record in fields.parts("textures", "texture")]
     materials = fields.parts("materials", "material")
     return Look(
         tuple(fields.texts("meshes")),
         array("look_blocks"),
         array("look_groups"),
         {name: array(f"look_{name}") for name in fields.texts("attributes") if width_of(name)},
-        tuple(checked_material(each, range(len(textures))) for each in materials),
+        tuple(checked_material(record, range(len(textures))) for record in materials),
         tuple(textures),
         tuple(images),
         _read_morphs(fields.texts("morphs"), array),
@@ -61,7 +61,7 @@ def read(fields: Fields, array: Callable[[str], NDArray[Any]]) -> Look:
 def _read_morphs(names: list[str], array: Callable[[str], NDArray[Any]]) -> dict[str, tuple[Any, Any]]:
     if not names:
         return {}
-    starts, rows, values = (array(f"look_morph_{each}") for each in ("starts", "rows", "values"))
+    starts, rows, values = (array(f"look_morph_{part}") for part in ("starts", "rows", "values"))
     fits = starts.shape == (len(names) + 1,) and starts.dtype.kind in "iu" and rows.ndim == 1
     if not fits or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(rows):
         raise InputError("array look_morph_starts: does not fit the other arrays")

@@ -18,24 +18,24 @@ _FLAGS = ("nearest", "offsets", "keep_whole", "force")
 def read(path: str | Path) -> MarkerMapping:
     """Read the settings of a `MarkerMapping`; those that the file does not name keep their defaults."""
     file = Path(path)
-    given = own_json.read(file, "markers", VERSION, "a file that maps markers")
+    content = own_json.read(file, "markers", VERSION, "a file that maps markers")
     with files.naming(file):
         known = [field.name for field in fields(MarkerMapping)]
         settings: dict[str, Any] = {}
-        for key in given:
+        for key in content:
             if key in ("posespace", "version"):
                 continue
             if key not in known:
                 close = suggestion(key, known, listed=True)
                 raise InputError(f"{quoted(key)}: expected one of {', '.join(known)}{close}")
-            settings[key] = _value(given, key)
+            settings[key] = _value(content, key)
         return MarkerMapping(**settings)
 
 
-def _value(given: Fields, key: str) -> Any:
+def _value(content: Fields, key: str) -> Any:
     if key == "points":
-        part = given.part(key)
+        part = content.part(key)
         return {marker: part.text(marker) for marker in part}
     if key == "place_by":
-        return tuple(given.texts(key))
-    return given.flag(key) if key in _FLAGS else given.number(key)
+        return tuple(content.texts(key))
+    return content.flag(key) if key in _FLAGS else content.number(key)

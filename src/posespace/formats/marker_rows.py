@@ -26,21 +26,21 @@ def frames_of(path: Path, rows: bytes, markers: int, before: int) -> tuple[Float
     markers : how many there are
     before : how many numbers each row has in front, such as its number and its time
     """
-    width, found = before + 3 * markers, []
-    left = len(rows) + width
+    width, blocks = before + 3 * markers, []
+    room = len(rows) + width
     for block in text_numbers.blocks(rows):
         lines = [line for line in block.split(b"\n") if line.strip()]
         # A cell takes a byte, if only for its tab: rows much shorter than that are not of so many markers.
-        left -= width * len(lines)
-        if left < 0:
+        room -= width * len(lines)
+        if room < 0:
             raise FileError(path, f"says it has {markers} markers, more than its rows have numbers")
         text = b"\n".join(_level(path, line, width) for line in lines)
         values = text_numbers.parse(text, width * len(lines), np.float64)
         if values is None:
             bad = text_numbers.first_bad(text)
             raise FileError(path, f"expected {width} numbers between tabs in each row, got {bad or 'others'!r}")
-        found.append(values)
-    cells = np.concatenate(found) if found else np.zeros(0)
+        blocks.append(values)
+    cells = np.concatenate(blocks) if blocks else np.zeros(0)
     if not len(cells):
         raise FileError(path, "holds no frames")
     positions = cells.reshape(-1, width)[:, before:].reshape(-1, markers, 3)
@@ -61,20 +61,20 @@ def _level(path: Path, line: bytes, width: int) -> bytes:
     return b" ".join(cell if cell.strip() else b"nan" for cell in cells)
 
 
-def marker_names(path: Path, cells: list[str], said: float) -> tuple[tuple[str, ...], list[str]]:
-    """Return a distinct name for each marker, and notes of those renamed; raise if they are not as many as `said`."""
-    if len(cells) != said:
-        raise FileError(path, f"says it has {said:g} markers and names {len(cells)}")
-    if not 0 < said <= MARKERS.any_file:
-        raise FileError(path, f"expected from 1 to {MARKERS.any_file} markers, got {said:g}")
-    given = [cell.strip() for cell in cells]
-    names = tuple(unique(given, "marker"))
-    return names, renamed_notes(names, given)
+def marker_names(path: Path, cells: list[str], count: float) -> tuple[tuple[str, ...], list[str]]:
+    """Return a distinct name for each marker, and notes of those renamed; raise if they are not `count`."""
+    if len(cells) != count:
+        raise FileError(path, f"says it has {count:g} markers and names {len(cells)}")
+    if not 0 < count <= MARKERS.any_file:
+        raise FileError(path, f"expected from 1 to {MARKERS.any_file} markers, got {count:g}")
+    labels = [cell.strip() for cell in cells]
+    names = tuple(unique(labels, "marker"))
+    return names, renamed_notes(names, labels)
 
 
-def renamed_notes(names: tuple[str, ...], given: list[str]) -> list[str]:
-    """Return what is said of markers whose names are not those of the file."""
-    renamed = sum(name != label for name, label in zip(names, given, strict=True))
+def renamed_notes(names: tuple[str, ...], labels: list[str]) -> list[str]:
+    """Return a note about markers whose names are not those of the file."""
+    renamed = sum(name != label for name, label in zip(names, labels, strict=True))
     return [f"{renamed} markers named or renamed, because names are missing or repeated"] if renamed else []
 
 

@@ -23,29 +23,29 @@ Textures = Sequence[int | None]
 
 def checked_material(fields: Fields, textures: Textures) -> Json:
     """Return a material with the textures that are kept; raise where it is not what glTF allows."""
-    found: Json = {"name": fields.text("name")} if "name" in fields else {}
+    material: Json = {"name": fields.text("name")} if "name" in fields else {}
     if "pbrMetallicRoughness" in fields:
-        found["pbrMetallicRoughness"] = _base(fields.part("pbrMetallicRoughness"), textures)
+        material["pbrMetallicRoughness"] = _base(fields.part("pbrMetallicRoughness"), textures)
     for key, factor in _TEXTURES.items():
         if (info := _texture_info(fields, key, textures)) is not None:
             if factor and factor in fields.part(key):
                 info[factor] = _number(fields.part(key), factor, 1 if factor == "strength" else None)
-            found[key] = info
+            material[key] = info
     if "emissiveFactor" in fields:
-        found["emissiveFactor"] = _colour(fields, "emissiveFactor", 3)
+        material["emissiveFactor"] = _colour(fields, "emissiveFactor", 3)
     if "alphaMode" in fields:
-        found["alphaMode"] = _one_of(fields, "alphaMode", fields.text("alphaMode"), _MODES)
-    if found.get("alphaMode") == "MASK" and "alphaCutoff" in fields:
-        found["alphaCutoff"] = _number(fields, "alphaCutoff", None)
+        material["alphaMode"] = _one_of(fields, "alphaMode", fields.text("alphaMode"), _MODES)
+    if material.get("alphaMode") == "MASK" and "alphaCutoff" in fields:
+        material["alphaCutoff"] = _number(fields, "alphaCutoff", None)
     if fields.flag("doubleSided", False):
-        found["doubleSided"] = True
+        material["doubleSided"] = True
     extensions = fields.part("extensions", {})
     kept = {
         name: _extension(extensions.part(name), textures)
         for name in extensions
         if name.startswith("KHR_materials_") and len(name) < 64
     }
-    return found | ({"extensions": kept} if kept else {})
+    return material | ({"extensions": kept} if kept else {})
 
 
 def checked_texture(fields: Fields, images: int) -> Json:
@@ -61,31 +61,31 @@ def checked_sampler(fields: Fields) -> Json:
 
 def texture_infos(material: Json) -> list[Json]:
     """Return the places of a checked material where a texture is named."""
-    found: list[Json] = []
+    infos: list[Json] = []
     for value in material.values():
         if isinstance(value, dict):
-            found += [value] if "index" in value else texture_infos(value)
-    return found
+            infos += [value] if "index" in value else texture_infos(value)
+    return infos
 
 
 def extensions_of(materials: Sequence[Json]) -> list[str]:
     """Return the extensions that checked materials use, each once."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for material in materials:
-        found |= dict.fromkeys(material.get("extensions", {}))
-        found |= dict.fromkeys(name for info in texture_infos(material) for name in info.get("extensions", {}))
-    return list(found)
+        names |= dict.fromkeys(material.get("extensions", {}))
+        names |= dict.fromkeys(name for info in texture_infos(material) for name in info.get("extensions", {}))
+    return list(names)
 
 
 def _base(fields: Fields, textures: Textures) -> Json:
-    found: Json = {}
+    base: Json = {}
     if "baseColorFactor" in fields:
-        found["baseColorFactor"] = _colour(fields, "baseColorFactor", 4)
-    found |= {key: _number(fields, key, most) for key, most in _FACTORS.items() if key in fields}
+        base["baseColorFactor"] = _colour(fields, "baseColorFactor", 4)
+    base |= {key: _number(fields, key, most) for key, most in _FACTORS.items() if key in fields}
     for key in ("baseColorTexture", "metallicRoughnessTexture"):
         if (info := _texture_info(fields, key, textures)) is not None:
-            found[key] = info
-    return found
+            base[key] = info
+    return base
 
 
 def _texture_info(fields: Fields, key: str, textures: Textures) -> Json | None:
@@ -95,35 +95,35 @@ def _texture_info(fields: Fields, key: str, textures: Textures) -> Json | None:
     index = textures[info.integer("index", below=len(textures))]
     if index is None:
         return None
-    found: Json = {"index": index}
+    texture: Json = {"index": index}
     if "texCoord" in info:
-        found["texCoord"] = info.integer("texCoord", below=8)
+        texture["texCoord"] = info.integer("texCoord", below=8)
     moves = info.part("extensions", {})
     if "KHR_texture_transform" in moves:
         move, name = moves.part("KHR_texture_transform"), "KHR_texture_transform"
-        kept: Json = {each: move.numbers(each, 2) for each in ("offset", "scale") if each in move}
+        kept: Json = {part: move.numbers(part, 2) for part in ("offset", "scale") if part in move}
         kept |= {"rotation": move.number("rotation")} if "rotation" in move else {}
         kept |= {"texCoord": move.integer("texCoord", below=8)} if "texCoord" in move else {}
-        found["extensions"] = {name: kept}
-    return found
+        texture["extensions"] = {name: kept}
+    return texture
 
 
 def _extension(fields: Fields, textures: Textures) -> Json:
     """Return what a material's extension holds: numbers, lists of numbers, flags and textures."""
-    found: Json = {}
+    extension: Json = {}
     for key in fields:
         value = fields.values[key]
         if isinstance(value, bool):
-            found[key] = value
+            extension[key] = value
         elif isinstance(value, int | float):
-            found[key] = fields.number(key)
+            extension[key] = fields.number(key)
         elif isinstance(value, list) and len(value) <= _MOST_NUMBERS:
-            found[key] = fields.numbers(key)
+            extension[key] = fields.numbers(key)
         elif isinstance(value, dict) and "index" in value and (info := _texture_info(fields, key, textures)):
             if "scale" in value:
                 info["scale"] = fields.part(key).number("scale")
-            found[key] = info
-    return found
+            extension[key] = info
+    return extension
 
 
 def _colour(fields: Fields, key: str, count: int) -> list[float]:

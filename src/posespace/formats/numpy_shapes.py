@@ -21,7 +21,6 @@ from posespace.check import Floats
 from posespace.errors import FileError
 from posespace.formats import files
 
-ENDINGS = (".npy", ".npz")
 NAMES = "names"
 """The array of an archive that has the names of the shapes."""
 
@@ -36,11 +35,11 @@ _ERRORS = (
 )
 
 Named = tuple[str, Callable[[], Floats]]
-"""The name of a shape, and what reads its points (N, 3)."""
+"""The name of a shape, and a function that reads its points (N, 3)."""
 
 
-def array_shapes(path: Path) -> list[Named]:
-    """Return the shapes of a .npy or .npz file, still to be read."""
+def read(path: Path) -> list[Named]:
+    """Return the name of each shape of a .npy or .npz file, and a function that reads its points."""
     files.size_of(path)
     shapes = _archive(path) if path.suffix.lower() == ".npz" else _single(path)
     if not shapes:
@@ -111,7 +110,7 @@ class _Member:
     _stream: IO[bytes] | None = None
 
     def reader(self, index: int, axes: int) -> Callable[[], Floats]:
-        """Return what reads row `index` of an array of three axes, or all of one of two."""
+        """Return a function that reads row `index` of an array of three axes, or all of one of two."""
         shape = self.shape[axes - 2 :]
         return lambda: self.read(index * int(np.prod(shape)), int(np.prod(shape))).reshape(shape)
 
@@ -140,25 +139,25 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
         )
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_columns, dtype = read(stream)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read_header(stream)
         start = stream.tell()
     if by_columns and len(shape) > 1:
         raise FileError(path, f"array {name[:40]!r} is stored by columns; save np.ascontiguousarray of it")
-    bytes_said = start + int(np.prod([float(each) for each in shape])) * dtype.itemsize
+    bytes_said = start + int(np.prod([float(length) for length in shape])) * dtype.itemsize
     if dtype.hasobject or min(shape, default=0) < 0 or bytes_said != info.file_size:
         raise FileError(path, f"array {name[:40]!r} has other bytes than its header says; save the archive again")
     return _Member(path, name, dtype, shape, start)
 
 
 def _names(path: Path, members: list[_Member], count: int) -> list[str] | None:
-    """Return the names of `count` shapes that an archive has beside them, or None."""
-    found = next((member for member in members if member.name == NAMES and member.dtype.kind == "U"), None)
-    if found is None:
+    """Return the names of the `count` shapes of an archive, or None where it has no array of names."""
+    member = next((member for member in members if member.name == NAMES and member.dtype.kind == "U"), None)
+    if member is None:
         return None
-    if found.shape != (count,):
-        raise FileError(path, f"array {NAMES!r}: expected {count} names as there are shapes, got {found.shape}")
-    return [str(name) for name in found.read(0, count)]
+    if member.shape != (count,):
+        raise FileError(path, f"array {NAMES!r}: expected {count} names as there are shapes, got {member.shape}")
+    return [str(name) for name in member.read(0, count)]
 
 
 def _is_shape(dtype: np.dtype[Any], shape: tuple[int, ...], axes: int) -> bool:

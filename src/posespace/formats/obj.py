@@ -42,8 +42,8 @@ def read(path: Path) -> Contents:
     wrong = (corners < 0) | (corners >= len(points))
     if wrong.any():
         face = int(np.searchsorted(np.cumsum(sizes), int(wrong.argmax()), side="right"))
-        given = b" ".join(_face_words(text, face))[:40].decode("ascii", errors="replace")
-        raise FileError(path, f"face {face + 1} ({given}): names a vertex outside 1 to {len(points)}")
+        words = b" ".join(_face_words(text, face))[:40].decode("ascii", errors="replace")
+        raise FileError(path, f"face {face + 1} ({words}): names a vertex outside 1 to {len(points)}")
     polygon = sizes >= 3
     dropped = int((~polygon).sum())
     if dropped:
@@ -95,7 +95,7 @@ def _pieces(mesh: Mesh) -> Iterator[tuple[str, _Ints, _Ints]]:
     if mesh.look is None:
         yield "", corners, sizes
         return
-    triangle, corner = (np.concatenate([[0], np.cumsum(each)]) for each in (sizes - 2, sizes))
+    triangle, corner = (np.concatenate([[0], np.cumsum(counts)]) for counts in (sizes - 2, sizes))
     objects, shown = unique((_word(name) for name in mesh.look.meshes), "mesh"), -1
     materials = [_word(str(material.get("name", ""))) for material in mesh.look.materials]
     for piece in mesh.look.pieces():
@@ -174,16 +174,20 @@ def _parsed(path: Path, text: bytes) -> tuple[NDArray[np.float64], _Ints, _Ints]
         if numbers is None:
             raise FileError(path, _bad_vertex(block, vertex_count))
         named = _AFTER_SLASH.sub(b"", faces.cut(faces.ends))
-        own = text_numbers.parse(named, int(faces.words.sum()), np.int64)
-        if own is None:
+        indices = text_numbers.parse(named, int(faces.words.sum()), np.int64)
+        if indices is None:
             raise FileError(
                 path, f"face {_bad_face(block, face_count)}: expected whole numbers such as 3, 3/1, 3//2 or -1"
             )
         # A negative index counts back from the last vertex before the face.
-        back = own < 0
-        own = np.where(back, own + np.repeat(before + vertex_count, faces.words), own - 1) if back.any() else own - 1
+        back = indices < 0
+        indices = (
+            np.where(back, indices + np.repeat(before + vertex_count, faces.words), indices - 1)
+            if back.any()
+            else indices - 1
+        )
         points.append(numbers.reshape(-1, 3))
-        corners.append(own)
+        corners.append(indices)
         sizes.append(faces.words)
         vertex_count += len(vertices.words)
         face_count += len(faces.words)
@@ -209,8 +213,8 @@ def _face_words(text: bytes, number: int) -> list[bytes]:
 def _bad_vertex(block: bytes, before: int) -> str:
     for number, words in enumerate(_rows(block, b"v"), start=before + 1):
         if len(words) < 3 or not all(_is_number(word, float) for word in words[:3]):
-            given = b" ".join([b"v", *words])[:40].decode("ascii", errors="replace")
-            return f"vertex {number}: expected three numbers, got {given!r}"
+            words_shown = b" ".join([b"v", *words])[:40].decode("ascii", errors="replace")
+            return f"vertex {number}: expected three numbers, got {words_shown!r}"
     return "a vertex line cannot be read as three numbers"
 
 

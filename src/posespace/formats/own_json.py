@@ -15,9 +15,9 @@ def read(path: Path, kind: str, version: int, what: str) -> Fields:
     """Return the content of a file of a `kind`, such as "limits"; raise where it is none, calling it `what`."""
     content = files.parse_json(path, files.read_text(path, _MOST_BYTES))
     with files.naming(path):
-        given = Fields(content, "the file")
-        if given.values.get("posespace") != kind:
+        fields = Fields(content, "the file")
+        if fields.values.get("posespace") != kind:
             raise FileError(path, f'is not {what}; it begins with "posespace": "{kind}", "version": {version}')
-        if given.integer("version") != version:
-            raise FileError(path, f"expected version {version}, got {given.integer('version')}")
-        return given
+        if fields.integer("version") != version:
+            raise FileError(path, f"expected version {version}, got {fields.integer('version')}")
+        return fields

@@ -89,14 +89,14 @@ def read(path: Path) -> Contents:
     for element in elements:
         columns, at = _table(path, body, at, element)
         tables.setdefault(element.name, columns)
-    left = len(body) - at
-    if left and form == "ascii":
-        raise FileError(path, f"holds {left // 8} more numbers than its header says")
+    extra = len(body) - at
+    if extra and form == "ascii":
+        raise FileError(path, f"holds {extra // 8} more numbers than its header says")
     with np.errstate(over="ignore"):
         points: Floats = np.stack([tables["vertex"].scalars[axis] for axis in "xyz"], axis=1).astype(kind)
     mesh, notes = _mesh(path, points, tables)
-    if left:
-        notes.append(f"{left} bytes after the last element left out")
+    if extra:
+        notes.append(f"{extra} bytes after the last element left out")
     return Contents(path, "PLY", meshes={path.stem: mesh}, notes=tuple(notes))
 
 
@@ -305,12 +305,12 @@ def _mesh(path: Path, points: Floats, tables: dict[str, _Columns]) -> tuple[Mesh
     """Return the mesh of the faces, or else of the strips, or else of the points alone; and notes about it."""
     for element in ("face", "tristrips"):
         lists = tables.get(element, _Columns()).lists
-        found = next((lists[name] for name in _CORNERS if name in lists), None)
-        if found is not None:
+        faces = next((lists[name] for name in _CORNERS if name in lists), None)
+        if faces is not None:
             break
     corners, sizes = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if found is not None:
-        corners, sizes = _whole(path, found.values), found.sizes
+    if faces is not None:
+        corners, sizes = _whole(path, faces.values), faces.sizes
     with files.naming(path):
         if element == "tristrips":
             return Mesh(points, _strip_triangles(corners, sizes)), []
@@ -328,14 +328,14 @@ def _whole(path: Path, values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _strip_triangles(corners: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[Any]:
-    """Return (T, 3) triangles of strips; a negative index starts a new strip, every second triangle is turned over."""
+    """Return (T, 3) triangles of strips; a negative index starts a new strip, every second triangle is flipped."""
     restart = corners < 0
     strip = (np.repeat(np.arange(len(sizes)), sizes) + np.cumsum(restart))[~restart]
     corners = corners[~restart]
     odd = (np.arange(len(strip)) - np.searchsorted(strip, strip)) % 2 == 1
     triangles = np.stack([corners[:-2], corners[1:-1], corners[2:]], axis=1)
-    turned = odd[:-2]
-    triangles[turned] = triangles[turned][:, [1, 0, 2]]
+    flipped = odd[:-2]
+    triangles[flipped] = triangles[flipped][:, [1, 0, 2]]
     a, b, c = triangles.T
     keep: NDArray[Any] = triangles[(strip[:-2] == strip[2:]) & (a != b) & (b != c) & (c != a)]
     return keep

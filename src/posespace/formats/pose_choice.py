@@ -1,4 +1,4 @@
-"""PoseChoice: which poses of a motion's file are taken, as commands and batches are told."""
+"""PoseChoice: which poses of a file a command or a batch takes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from posespace.formats import registry
 from posespace.formats.frames import Rate
-from posespace.formats.load import MARKER_FILES, READERS, clips, load_clips, load_motion
+from posespace.formats.motions import clips, load_clips, load_motion
+from posespace.formats.registry import CONTENTS, MARKERS
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton
 
@@ -23,7 +25,7 @@ class PoseChoice:
         where they are dense
     only : patterns of the names of poses, see `Motion.named`; none: all
     partial : skip poses that name joints which the rig lacks
-    markers : the file that says which marker moves which control point; None: those of their names
+    markers : the file that maps markers to control points; None: they are matched by name
     """
 
     clip: str | None = None
@@ -45,20 +47,20 @@ class PoseChoice:
         return load_clips(path, skeleton, names, False, self.only, self.partial, self.rate, note, self.markers)
 
     def of_sculpts(self, path: Path, note: Callable[[str], None] | None = None) -> PoseChoice:
-        """Return the choice for sculpts, which are of poses and not of frames: those that the clips name, if they do.
+        """Return the choice for sculpts, which are made at named poses, not at frames: the poses that the clips name.
 
-        A rate that is asked for is kept; `note` is called with one line where none is and markers are taken.
+        A rate that was chosen is kept; `note` is called with one line where none was and pose markers are taken.
         """
-        holds_clips = path.suffix.lower() in READERS and path.suffix.lower() not in MARKER_FILES
-        if self.rate is not None or path.is_dir() or not holds_clips:
+        may_hold_clips = registry.reads(path, *CONTENTS) and not registry.reads(path, MARKERS)
+        if self.rate is not None or path.is_dir() or not may_hold_clips:
             return self
-        found = clips(path)
-        chosen = [found[self.clip]] if self.clip in found else list(found.values())
+        by_name = clips(path)
+        chosen = [by_name[self.clip]] if self.clip in by_name else list(by_name.values())
         count = sum(len(clip.markers) for clip in chosen)
         if len(chosen) > 1 and all(clip.keys == 1 for clip in chosen):
             count = len(chosen)
         if not count:
             return self
         if note is not None:
-            note(f"{path}: the {count} poses that its clips name are taken: choose frames with --rate NUMBER")
+            note(f"{path}: the {count} poses that its clips name are taken: choose frames with `rate`")
         return replace(self, rate="markers")

@@ -36,7 +36,7 @@ class FilePose:
     rotations : (4,) quaternions x y z w of joints
     bends : (3,) rotation vectors of joints in radians, from rest, in the joint's own axes
     angles : (3,) angles of joints in radians, from rest, about their degrees of freedom x, y and z
-    translations : (3,) shifts of joints in their frames, from rest
+    translations : (3,) of joints in their local frames, from rest
     matrices : (4, 4) transforms of joints to the world; a pose has either these or rotations
     controls : named scalars
     time : seconds, or None where the file gives none
@@ -107,19 +107,19 @@ class PoseFile:
         self._check_joints(skeleton)
         controls = tuple(dict.fromkeys(name for pose in self.poses.values() for name in pose.controls))
         self._count(len(skeleton), len(controls))
-        turn, shift = self._turned(skeleton)
+        joint_rotations, translations = self._from_angles(skeleton)
         column, values = {name: k for k, name in enumerate(controls)}, np.zeros((len(self.poses), len(controls)))
         for row, pose in enumerate(self.poses.values()):
             values[row, [column[name] for name in pose.controls]] = list(pose.controls.values())
         times = [pose.time for pose in self.poses.values() if pose.time is not None]
-        placed = [row for row, pose in enumerate(self.poses.values()) if pose.matrices]
+        by_matrices = [row for row, pose in enumerate(self.poses.values()) if pose.matrices]
         with files.naming(self.path):
-            if placed:
+            if by_matrices:
                 moved = self._from_matrices(skeleton)
-                turn[placed], shift[placed] = moved.rotations, moved.translations
+                joint_rotations[by_matrices], translations[by_matrices] = moved.rotations, moved.translations
             return Motion(
-                turn,
-                shift,
+                joint_rotations,
+                translations,
                 np.array(times) if len(times) == len(self.poses) else None,  # type: ignore[arg-type]
                 self.names,
                 values,
@@ -128,12 +128,12 @@ class PoseFile:
 
     def _count(self, joints: int, controls: int) -> None:
         """Raise if the poses are more than the file's size explains: a pose that names nothing takes six bytes."""
-        placed = sum(bool(pose.matrices) for pose in self.poses.values())
+        by_matrices = sum(bool(pose.matrices) for pose in self.poses.values())
         with files.naming(self.path):
             budget = Budget(self.size)
             remedy = "choose some of its poses by name"
             budget.hold(_A_JOINT * joints * len(self.poses), f"{len(self.poses)} poses of {joints} joints", remedy)
-            budget.hold(_A_MATRIX * joints * placed, f"{placed} poses of {joints} joints by matrices", remedy)
+            budget.hold(_A_MATRIX * joints * by_matrices, f"{by_matrices} poses of {joints} joints by matrices", remedy)
             budget.hold(2 * controls * len(self.poses), f"{len(self.poses)} poses of {controls} controls", remedy)
 
     def _check_joints(self, skeleton: Skeleton) -> None:
@@ -145,39 +145,41 @@ class PoseFile:
                 if joint not in known:
                     # Comparing takes the square of the length, and a file may hold a name of any length.
                     problem = f"is not in the skeleton{suggestion(joint, skeleton.names)}"
-                    raise FileError(self.path, f"{where} {quoted(joint)} {problem}; --partial skips such poses")
+                    raise FileError(self.path, f"{where} {quoted(joint)} {problem}; `partial=True` skips such poses")
             for joint, angles in pose.angles.items():
                 free = _freedoms(skeleton, joint)
                 if angles[~free].any():
-                    given = FREEDOMS[int((~free & (angles != 0)).argmax())]
-                    has = " and ".join(name for name, each in zip(FREEDOMS, free, strict=True) if each) or "nothing"
+                    axis = FREEDOMS[int((~free & (angles != 0)).argmax())]
+                    has = (
+                        " and ".join(name for name, is_free in zip(FREEDOMS, free, strict=True) if is_free) or "nothing"
+                    )
                     remedy = 'use that, or {"bend": degrees, "axis": [x, y, z]}'
-                    raise FileError(self.path, f"{where} {quoted(joint)} turns about {has}, not {given}; {remedy}")
+                    raise FileError(self.path, f"{where} {quoted(joint)} rotates about {has}, not {axis}; {remedy}")
 
-    def _turned(self, skeleton: Skeleton) -> tuple[Floats, Floats]:
-        """Return the rotations (P, J, 4) and shifts (P, J, 3) of poses that are given without matrices."""
+    def _from_angles(self, skeleton: Skeleton) -> tuple[Floats, Floats]:
+        """Return the rotations (P, J, 4) and translations (P, J, 3) of poses without matrices."""
         poses, rest = list(self.poses.values()), skeleton.rest_rotations.astype(np.float64)
-        turn = np.tile(rest, (len(poses), 1, 1))
-        shift, angles = np.zeros((2, len(poses), len(skeleton), 3))
-        where, given = _spread(skeleton, [pose.rotations for pose in poses], 4)
-        turn[where] = given
+        joint_rotations = np.tile(rest, (len(poses), 1, 1))
+        translations, angles = np.zeros((2, len(poses), len(skeleton), 3))
+        where, values = _spread(skeleton, [pose.rotations for pose in poses], 4)
+        joint_rotations[where] = values
         where, bends = _spread(skeleton, [pose.bends for pose in poses], 3)
         size = np.linalg.norm(bends, axis=1)
-        own = rotations.from_axis_angle(bends / np.where(size > 0, size, 1.0)[:, None], size)
-        turn[where] = rotations.multiply(rest[where[1]], own)
-        where, given = _spread(skeleton, [pose.translations for pose in poses], 3)
-        shift[where] = given
-        where, given = _spread(skeleton, [pose.angles for pose in poses], 3)
-        angles[where] = given
-        turn[where] = skeleton.rotations(angles)[where]
-        return turn, shift
+        bend_rotations = rotations.from_axis_angle(bends / np.where(size > 0, size, 1.0)[:, None], size)
+        joint_rotations[where] = rotations.multiply(rest[where[1]], bend_rotations)
+        where, values = _spread(skeleton, [pose.translations for pose in poses], 3)
+        translations[where] = values
+        where, values = _spread(skeleton, [pose.angles for pose in poses], 3)
+        angles[where] = values
+        joint_rotations[where] = skeleton.rotations(angles)[where]
+        return joint_rotations, translations
 
     def _from_matrices(self, skeleton: Skeleton) -> Motion:
         """Return the poses that are given by matrices."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                given = [pose.matrices for pose in self.poses.values() if pose.matrices]
-                return Motion.from_world(skeleton, _world(skeleton, given))
+                matrices = [pose.matrices for pose in self.poses.values() if pose.matrices]
+                return Motion.from_world(skeleton, _world(skeleton, matrices))
         except np.linalg.LinAlgError as error:
             raise FileError(self.path, "its matrices are too large or too small for this skeleton") from error
 
@@ -187,15 +189,15 @@ def _spread(
 ) -> tuple[tuple[Indices, Indices], Floats]:
     """Return the pose and the joint (n,) of each entry of a part of all poses, and the entries (n, *shape)."""
     index = {name: joint for joint, name in enumerate(skeleton.names)}
-    places = [(row, index[joint]) for row, part in enumerate(parts) for joint in part]
-    rows, joints = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    rows_and_joints = [(row, index[joint]) for row, part in enumerate(parts) for joint in part]
+    rows, joints = np.array(rows_and_joints, dtype=np.int64).reshape(-1, 2).T
     return (rows, joints), np.array([entry for part in parts for entry in part.values()]).reshape(-1, *shape)
 
 
-def _world(skeleton: Skeleton, given: Sequence[Mapping[str, Floats]]) -> Floats:
+def _world(skeleton: Skeleton, matrices_of_poses: Sequence[Mapping[str, Floats]]) -> Floats:
     """Return (P, J, 4, 4) the transforms to the world, joints without one following their parent as at rest."""
-    world: Floats = np.tile(skeleton.rest_world.astype(np.float64), (len(given), 1, 1, 1))
-    where, matrices = _spread(skeleton, given, 4, 4)
+    world: Floats = np.tile(skeleton.rest_world.astype(np.float64), (len(matrices_of_poses), 1, 1, 1))
+    where, matrices = _spread(skeleton, matrices_of_poses, 4, 4)
     world[where] = matrices
     follows = np.ones(world.shape[:2], dtype=bool)
     follows[where] = False

@@ -50,8 +50,8 @@ def read(path: Path) -> PoseFile:
         is_own = content.get("posespace") == "poses"
         poses = _own(Fields(content, "the file"), budget) if is_own else _foreign(content, path.stem, budget)
     if not poses:
-        own = 'posespace\'s own form, which begins with "posespace": "poses", "version": 1'
-        raise FileError(path, f"holds no poses: expected pose → joint → [x, y, z, w] or 16 numbers, or {own}")
+        form = 'posespace\'s own form, which begins with "posespace": "poses", "version": 1'
+        raise FileError(path, f"holds no poses: expected pose → joint → [x, y, z, w] or 16 numbers, or {form}")
     return PoseFile(path, poses, len(text))
 
 
@@ -64,14 +64,16 @@ def write(path: Path, motion: Motion, skeleton: Skeleton, also: Mapping[str, obj
         raise InputError("motion: expected at least one pose, got none")
     if motion.rotations.shape[1] != len(skeleton):
         raise InputError(f"motion: expected {len(skeleton)} joints as in the skeleton, got {motion.rotations.shape[1]}")
-    turned = (motion.rotations != skeleton.rest_rotations).any(axis=2)
-    shifted = (motion.translations != 0).any(axis=2)
+    rotated = (motion.rotations != skeleton.rest_rotations).any(axis=2)
+    translated = (motion.translations != 0).any(axis=2)
     poses = {}
     for row, name in enumerate(motion.names):
         entry: dict[str, Any] = {"time": float(motion.times[row])}
-        entry["rotations"] = {skeleton.names[k]: motion.rotations[row, k].tolist() for k in np.flatnonzero(turned[row])}
-        if shifted[row].any():
-            moved = np.flatnonzero(shifted[row])
+        entry["rotations"] = {
+            skeleton.names[k]: motion.rotations[row, k].tolist() for k in np.flatnonzero(rotated[row])
+        }
+        if translated[row].any():
+            moved = np.flatnonzero(translated[row])
             entry["translations"] = {skeleton.names[k]: motion.translations[row, k].tolist() for k in moved}
         if motion.control_names:
             entry["controls"] = dict(zip(motion.control_names, motion.controls[row].tolist(), strict=True))
@@ -85,7 +87,7 @@ def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of posespace's own form."""
     if (version := content.values.get("version")) != VERSION:
         raise InputError(f"has version {shown(version)} of the form; expected {VERSION}")
-    poses, found = content.part("poses"), {}
+    poses, by_name = content.part("poses"), {}
     budget.work(len(poses.values) // _POSES_A_STEP, "poses", _FEWER)
     for name in poses:
         where = f"pose {quoted(name)}"
@@ -93,35 +95,37 @@ def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
         for key in pose:
             if key not in _PARTS:
                 raise InputError(f"{where}: unknown key {quoted(key)}; expected {', '.join(_PARTS)}")
-        turn, shift, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
-        listed = {joint: None for joint in turn if not isinstance(turn.values[joint], dict)}
-        described = {joint: _turn(turn, joint) for joint in turn if joint not in listed}
-        found[name] = FilePose(
-            rotations={joint: _quaternion(turn, joint) for joint in listed},
+        rotations, translations, controls = (pose.part(key, {}) for key in ("rotations", "translations", "controls"))
+        listed = {joint: None for joint in rotations if not isinstance(rotations.values[joint], dict)}
+        described = {joint: _turn(rotations, joint) for joint in rotations if joint not in listed}
+        by_name[name] = FilePose(
+            rotations={joint: _quaternion(rotations, joint) for joint in listed},
             bends={joint: vector for joint, (kind, vector) in described.items() if kind == "bend"},
             angles={joint: vector for joint, (kind, vector) in described.items() if kind == "angles"},
-            translations={joint: np.array(shift.numbers(joint, 3)) for joint in shift},
+            translations={joint: np.array(translations.numbers(joint, 3)) for joint in translations},
             controls={control: controls.number(control) for control in controls},
             time=pose.number("time") if pose.values.get("time") is not None else None,
         )
-    return found
+    return by_name
 
 
 def _foreign(content: dict[str, Any], stem: str, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of other tools: objects, at any depth, that hold joints. One alone is named `stem`."""
     poses = list(_poses_within(content, budget))
     budget.work(len(poses) // _POSES_A_STEP, "poses", _FEWER)
-    found = [(names, _foreign_pose(f"pose {quoted('/'.join(names) or stem)}", entry, budget)) for names, entry in poses]
-    last = [names[-1] if names else stem for names, _ in found]
+    named_poses = [
+        (names, _foreign_pose(f"pose {quoted('/'.join(names) or stem)}", entry, budget)) for names, entry in poses
+    ]
+    last = [names[-1] if names else stem for names, _ in named_poses]
     # Outer levels, such as left and right, go into the name only where it would be given twice without them.
     short = len(set(last)) == len(last)
-    return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, found, strict=True)}
+    return {name if short else "/".join(names): pose for name, (names, pose) in zip(last, named_poses, strict=True)}
 
 
 def _foreign_pose(where: str, entry: dict[str, Any], budget: Budget) -> FilePose:
-    found = {joint: _joint_numbers(value) for joint, value in entry.items() if isinstance(value, list | dict)}
-    fields, pose = Fields(found, where), FilePose()
-    for joint, numbers in found.items():
+    joints = {joint: _joint_numbers(value) for joint, value in entry.items() if isinstance(value, list | dict)}
+    fields, pose = Fields(joints, where), FilePose()
+    for joint, numbers in joints.items():
         if numbers is None:
             raise InputError(f"{where}: joint {quoted(joint)}: expected 4 or 16 numbers")
         if len(numbers) == 16:
@@ -144,19 +148,21 @@ def _quaternion(fields: Fields, joint: str) -> Floats:
 def _turn(fields: Fields, joint: str) -> tuple[str, Floats]:
     """Return "bend" and a rotation vector, or "angles" and three angles, both (3,) in radians."""
     what = f"{fields.where}: joint {quoted(joint)}"
-    given = fields.part(joint, where=what)
-    keys = set(given)
+    description = fields.part(joint, where=what)
+    keys = set(description)
     if keys == set(_BEND):
-        axis = given.numbers("axis", 3)
+        axis = description.numbers("axis", 3)
         # Measured by `hypot`, since a tiny direction squared would vanish.
         length = math.hypot(*axis)
         if not length:
             raise InputError(f"{what}: axis: expected a direction such as [1, 0, 0], got zeros")
-        size = math.radians(given.number("bend"))
+        size = math.radians(description.number("bend"))
         return "bend", np.array([size * (entry / length) for entry in axis])
     if keys and keys <= set(FREEDOMS):
-        return "angles", np.array([math.radians(given.number(axis)) if axis in given else 0.0 for axis in FREEDOMS])
-    came = ", ".join(shown(key) for key in given) or "nothing"
+        return "angles", np.array(
+            [math.radians(description.number(axis)) if axis in description else 0.0 for axis in FREEDOMS]
+        )
+    came = ", ".join(shown(key) for key in description) or "nothing"
     raise InputError(f'{what}: expected "bend" and "axis", or "x", "y", "z", in degrees, got {came[:80]}')
 
 

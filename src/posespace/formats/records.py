@@ -38,26 +38,26 @@ class Record(Fields):
     ----------
     json : what the JSON holds, of any type
     arrays : those of the whole file; this record's are called `place`/name
-    place : where the record is in the file, "" for the outermost
+    path : of the record in the file, "" for the outermost
     """
 
-    def __init__(self, json: object, arrays: Mapping[str, NDArray[Any]], place: str = "") -> None:
-        super().__init__(json, place or "the file")
-        self.arrays, self.place = arrays, place
+    def __init__(self, json: object, arrays: Mapping[str, NDArray[Any]], path: str = "") -> None:
+        super().__init__(json, path or "the file")
+        self.arrays, self.path = arrays, path
 
     def array(self, name: str) -> NDArray[Any]:
         """Return the array `name` of this record."""
-        found = self.optional(name)
-        if found is None:
+        values = self.optional(name)
+        if values is None:
             raise InputError(f"array {self._inside(name)} is missing")
-        return found
+        return values
 
     def optional(self, name: str) -> NDArray[Any] | None:
         """Return the array `name` of this record, or None; every array of a record has axes."""
-        found = self.arrays.get(self._inside(name))
-        if found is not None and not found.ndim:
+        values = self.arrays.get(self._inside(name))
+        if values is not None and not values.ndim:
             raise InputError(f"array {self._inside(name)}: expected an array with axes, got one number")
-        return found
+        return values
 
     def record(self, name: str) -> Record:
         """Return the record `name` inside this one."""
@@ -65,17 +65,17 @@ class Record(Fields):
 
     def records(self, name: str) -> list[Record]:
         """Return the list of records `name` inside this one."""
-        found = self.parts(name, self._inside(name))
-        return [Record(entry.values, self.arrays, f"{self._inside(name)}/{k}") for k, entry in enumerate(found)]
+        entries = self.parts(name, self._inside(name))
+        return [Record(entry.values, self.arrays, f"{self._inside(name)}/{k}") for k, entry in enumerate(entries)]
 
     def require(self, kind: str, version: int) -> None:
         """Raise unless this is the outermost record of a file of that kind and version."""
-        have = self.text("kind"), self.integer("version")
-        if have != (kind, version):
-            raise InputError(f"expected {kind} of version {version}, got {have[0][:40]!r} of version {have[1]}")
+        got = self.text("kind"), self.integer("version")
+        if got != (kind, version):
+            raise InputError(f"expected {kind} of version {version}, got {got[0][:40]!r} of version {got[1]}")
 
     def _inside(self, name: str) -> str:
-        return f"{self.place}/{name}" if self.place else name
+        return f"{self.path}/{name}" if self.path else name
 
 
 class Writer:
@@ -164,16 +164,16 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
 def read_skin(record: Record) -> Skin:
     """Return the skin of a record."""
     about = record.part("about", {})
-    said = Fields(plain(about.values, about.where), about.where).values
+    provenance = Fields(plain(about.values, about.where), about.where).values
     detail = None
     if "detail" in record:
-        relief = record.record("detail")
-        driver = _read_driver(relief.record("driver")) if "driver" in relief else None
-        scales = relief.optional("scales")
-        detail = Detail(relief.integer("levels"), driver, relief.array("heights"), scales)
+        part = record.record("detail")
+        driver = _read_driver(part.record("driver")) if "driver" in part else None
+        scales = part.optional("scales")
+        detail = Detail(part.integer("levels"), driver, part.array("heights"), scales)
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
     bones = _read_bones(record.record("bones")) if "bones" in record else None
-    return Skin(read_rig(record.record("rig")), layers, detail, said, bones)
+    return Skin(read_rig(record.record("rig")), layers, detail, provenance, bones)
 
 
 _BONES = tuple(
@@ -208,13 +208,13 @@ def _write_layer(layer: Layer, writer: Writer, where: str) -> Json:
 
 
 def _read_layer(record: Record) -> Layer:
-    own = _read_driver(record.record("normal_driver")) if "normal_driver" in record else None
+    normal_driver = _read_driver(record.record("normal_driver")) if "normal_driver" in record else None
     support = record.array("support")
     basis = _read_basis(record, "basis", len(support))
     if basis is None:
-        raise InputError(f"array {record.place}/basis is missing")
+        raise InputError(f"array {record.path}/basis is missing")
     normal = _read_basis(record, "normal_basis", len(support))
-    return Layer(record.text("name"), _read_driver(record.record("driver")), support, basis, normal, own)
+    return Layer(record.text("name"), _read_driver(record.record("driver")), support, basis, normal, normal_driver)
 
 
 def _write_basis(basis: Basis, writer: Writer, where: str) -> None:

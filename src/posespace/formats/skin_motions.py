@@ -7,9 +7,10 @@ from pathlib import Path
 
 from posespace.errors import InputError
 from posespace.examples import Examples
+from posespace.formats import registry
 from posespace.formats.contents import unique
 from posespace.formats.files import naming
-from posespace.formats.load import MARKER_FILES, load_rig
+from posespace.formats.load import load_rig
 from posespace.formats.pose_choice import PoseChoice
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_rig
@@ -61,7 +62,7 @@ def load_driven_motions(
 
 def with_beta_for(skin: Skin, files: Sequence[Path], beta: float | None = None) -> Skin:
     """Return a skin whose points attract its surface by `beta`; None: `MARKERS_BETA` where markers move them."""
-    has_markers = skin.bones is not None and any(file.suffix.lower() in MARKER_FILES for file in files)
+    has_markers = skin.bones is not None and any(registry.reads(file, registry.MARKERS) for file in files)
     if beta is None and not has_markers:
         return skin
     return with_beta(skin, MARKERS_BETA if beta is None else beta)

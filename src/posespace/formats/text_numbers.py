@@ -46,22 +46,22 @@ def parse(text: bytes, count: int, dtype: DTypeLike) -> NDArray[Any] | None:
         # How NumPy says that it stopped at something else.
         warnings.simplefilter("error", DeprecationWarning)
         try:
-            found: NDArray[Any] = np.fromstring(text, dtype, sep=" ")
+            numbers: NDArray[Any] = np.fromstring(text, dtype, sep=" ")
         except (DeprecationWarning, ValueError):
             return None
     # "1-2" is one word, which NumPy takes for two numbers.
-    return found if len(found) == count else None
+    return numbers if len(numbers) == count else None
 
 
 def parse_all(text: bytes) -> NDArray[np.float64] | None:
     """Return all words of a text of lines as doubles (n,); None where one of them is not a number."""
-    found = []
+    parsed = []
     for block in blocks(text):
         values = parse(block, int(word_starts(np.frombuffer(block, np.uint8)).sum()), np.float64)
         if values is None:
             return None
-        found.append(values)
-    return np.concatenate(found) if found else np.zeros(0)
+        parsed.append(values)
+    return np.concatenate(parsed) if parsed else np.zeros(0)
 
 
 def first_bad(text: bytes) -> str:

@@ -29,13 +29,13 @@ def read(path: Path) -> Contents:
     for word in ("DataRate", "NumMarkers", "Units"):
         if word not in values:
             raise FileError(path, f"its second and third line give no {word}; is it cut short?")
-    said = marker_rows.number(path, "NumMarkers", values["NumMarkers"])
+    count = marker_rows.number(path, "NumMarkers", values["NumMarkers"])
     rate = marker_rows.number(path, "DataRate", values["DataRate"])
     columns = head[3]
     while columns and not columns[-1].strip():
         columns = columns[:-1]
     # A name stands over the first of its three columns.
-    names, notes = marker_rows.marker_names(path, columns[2::3], said)
+    names, notes = marker_rows.marker_names(path, columns[2::3], count)
     word = values["Units"].lower()
     unit = UNITS.get(_WORDS.get(word, word))
     if unit is None:

@@ -26,12 +26,12 @@ def read(path: Path) -> Contents:
             raise FileError(
                 path, f"is not a TSV file of markers: it has no line {word}; export 3D data with its header"
             )
-    said = marker_rows.number(path, "NO_OF_MARKERS", "".join(head["NO_OF_MARKERS"][:1]))
+    count = marker_rows.number(path, "NO_OF_MARKERS", "".join(head["NO_OF_MARKERS"][:1]))
     rate = marker_rows.number(path, "FREQUENCY", "".join(head["FREQUENCY"][:1]))
     cells = head["MARKER_NAMES"]
-    while len(cells) > said and not cells[-1].strip():
+    while len(cells) > count and not cells[-1].strip():
         cells = cells[:-1]
-    names, notes = marker_rows.marker_names(path, cells, said)
+    names, notes = marker_rows.marker_names(path, cells, count)
     if before is None:
         before = _before(data[start : data.find(b"\n", start) % (len(data) + 1)], len(names))
     positions, seen = marker_rows.frames_of(path, data[start:], len(names), before)

@@ -1,4 +1,4 @@
-"""A skin as a page: one HTML file that shows it, to turn, to move and to compare, without a server or a network.
+"""A skin as a page: one HTML file to orbit, pose and compare it in a browser, without a server or a network.
 
 The page itself is built from `player/` when the library is installed; here the skin and its poses are put into it.
 """
@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 import tempfile
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,14 @@ from posespace.errors import FileError, InputError
 from posespace.examples import Examples
 from posespace.formats.files import atomic_write
 from posespace.formats.gltf import write as gltf_write
-from posespace.motion import Motion
+from posespace.formats.scene import Scene
 from posespace.progress import track
 from posespace.skin.skin import Skin
 
 PAGE = Path(__file__).with_name("viewer.html")
 """The page without a skin, made when the library was installed."""
 
-_PLACE = "/*DATA*/"
+_PLACEHOLDER = "/*DATA*/"
 _MOST_POSES = 200
 _BITS = 8
 """Bits per number of a page's skin: what rounding adds is far below a skin's own error, and pages are sent around."""
@@ -45,45 +45,43 @@ def missing() -> str:
     return f"the page was not built when posespace was installed; {remedy}"
 
 
-def write(
-    path: Path,
-    skin: Skin,
-    clips: Mapping[str, Motion] = gltf_write.NO_CLIPS,
-    rate: float = 30.0,
-    unit: float | None = None,
-    up: str = "y",
-    examples: Examples | None = None,
-    points: bool = False,
-) -> list[str]:
-    """Write the page; the parameters are those of `formats.gltf.write.write`, and `examples` as of `export`.
-
-    `points` says that control points move the skin, which stands here with the bones that they move.
-    """
+def write(path: Path, scene: Scene) -> list[str]:
+    """Write the page of a scene; returns one line on each thing that it cannot show."""
     if lack := missing():
         raise FileError(path, f"cannot be written: {lack}")
+    if scene.examples is not None and scene.has_control_points:
+        raise InputError("examples: a page shows none of a skin with control points; leave them out")
+    if scene.compression != "none":
+        raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        notes = gltf_write.write(file, skin.packed(_BITS), clips, rate, unit, up, "quantized")
+        packed = replace(scene, skin=scene.skin.packed(_BITS), compression="quantized", examples=None)
+        notes = gltf_write.write(file, packed)
         glb = file.read_bytes()
-    metres = skin.rig.mesh.unit if unit is None else unit
-    data: Json = {"title": path.stem, "glb": _text(gzip.compress(glb, 6)), "points": points, "poses": [], "heat": None}
-    if examples is not None:
-        data |= _truth(skin, examples, metres)
+    data: Json = {
+        "title": path.stem,
+        "glb": _text(gzip.compress(glb, 6)),
+        "points": scene.has_control_points,
+        "poses": [],
+        "heat": None,
+    }
+    if scene.examples is not None:
+        data |= _errors(scene.skin, scene.examples, scene.metres)
     # Inside a script, nothing that a name holds may end it.
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     with atomic_write(path) as temporary:
-        temporary.write_text(PAGE.read_text(encoding="utf-8").replace(_PLACE, text), encoding="utf-8")
+        temporary.write_text(PAGE.read_text(encoding="utf-8").replace(_PLACEHOLDER, text), encoding="utf-8")
     return notes
 
 
-def _truth(skin: Skin, examples: Examples, metres: float) -> Json:
-    """The poses of examples, and how far the skin and plain skinning are from the truth there."""
+def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
+    """The poses of examples, and the errors of the skin and of plain skinning there."""
     if len(examples.rig.mesh.points) != len(skin.rig.mesh.points):
-        have, want = len(examples.rig.mesh.points), len(skin.rig.mesh.points)
-        raise InputError(f"examples: expected {want} vertices as in the skin, got {have}")
-    some = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), _MOST_POSES)).astype(int))
-    poses, errors = [], np.zeros((2, len(some), len(skin.rig.mesh.points)), dtype=np.float32)
-    for row, index in enumerate(track(some.tolist(), "poses of the page")):
+        got, expected = len(examples.rig.mesh.points), len(skin.rig.mesh.points)
+        raise InputError(f"examples: expected {expected} vertices as in the skin, got {got}")
+    rows = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), _MOST_POSES)).astype(int))
+    poses, errors = [], np.zeros((2, len(rows), len(skin.rig.mesh.points)), dtype=np.float32)
+    for row, index in enumerate(track(rows.tolist(), "poses of the page")):
         pose, shape = examples.motion[index], np.asarray(examples.shapes[index])
         joints = [*pose.rotations.ravel().tolist(), *(metres * pose.translations).ravel().tolist()]
         poses.append({"name": examples.motion.names[index], "joints": joints, "controls": dict(pose.controls)})
@@ -91,7 +89,7 @@ def _truth(skin: Skin, examples: Examples, metres: float) -> Json:
             errors[kind, row] = np.linalg.norm(points - shape, axis=1)
     largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
     sizes = np.sqrt(np.square(errors, dtype=np.float64).sum(axis=2))
-    ratios = np.divide(sizes[0], sizes[1], out=np.ones(len(some)), where=sizes[1] > 0)
+    ratios = np.divide(sizes[0], sizes[1], out=np.ones(len(rows)), where=sizes[1] > 0)
     heat = {"largest": 1000 * metres * largest, "unit": "mm", "ratios": ratios.round(3).tolist()}
     return {
         "poses": poses,

@@ -10,17 +10,15 @@ import numpy as np
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
-from posespace.formats import load
+from posespace.formats import load, registry
 from posespace.formats.contents import unique
 from posespace.formats.frames import Rate, Wanted, checked_rate
-from posespace.formats.numpy_shapes import ENDINGS
-from posespace.gathering.shape_files import shapes_in
+from posespace.formats.registry import CLIPS, MESH, SHAPES
+from posespace.gathering.shape_files import find_shapes
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.progress import track
 from posespace.rig import Rig
-
-_CLIPS = (".glb", ".gltf", ".usd", ".usda", ".usdc", ".usdz")
 
 
 def load_shapes(
@@ -35,42 +33,45 @@ def load_shapes(
     rest : a file with the rest shape; None: the first shape, or the rest shape of the store or the clip's rig
     clip, rate : which clip of a file, and its frames, as in `load_motion`
     """
-    given = Path(shapes)
-    if (given / "zarr.json").is_file():
-        found = Examples.open(given)
-        mesh, points, names = found.rig.mesh, _mapped(found), found.motion.names
-    elif given.is_file() and given.suffix.lower() in _CLIPS:
-        mesh, points, names = _played(given, clip, rate)
+    path = Path(shapes)
+    if (path / "zarr.json").is_file():
+        examples = Examples.open(path)
+        mesh, points, names = examples.rig.mesh, _stacked(examples), examples.motion.names
+    elif path.is_file() and registry.reads(path, CLIPS) and registry.reads(path, MESH):
+        mesh, points, names = _played(path, clip, rate)
     else:
-        mesh, points, names = _files(str(shapes), rest)
+        mesh, points, names = _from_files(str(shapes), rest)
     if rest is not None:
-        mesh = _alike(Path(rest), load.load_mesh(rest), points.shape[1])
+        mesh = _require_count(Path(rest), load.load_mesh(rest), points.shape[1])
     rig = Rig.from_mesh(replace(mesh, look=None) if mesh.look is not None else mesh)
     still = np.tile(rig.rest.rotations, (len(points), 1, 1))
     return Examples.from_shapes(rig, Motion(still, names=names), points)
 
 
-def _mapped(found: Examples) -> Floats:
-    if not len(found):
-        raise InputError("shapes: the store holds no finished pose; finish it with --resume")
-    return np.stack([np.asarray(found.shapes[k]) for k in range(len(found))])
+def _stacked(examples: Examples) -> Floats:
+    """The shapes (P, N, 3) of a store."""
+    if not len(examples):
+        raise InputError("shapes: the store holds no finished pose; resume the run that makes it")
+    return np.stack([np.asarray(examples.shapes[k]) for k in range(len(examples))])
 
 
-def _files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tuple[str, ...]]:
-    found = shapes_in(pattern)
-    if found[0].source.suffix.lower() in ENDINGS and rest is None:
-        raise FileError(found[0].source, "holds points alone; give the mesh of the rest shape with `rest`")
-    if len(found) == 1 and rest is None:
-        raise FileError(found[0].source, "is one shape; give several by a quoted pattern, or its rest with `rest`")
+def _from_files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tuple[str, ...]]:
+    """The mesh of the first file that a pattern matches, the points (P, N, 3) of all, and their names."""
+    shapes = find_shapes(pattern)
+    if registry.reads(shapes[0].source, SHAPES) and rest is None:
+        raise FileError(shapes[0].source, "holds points alone; give the mesh of the rest shape with `rest`")
+    if len(shapes) == 1 and rest is None:
+        raise FileError(shapes[0].source, "is one shape; give several by a quoted pattern, or its rest with `rest`")
     meshes: list[Mesh] = []
-    for shape in track(found, "reading shapes"):
+    for shape in track(shapes, "reading shapes"):
         mesh = shape.read()
-        meshes.append(_alike(shape.source, mesh, len((meshes or [mesh])[0].points)))
-    names = tuple(unique([shape.name for shape in found], "shape"))
+        meshes.append(_require_count(shape.source, mesh, len((meshes or [mesh])[0].points)))
+    names = tuple(unique([shape.name for shape in shapes], "shape"))
     return meshes[0], np.stack([mesh.points for mesh in meshes]), names
 
 
-def _alike(path: Path, mesh: Mesh, count: int) -> Mesh:
+def _require_count(path: Path, mesh: Mesh, count: int) -> Mesh:
+    """The mesh of a file; raises unless it has `count` vertices."""
     if len(mesh.points) != count:
         remedy = "bring the shapes into correspondence first"
         raise FileError(path, f"expected {count} vertices as in the other shapes, got {len(mesh.points)}; {remedy}")
@@ -84,7 +85,8 @@ def _played(path: Path, clip: str | None, rate: Rate) -> tuple[Mesh, Floats, tup
     if not contents.motions:
         raise FileError(path, "holds no clip, so its shapes do not change; give several files, or one with a clip")
     motion = next(iter(contents.motions.values()))
-    moved = [contents.morphs[name] for name in motion.control_names if name in contents.morphs]
-    dials = motion.controls[:, [name in contents.morphs for name in motion.control_names]]
-    added = np.tensordot(dials, np.stack(moved), 1) if moved else np.zeros((len(motion), 1, 3))
-    return rig.mesh, np.stack([rig.skin(pose, more) for pose, more in zip(motion, added, strict=True)]), motion.names
+    targets = [contents.morphs[name] for name in motion.control_names if name in contents.morphs]
+    weights = motion.controls[:, [name in contents.morphs for name in motion.control_names]]
+    offsets = np.tensordot(weights, np.stack(targets), 1) if targets else np.zeros((len(motion), 1, 3))
+    points = np.stack([rig.skin(pose, offset) for pose, offset in zip(motion, offsets, strict=True)])
+    return rig.mesh, points, motion.names

@@ -1,46 +1,46 @@
-"""How far each example lies from plain skinning, which of them stand out, and what would explain it."""
+"""Outliers among examples: shapes far from plain skinning, what explains them, and torn seams."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posespace.check import Floats
 from posespace.examples import Examples, require_examples
-from posespace.gathering.causes import Cause, Causes
+from posespace.gathering.causes import Cause, CauseSearch
 from posespace.gathering.seams import OPEN, seams_of, tears
 from posespace.geometry.weld import Weld
 from posespace.progress import track
 from posespace.rig import Rig
 
 _SAME = 5e-6
-"""No vertex of a shape as plain skinning gives it is farther off, in diagonals: rounding in a file of six digits."""
+"""Largest distance, in diagonals, of a shape that equals plain skinning: rounding in a file of six digits."""
 _NOTABLE = 1e-3
-"""An example nearer to plain skinning than this fraction of the box needs no explanation."""
+"""An example nearer to plain skinning than this fraction of the diagonal needs no explanation."""
 
 _FAR, _TOO_FAR = 0.05, 0.25
-"""An example stands out if it is farther than the first and than others are, or farther than the second."""
+"""An example stands out if its distance exceeds the first and that of the others, or exceeds the second."""
 
 _OTHERS = 4.0
-"""How many times as far as the median of all examples counts as farther than others are."""
+"""Multiple of the median distance beyond which an example is farther than the others."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one example; distances are fractions of the box's diagonal.
+    """The result of checking one example; distances are fractions of the box's diagonal.
 
     Parameters
     ----------
     pose : the name of its pose
     rms : root mean square distance of its vertices from plain skinning
-    largest : the distance of the vertex that is farthest
+    largest : the distance of the farthest vertex
     vertex : the number of that vertex
-    near : the joint that moves that vertex most, or where in the box it is if there is but one joint
-    stands_out : whether it is much farther away than the others
-    cause : what would explain it, or None
-    torn : how far apart vertices are that a seam splits and plain skinning keeps together
+    near : the joint that moves that vertex most, or its position in the box if there is only one joint
+    stands_out : whether it is much farther from plain skinning than the others
+    cause : what explains it, or None
+    torn : the distance of vertices that a seam splits and plain skinning keeps together
     torn_vertices : the two that are farthest apart, and the joint that moves them most
     """
 
@@ -66,7 +66,7 @@ class Finding:
 
 
 def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[Finding]:
-    """Return what was found about each example: how far it is from plain skinning, and why if it can be told.
+    """Return the result of checking each example: its distance from plain skinning, and why if that is known.
 
     Parameters
     ----------
@@ -76,26 +76,26 @@ def check_examples(examples: Examples, reordered: Collection[str] = ()) -> list[
     require_examples(examples)
     if not len(examples):
         return []
-    rig, found = examples.rig, []
-    causes = Causes(rig, examples.motion)
+    rig, findings = examples.rig, []
+    search = CauseSearch(rig, examples.motion)
     scale, seams = max(rig.mesh.diagonal, 1e-300), seams_of(rig)
     for index in track(range(len(examples)), "checking shapes"):
         shape, name = np.asarray(examples.shapes[index], np.float64), examples.motion.names[index]
         skinned = rig.skin(examples.motion[index])
         finding = _distance(name, shape, skinned, rig)
         if finding.rms > _NOTABLE:
-            cause = causes.find(shape, skinned, finding.rms * scale, name in reordered)
+            cause = search.find(shape, skinned, finding.rms * scale, name in reordered)
             finding = replace(finding, cause=cause)
-        found.append(finding if finding.cause is not None else _torn(finding, shape, skinned, rig, seams))
-    usual = float(np.median([finding.rms for finding in found]))
+        findings.append(finding if finding.cause is not None else _torn(finding, shape, skinned, rig, seams))
+    usual = float(np.median([finding.rms for finding in findings]))
     limit = min(max(_FAR, _OTHERS * usual), _TOO_FAR)
-    return [replace(finding, stands_out=finding.rms > limit) for finding in found]
+    return [replace(finding, stands_out=finding.rms > limit) for finding in findings]
 
 
-def doubts(findings: Sequence[Finding], metres: float | None = None) -> list[str]:
-    """Return one line per doubt, with the option that mends it; examples with the same cause share a line.
+def outlier_notes(findings: Sequence[Finding], metres: float | None = None) -> list[str]:
+    """Return one line per suspicious example, with the setting that corrects it; those with the same cause share one.
 
-    `metres` is the length of the box's diagonal, for lengths in millimetres; None: they are shares of it.
+    `metres` is the length of the box's diagonal, for lengths in millimetres; None: lengths are fractions of it.
     """
     lines = []
     if findings and max(finding.largest for finding in findings) < _SAME:
@@ -106,10 +106,9 @@ def doubts(findings: Sequence[Finding], metres: float | None = None) -> list[str
             groups.setdefault(finding.cause, []).append(finding.pose)
     checked = sum(finding.rms > _NOTABLE for finding in findings)
     for cause, poses in groups.items():
-        # What explains all shapes is one option; what explains some must leave the others alone.
-        names = [""] if len(poses) == checked else poses[:4]
-        options = " ".join(dict.fromkeys(cause.options(name) for name in names))
-        remedy = f"give {options}" if options else "rename it, or correct the list of poses"
+        # What explains all shapes is one setting; what explains only some must leave the others alone.
+        settings = cause.remedy if len(poses) == checked else cause.remedy_for(poses[:4])
+        remedy = f"give {_arguments(settings)}" if settings else "rename it, or correct the list of poses"
         lines.append(f"{listed(poses)}: {cause}; {remedy}")
     for finding in findings:
         if finding.stands_out and finding.cause is None:
@@ -129,7 +128,13 @@ def _torn(finding: Finding, shape: Floats, skinned: Floats, rig: Rig, seams: Wel
     return replace(finding, torn=float(gaps[vertex]), torn_vertices=ends)
 
 
+def _arguments(settings: Mapping[str, object]) -> str:
+    """Settings as they are passed in Python, between backquotes, which the command line shows as its options."""
+    return f"`{', '.join(f'{name}={value!r}' for name, value in settings.items())}`"
+
+
 def _torn_line(finding: Finding, metres: float | None) -> str:
+    """One line about a torn seam."""
     assert finding.torn_vertices is not None
     first, second, near = finding.torn_vertices
     apart = f"{finding.torn:.2%} of the diagonal" if metres is None else f"{1000 * metres * finding.torn:.3g} mm"
@@ -145,6 +150,7 @@ def listed(poses: Sequence[str]) -> str:
 
 
 def _distance(name: str, shape: Floats, skinned: Floats, rig: Rig) -> Finding:
+    """The finding with the distance of a shape from plain skinning."""
     gaps = np.linalg.norm(shape - skinned, axis=1) / max(rig.mesh.diagonal, 1e-300)
     if not len(gaps):
         return Finding(name, 0.0, 0.0, 0, "")
@@ -153,9 +159,10 @@ def _distance(name: str, shape: Floats, skinned: Floats, rig: Rig) -> Finding:
 
 
 def _near(vertex: int, rig: Rig) -> str:
+    """The joint that moves a vertex most, or the position of the vertex in the box if there is only one joint."""
     if len(rig.skeleton) > 1:
         strongest = int(rig.weights[vertex].argmax())
         return rig.skeleton.names[int(rig.influences[vertex, strongest])]
     low, high = rig.mesh.box
-    place = (rig.mesh.points[vertex] - low) / np.maximum(high - low, 1e-300)
-    return ", ".join(f"{axis} {share:.0%}" for axis, share in zip("xyz", place.tolist(), strict=True))
+    position = (rig.mesh.points[vertex] - low) / np.maximum(high - low, 1e-300)
+    return ", ".join(f"{axis} {fraction:.0%}" for axis, fraction in zip("xyz", position.tolist(), strict=True))

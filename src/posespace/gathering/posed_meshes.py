@@ -1,4 +1,4 @@
-"""A folder of posed meshes to sculpt on, one file per pose, and the pose file beside them that tells which is which."""
+"""A folder of posed meshes to sculpt on: one file per pose, and a pose file that maps each mesh to its pose."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
-from posespace.formats import files, load, obj, pose_json
+from posespace.formats import files, load, obj, pose_json, registry
 from posespace.formats.checked_json import Fields, printable
-from posespace.formats.numpy_shapes import ENDINGS as ARRAYS
 from posespace.formats.pose_choice import PoseChoice
+from posespace.formats.registry import MESH, SHAPES
 from posespace.formats.save import save_mesh
 from posespace.mesh import Mesh
 from posespace.pose import Pose
@@ -24,10 +24,7 @@ from posespace.progress import track
 from posespace.rig import Rig
 
 POSES = "poses.json"
-"""What the pose file is called in such a folder; beside the poses it has the file of each pose's mesh."""
-FORMATS = ("obj", "ply", "glb")
-MESHES = tuple(ending for ending in load.READERS if ending not in (".bvh", *load.MARKER_FILES))
-"""Endings of files that may hold a mesh."""
+"""Name of the pose file in such a folder; besides the poses it has the file name of each pose's mesh."""
 
 _ALL = PoseChoice()
 _MOST_NAME_BYTES = 120
@@ -35,7 +32,7 @@ _MOST_NAME_BYTES = 120
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 
 
-def write_posed(
+def write_posed_meshes(
     source: Path,
     poses: Path,
     out: Path,
@@ -47,61 +44,63 @@ def write_posed(
 
     Parameters
     ----------
-    source : a rig, which is skinned plainly, with the morph targets that the poses dial; a mesh alone; or a `.skin`
+    source : a rig, posed by plain skinning with the morph targets that the poses set; a mesh alone; or a `.skin`
     poses : poses or a motion, see `load_motion`
     out : the folder; it must not exist, or be empty
-    ending : "obj", whose seams are merged; "ply" or "glb", which have every vertex of the rig
+    ending : "obj", whose seams are merged; "ply", "glb" or "gltf", which have every vertex of the rig
     choice : which of the poses
     note : as in `load_motion`
     """
-    if ending not in FORMATS:
-        raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {ending!r}")
+    endings = [known.removeprefix(".") for known in registry.written_endings(MESH)]
+    if ending not in endings:
+        raise InputError(f"format: expected one of {', '.join(endings)}, got {ending!r}")
     with files.atomic_folder(out) as folder:
-        rig, shape = _subject(source)
+        rig, points_at = _subject(source)
         motion = choice.of_sculpts(poses, note).load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
-        save = _merged(rig, note) if ending == "obj" else save_mesh
+        save = _merged_writer(rig, note) if ending == "obj" else save_mesh
         for index, name in enumerate(track(list(names.values()), "posing")):
             # A pose may be too far for this rig although each of its numbers is ordinary.
             with files.naming(poses):
-                points = shape(motion[index])
-            save(folder / name, rig.mesh, points.astype(rig.mesh.points.dtype))
+                points = points_at(motion[index])
+            save(rig.mesh, folder / name, points.astype(rig.mesh.points.dtype))
         pose_json.write(folder / POSES, motion, rig.skeleton, {"rig": printable(source.name), "meshes": names})
 
 
-def _merged(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Path, Mesh, Floats], None]:
-    """Return what writes a shape with its seams merged, so that no brush tears them, and notes where they were open."""
+def _merged_writer(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Mesh, Path, Floats], None]:
+    """Return a function that writes a shape with its seams merged, so that no brush tears them; open ones are noted."""
     # Only here, since it loads SciPy, which `posespace info` of a folder does without.
     from posespace.gathering.seams import OPEN, seams_of, tears
 
     seams = seams_of(rig)
 
-    def save(path: Path, mesh: Mesh, points: Floats) -> None:
-        apart = float(tears(seams, points).max(initial=0.0)) / max(mesh.diagonal, 1e-300)
-        if apart > OPEN and note is not None:
-            note(f"{path.name}: its seams are open by up to {apart:.2%} of the diagonal; the file has them closed")
+    def save(mesh: Mesh, path: Path, points: Floats) -> None:
+        gap = float(tears(seams, points).max(initial=0.0)) / max(mesh.diagonal, 1e-300)
+        if gap > OPEN and note is not None:
+            note(f"{path.name}: its seams are open by up to {gap:.2%} of the diagonal; the file has them closed")
         obj.write(path, mesh, points, seams)
 
     return save
 
 
 def file_stems(poses: Sequence[str]) -> list[str]:
-    """Return a name per pose that any file system takes: no parts of a path, none twice, none too long."""
-    found: list[str] = []
+    """Return a file name per pose that any file system takes: no parts of a path, none twice, none too long."""
+    stems: list[str] = []
     taken: set[str] = set()
     repeats: dict[str, int] = {}
     for pose in poses:
-        base = candidate = _harmless(pose)
+        base = candidate = _safe_stem(pose)
         # Some file systems do not tell upper from lower case.
         while candidate.casefold() in taken:
             repeats[base] = repeats.get(base, 1) + 1
             candidate = f"{base}-{repeats[base]}"
         taken.add(candidate.casefold())
-        found.append(candidate)
-    return found
+        stems.append(candidate)
+    return stems
 
 
-def _harmless(name: str) -> str:
+def _safe_stem(name: str) -> str:
+    """A name without the characters and words that some file system refuses."""
     kept = re.sub(r"[^\w .,+=()-]+", "_", unicodedata.normalize("NFC", name))
     short = kept.lstrip(" .-").encode()[:_MOST_NAME_BYTES].decode(errors="ignore").rstrip(" .")
     return f"_{short}" if _RESERVED.fullmatch(short) else short or "pose"
@@ -109,13 +108,11 @@ def _harmless(name: str) -> str:
 
 def pose_file_of(shapes: str, paths: Sequence[Path]) -> Path:
     """Return the pose file beside the meshes `paths` that a user asked for by `shapes`; raise where there is none."""
-    beside = {path.parent for path in paths}
-    found = [folder / POSES for folder in beside if (folder / POSES).is_file()]
-    if len(found) != 1 or len(beside) != 1:
-        raise InputError(
-            f"shapes {shapes!r}: no {POSES} of `posespace pose` is beside them; give the poses: --poses FILE"
-        )
-    return found[0]
+    folders = {path.parent for path in paths}
+    pose_files = [folder / POSES for folder in folders if (folder / POSES).is_file()]
+    if len(pose_files) != 1 or len(folders) != 1:
+        raise InputError(f"shapes {shapes!r}: no {POSES} of `posespace pose` is beside them; give the poses by `poses`")
+    return pose_files[0]
 
 
 def meshes_in(folder: Path) -> list[Path]:
@@ -124,15 +121,15 @@ def meshes_in(folder: Path) -> list[Path]:
         remedy = f"give a pattern, such as '{folder}/*.obj'"
         raise FileError(folder, f"is a folder without the {POSES} that `posespace pose` writes; {remedy}")
     order = {stem: k for k, stem in enumerate(_poses_by_stem(folder / POSES))}
-    found = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in (*MESHES, *ARRAYS)]
-    found.sort(key=lambda path: order.get(path.stem, len(order)))
-    if not found:
-        raise FileError(folder, f"holds no mesh; known endings are {' '.join(MESHES)}")
-    return found
+    meshes = [path for path in sorted(folder.iterdir()) if registry.reads(path, MESH, SHAPES)]
+    meshes.sort(key=lambda path: order.get(path.stem, len(order)))
+    if not meshes:
+        raise FileError(folder, f"holds no mesh; known endings are {' '.join(registry.read_endings(MESH))}")
+    return meshes
 
 
 def poses_of(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return the poses of those meshes that lie in a folder of posed meshes; others are left out."""
+    """Return the pose of each mesh that is in a folder of posed meshes; other files are left out."""
     known: Mapping[Path, dict[str, str]] = {
         folder: _poses_by_stem(folder / POSES)
         for folder in {path.parent for path in paths}
@@ -150,7 +147,7 @@ def _poses_by_stem(path: Path) -> dict[str, str]:
 
 
 def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats]]:
-    """Return the rig of a file, and what gives the points (N, 3) of a pose."""
+    """Return the rig of a file, and a function from a pose to its points (N, 3)."""
     if load.is_skin(path):
         skin = load.load_skin(path)
         if skin.detail is not None:
@@ -159,11 +156,11 @@ def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats]]:
         return skin.rig, lambda pose: coarse.pose(pose)[0]
     contents = load.read(path)
     rig = load.rig_or_mesh(contents)
-    return rig, lambda pose: rig.skin(pose, _dialled(rig, contents.morphs, pose))
+    return rig, lambda pose: rig.skin(pose, _morph_offsets(rig, contents.morphs, pose))
 
 
-def _dialled(rig: Rig, morphs: Mapping[str, Floats], pose: Pose) -> Floats:
-    """Return the displacements (N, 3) of the morph targets that a pose dials."""
+def _morph_offsets(rig: Rig, morphs: Mapping[str, Floats], pose: Pose) -> Floats:
+    """Return the displacements (N, 3) of the morph targets that the controls of a pose set."""
     total = np.zeros(rig.mesh.points.shape)
     for name, value in pose.controls.items():
         if name in morphs:

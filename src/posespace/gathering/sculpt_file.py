@@ -1,4 +1,4 @@
-"""One shape file read as a sculpt: the pose it belongs to, and its vertices in the rig's order."""
+"""One shape file read as a sculpt: its pose, and its vertices in the rig's order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from posespace.examples import Examples
 from posespace.formats import files
 from posespace.formats.pose_choice import PoseChoice
 from posespace.gathering import posed_meshes
-from posespace.gathering.conform import Placing
-from posespace.gathering.conformed_shapes import PlacedShapes
-from posespace.gathering.outliers import Finding, check_examples, doubts
-from posespace.gathering.shape_files import Shape, shapes_in
+from posespace.gathering.conformed_shapes import ConformedShapes
+from posespace.gathering.conventions import Conventions
+from posespace.gathering.outliers import Finding, check_examples, outlier_notes
+from posespace.gathering.shape_files import Shape, find_shapes
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
@@ -28,9 +28,9 @@ class SculptFile:
 
     Parameters
     ----------
-    pose : where it was sculpted
+    pose : the pose at which it was sculpted
     shape : (N, 3) in posed space, in the rig's order
-    finding : how far it lies from plain skinning
+    finding : its distance from plain skinning, and what is suspicious
     notes : what a user should check again, one line each
     """
 
@@ -44,10 +44,10 @@ def sculpt_shape(path: Path) -> Shape:
     """Return the one shape of a file, still to be read; its name is that of its pose, if it is a posed mesh."""
     if not path.is_file():
         raise FileError(path, "expected a file, got a folder" if path.exists() else "does not exist")
-    found = shapes_in(glob.escape(str(path)))
-    if len(found) != 1:
-        raise FileError(path, f"holds {len(found)} shapes; a sculpt is one")
-    return found[0]
+    shapes = find_shapes(glob.escape(str(path)))
+    if len(shapes) != 1:
+        raise FileError(path, f"holds {len(shapes)} shapes; a sculpt is one")
+    return shapes[0]
 
 
 def pose_of(
@@ -66,16 +66,16 @@ def pose_of(
     wanted = name or (motion.names[0] if len(motion) == 1 and shape.name not in motion.names else shape.name)
     if wanted not in motion.names:
         close = closest_name(wanted, motion.names)
-        remedy = "" if name else "; name the pose with --pose"
+        remedy = "" if name else "; name the pose with `pose`"
         raise FileError(file, f"no pose is called {quoted(wanted)}; the closest is {close}{remedy}")
     return wanted, motion[wanted]
 
 
-def read_sculpt(rig: Rig, shape: Shape, name: str, pose: Pose, placing: Placing) -> SculptFile:
-    """Return the sculpt that a file holds at a pose; raise where it is a shape of another mesh."""
+def read_sculpt(rig: Rig, shape: Shape, name: str, pose: Pose, conventions: Conventions) -> SculptFile:
+    """Return the sculpt of a file at a pose; raise where it is a shape of another mesh."""
     motion = Motion.from_poses([pose], [name])
-    placed = PlacedShapes(rig, motion, placing)
-    points = placed.points(0, shape)
+    conformed = ConformedShapes(rig, motion, conventions)
+    points = conformed.points(0, shape)
     with files.naming(shape.source):
-        findings = check_examples(Examples.from_shapes(rig, motion, [points]), placed.reordered)
-    return SculptFile(pose, points, findings[0], doubts(findings, rig.mesh.diagonal * rig.mesh.unit))
+        findings = check_examples(Examples.from_shapes(rig, motion, [points]), conformed.reordered)
+    return SculptFile(pose, points, findings[0], outlier_notes(findings, rig.mesh.diagonal * rig.mesh.unit))

@@ -12,10 +12,10 @@ from posespace.mesh import Mesh
 from posespace.rig import Rig
 
 ROUNDING = 1e-5
-"""Vertices this near to one another, in diagonals, share a position: rounding in a file is less."""
+"""Vertices within this distance, in diagonals, share a position: rounding in a file is less."""
 
 OPEN = 1e-4
-"""A seam is open where it gapes by more than this fraction of the box: two tenths of a millimetre on a person."""
+"""A seam is open if its gap exceeds this fraction of the diagonal: two tenths of a millimetre on a person."""
 
 _SAME_WEIGHT = 2e-3
 """Weights that differ by less are the same: files hold them in 8 bits."""
@@ -35,7 +35,7 @@ def seams_of(rig: Rig) -> Weld:
 
 
 def tears(seams: Weld, points: Floats) -> Floats:
-    """Return how far each vertex (N,) of a shape (N, 3) is from the first one that a seam split it from."""
+    """Return the distance of each vertex (N,) of a shape (N, 3) from the first one that a seam split it from."""
     shape = np.asarray(points, np.float64)
     return np.asarray(np.linalg.norm(shape - shape[seams.first[seams.groups]], axis=1))
 
@@ -46,7 +46,7 @@ def _slots(rig: Rig) -> Floats:
     joints = np.where(unused, len(rig.skeleton), rig.influences)
     order = np.argsort(joints, axis=1, kind="stable")
     weights = np.where(unused, 0.0, rig.weights)
-    return np.concatenate([np.take_along_axis(each, order, axis=1) for each in (joints, weights)], axis=1)
+    return np.concatenate([np.take_along_axis(values, order, axis=1) for values in (joints, weights)], axis=1)
 
 
 def _mesh_numbers(mesh: Mesh) -> Floats:

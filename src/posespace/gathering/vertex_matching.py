@@ -1,6 +1,6 @@
 """Vertices of a shape matched to those of a rig, whatever their order and wherever a file splits or merges them.
 
-Faces decide, and positions only between parts that are alike, so that neither a bold sculpt nor rounding misleads.
+Faces decide; positions only tell similar parts apart, so that neither a bold sculpt nor rounding misleads.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _SAME_EDGES = 0.6
 """A file that joins this fraction of its neighbours as the rig does has the rig's order: quads may be cut otherwise."""
 
 _PLAUSIBLE = 0.25
-"""A shape matched by position lies no farther from plain skinning than this fraction of the box."""
+"""Largest distance from plain skinning of a shape matched by position, as a fraction of the diagonal."""
 
 _TOLERANCES = (0.0, 0.1 * ROUNDING, ROUNDING, 10 * ROUNDING)
-"""How near vertices of a file are taken as one, in diagonals: as files of many digits round, then of few."""
+"""Distances, in diagonals, within which vertices of a file are one: as files of many digits round, then of few."""
 
 
 def match_vertices(shape: Mesh, mesh: Mesh, seams: Weld, skinned: Floats) -> Indices | None:
-    """Return for each vertex of a rig (N,) the vertex of a shape that it is, or None where one remains in doubt.
+    """Return the vertex of a shape for each vertex of a rig (N,), or None where one remains in doubt.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def match_vertices(shape: Mesh, mesh: Mesh, seams: Weld, skinned: Floats) -> Ind
         return np.arange(len(mesh.points))
     size = max(float(np.linalg.norm(np.ptp(skinned, axis=0))), 1e-300)
     for ours, theirs in _welds(shape, mesh, seams, skinned, size):
-        found = _by_faces(shape, mesh, skinned, ours, theirs)
-        if found is not None and _is_near(shape.points[found], skinned, size):
-            return found
+        matches = _by_faces(shape, mesh, skinned, ours, theirs)
+        if matches is not None and _is_near(shape.points[matches], skinned, size):
+            return matches
     for ours, theirs in _welds(shape, mesh, seams, skinned, size):
-        found = _by_places(shape, mesh, skinned, ours, theirs)
-        if found is not None and _is_near(shape.points[found], skinned, size):
-            return found
+        matches = _by_positions(shape, mesh, skinned, ours, theirs)
+        if matches is not None and _is_near(shape.points[matches], skinned, size):
+            return matches
     return None
 
 
@@ -66,61 +66,63 @@ def is_merged(shape: Mesh, mesh: Mesh, seams: Weld) -> bool:
     """Return whether a shape has one vertex for each that seams split, in the order and with the faces of the mesh."""
     if len(shape.points) != len(seams.first) or not len(shape.triangles):
         return False
-    every = np.arange(len(shape.points), dtype=np.int32)
-    return _shared(_sides(shape, every), _sides(mesh, seams.groups)) == 1
+    vertices = np.arange(len(shape.points), dtype=np.int32)
+    return _shared(_sides(shape, vertices), _sides(mesh, seams.groups)) == 1
 
 
 def _welds(shape: Mesh, mesh: Mesh, seams: Weld, skinned: Floats, size: float) -> Iterator[tuple[Weld, Weld]]:
-    """Yield what may be one vertex on either side, as many on both: nothing, seams, or all at one position."""
+    """Yield pairs of welds with as many vertices: of the mesh and of the shape, from none to all at one position."""
     single = Weld.of(np.arange(len(mesh.points)))
-    at_rest, coarse = (weld_within(mesh.points, each * mesh.diagonal) for each in _TOLERANCES[-2:])
+    at_rest, coarse = (weld_within(mesh.points, tolerance * mesh.diagonal) for tolerance in _TOLERANCES[-2:])
     ours = [single, seams, at_rest.split_unlike(skinned, ROUNDING * size), at_rest, mesh.weld, coarse]
-    theirs = [Weld.of(np.arange(len(shape.points))), *(weld_within(shape.points, each * size) for each in _TOLERANCES)]
+    near = (weld_within(shape.points, tolerance * size) for tolerance in _TOLERANCES)
+    theirs = [Weld.of(np.arange(len(shape.points))), *near]
     tried: set[tuple[int, int]] = set()
-    for k, own in enumerate(ours):
-        for other in theirs:
-            if len(own.first) == len(other.first) and (key := (k, len(other.first))) not in tried:
+    for k, mesh_weld in enumerate(ours):
+        for shape_weld in theirs:
+            key = (k, len(shape_weld.first))
+            if len(mesh_weld.first) == len(shape_weld.first) and key not in tried:
                 tried.add(key)
-                yield own, other
+                yield mesh_weld, shape_weld
 
 
 def _by_faces(shape: Mesh, mesh: Mesh, skinned: Floats, ours: Weld, theirs: Weld) -> Indices | None:
     sides = _sides(mesh, ours.groups), _sides(shape, theirs.groups)
-    found = match_by_faces(sides[0], skinned[ours.first], sides[1], shape.points[theirs.first])
-    return None if found is None else theirs.first[found][ours.groups].astype(np.int64)
+    matches = match_by_faces(sides[0], skinned[ours.first], sides[1], shape.points[theirs.first])
+    return None if matches is None else theirs.first[matches][ours.groups].astype(np.int64)
 
 
-def _by_places(shape: Mesh, mesh: Mesh, skinned: Floats, ours: Weld, theirs: Weld) -> Indices | None:
+def _by_positions(shape: Mesh, mesh: Mesh, skinned: Floats, ours: Weld, theirs: Weld) -> Indices | None:
     points, others = skinned[ours.first], shape.points[theirs.first]
     # Vertices at one position cannot be told apart by it.
     if len(weld_points(points).first) < len(points):
         return None
-    found = match_by_position(points, ours.groups[mesh.triangles], others)
-    if found is None:
+    matches = match_by_position(points, ours.groups[mesh.triangles], others)
+    if matches is None:
         return None
     sides = _sides(shape, theirs.groups)
     if len(sides.start):
-        # Places alone may mislead: faces, where the shape has any, must agree.
-        back = np.argsort(found)
+        # Positions alone may mislead: faces, where the shape has any, must agree.
+        back = np.argsort(matches)
         renamed = sides._replace(start=back[sides.start], end=back[sides.end])
         if _shared(renamed, _sides(mesh, ours.groups)) < _SAME_EDGES:
             return None
-    return theirs.first[found][ours.groups].astype(np.int64)
+    return theirs.first[matches][ours.groups].astype(np.int64)
 
 
 def _is_near(points: Floats, skinned: Floats, size: float) -> bool:
-    """Faces of parts that are alike are told apart by where they are, so that must not be far off."""
+    """Whether a matched shape is near plain skinning: similar parts are told apart by their positions alone."""
     return bool(np.sqrt(((points - skinned) ** 2).sum(axis=1).mean()) <= _PLAUSIBLE * size)
 
 
 def _sides(mesh: Mesh, groups: Ints) -> HalfEdges:
-    """The half-edges of a mesh, each vertex taken as its group."""
+    """The half-edges of a mesh, its vertices replaced by their groups."""
     corners, sizes = mesh.polygons()
     return half_edges(groups[corners].astype(np.int64), sizes, int(groups.max(initial=-1)) + 1)
 
 
 def _shared(sides: HalfEdges, others: HalfEdges) -> float:
-    """The fraction of edges that others have too."""
+    """The fraction of edges that are also among the others."""
     base = int(max(sides.start.max(initial=0), others.start.max(initial=0))) + 1
-    rows, known = (distinct(np.stack([each.start, each.end], axis=1))[0] for each in (sides, others))
+    rows, known = (distinct(np.stack([half.start, half.end], axis=1))[0] for half in (sides, others))
     return float(np.isin(rows @ (base, 1), known @ (base, 1)).mean()) if len(rows) else 1.0

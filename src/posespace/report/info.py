@@ -13,10 +13,10 @@ from posespace.errors import FileError
 from posespace.evaluation.score import evaluate
 from posespace.evaluation.storage import stored_bytes, stored_numbers
 from posespace.examples import Examples
-from posespace.formats import limits_json, load
+from posespace.formats import limits_json, load, registry
 from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted
-from posespace.formats.unread import unread
+from posespace.formats.registry import CONTENTS, POSES, SKIN
 from posespace.gathering import posed_meshes
 from posespace.look import Look
 from posespace.markers.markers import Markers
@@ -49,16 +49,15 @@ def describe(path: str | Path, rate: Rate = None) -> Figures:
 
 
 def _described(file: Path, rate: Rate) -> Figures:
-    ending = file.suffix.lower()
     if file.is_dir():
         is_posed = (file / posed_meshes.POSES).is_file()
         return _posed(file) if is_posed else _examples(file)
-    if ending == load.SKIN_FILE:
+    if load.is_skin_file(file):
         return _skin(load.load_skin(file), file.stat().st_size)
-    if ending in load.POSE_FILES:
+    if registry.reads(file, POSES):
         return _limits(file) if limits_json.is_limits(file) else _poses(file)
-    if ending not in load.READERS:
-        raise unread(file, [*load.READERS, *load.POSE_FILES, load.SKIN_FILE, ".examples"])
+    if not registry.reads(file, *CONTENTS):
+        raise registry.unread(file, *CONTENTS, POSES, SKIN, also=(".examples",))
     return _contents(file, rate)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from posespace import check
 from posespace.errors import InputError, MissingExtraError
-from posespace.formats.load import READERS
 from posespace.formats.pose_choice import PoseChoice
+from posespace.formats.registry import format_of
 from posespace.simulation.solver.contact import Contact
 
 BUILT_IN = ("hand", "slender-hand", "arm")
@@ -106,7 +106,8 @@ class Settings:
 def require_extras(*files: str | Path | None) -> None:
     """Raise unless all extras are installed that simulating and reading these files need."""
     needed: Mapping[str, tuple[str, ...]] = _MODULES
-    if any(file is not None and READERS.get(Path(file).suffix.lower()) == "usd" for file in files):
+    formats = [format_of(Path(file)) for file in files if file is not None]
+    if any(entry is not None and entry.name == "USD" for entry in formats):
         needed = _MODULES | {"usd": ("pxr",)}
     missing = [extra for extra, modules in needed.items() if not all(map(importlib.util.find_spec, modules))]
     if missing:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.fuzz import tamper
+from helpers.fuzz import counts, tamper
 from helpers.strategies import random_skin
 
 import posespace as ps
-
-COUNT = 2_000
 
 
 @pytest.fixture
@@ -23,10 +21,10 @@ def sample(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
-def test_driver_blocks_of_a_grammar_play_or_are_refused_in_one_line(sample: Path, tmp_path: Path) -> None:
-    found = tamper(sample, tmp_path, COUNT, "driver_grammar")
+@counts(2_000)
+def test_driver_blocks_of_a_grammar_play_or_are_refused_in_one_line(sample: Path, tmp_path: Path, count: int) -> None:
+    outcome = tamper(sample, tmp_path, count, "driver_grammar")
     # Neither may make up the test: blocks that are refused, or that nothing is wrong with.
-    assert found["used"] > COUNT / 10
-    assert len(found["lines"]) > COUNT / 4
-    assert len(set(found["lines"])) > COUNT / 20
+    assert outcome["used"] > count / 10
+    assert len(outcome["lines"]) > count / 4
+    assert len(set(outcome["lines"])) > count / 20

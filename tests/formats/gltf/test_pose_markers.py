@@ -12,7 +12,7 @@ import pytest
 import posespace as ps
 from posespace.errors import InputError
 from posespace.gathering.gather import gather
-from posespace.gathering.posed_meshes import write_posed
+from posespace.gathering.posed_meshes import write_posed_meshes
 
 NAMES = ("low", "high", "out")
 
@@ -48,10 +48,10 @@ def test_named_poses_come_back_as_they_were_exported(arm: ps.Examples, tmp_path:
 
 def test_meshes_to_sculpt_are_those_of_the_named_poses(arm: ps.Examples, tmp_path: Path) -> None:
     notes: list[str] = []
-    write_posed(tmp_path / "arm.gltf", tmp_path / "arm.gltf", tmp_path / "out", note=notes.append)
+    write_posed_meshes(tmp_path / "arm.gltf", tmp_path / "arm.gltf", tmp_path / "out", note=notes.append)
     assert sorted(path.name for path in (tmp_path / "out").glob("*.obj")) == ["high.obj", "low.obj", "out.obj"]
     assert any("the 3 poses that its clips name are taken" in note for note in notes)
-    gather(tmp_path / "arm.gltf", tmp_path / "arm.gltf", str(tmp_path / "out" / "*.obj"), tmp_path / "a")
+    gather(tmp_path / "arm.gltf", str(tmp_path / "out" / "*.obj"), tmp_path / "a", tmp_path / "arm.gltf")
     assert ps.Examples.open(tmp_path / "a").motion.names[:3] == arm.motion.names
 
 
@@ -61,7 +61,7 @@ def test_markers_of_other_programs_name_poses_of_all_clips(arm: ps.Examples, tmp
     with_extras(file, {"markers": markers}, {}, {"markers": {"a": 0.0}})
     assert ps.load_motion(file, arm.rig.skeleton, rate="markers").names == ("a", "b", "a#2")
     assert ps.load_motion(file, arm.rig.skeleton, "clip 0", rate="markers").names == ("a", "b")
-    with pytest.raises(InputError, match=r"'clip 1': has no pose markers; take its 51 keys with --rate keys"):
+    with pytest.raises(InputError, match=r"'clip 1': has no pose markers; take its 51 keys with `rate='keys'`"):
         ps.load_motion(file, arm.rig.skeleton, "clip 1", rate="markers")
 
 
@@ -81,5 +81,5 @@ def test_a_clip_of_one_key_is_a_pose_of_its_name(tmp_path: Path) -> None:
     ps.export(ps.Skin(train.rig), tmp_path / "arm.gltf", ps.Motion.from_poses([train.motion[3]]))
     with_extras(tmp_path / "arm.gltf", {}, {})
     assert ps.load_motion(tmp_path / "arm.gltf", train.rig.skeleton).names == ("clip 0",)
-    write_posed(tmp_path / "arm.gltf", tmp_path / "arm.gltf", tmp_path / "out")
+    write_posed_meshes(tmp_path / "arm.gltf", tmp_path / "arm.gltf", tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").glob("*.obj")) == ["clip 0.obj", "clip 1.obj"]

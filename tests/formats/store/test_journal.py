@@ -202,7 +202,7 @@ def test_the_last_sculpt_and_unfinished_stores_are_refused(store: Path) -> None:
     with pytest.raises(InputError, match="holds at least one sculpt"):
         session.remove(*NAMES)
     (store / "marks" / "c" / "1").unlink()
-    with pytest.raises(FileError, match="1 of its poses are not finished; finish it with --resume"):
+    with pytest.raises(FileError, match="1 of its poses are not finished; resume the run that makes it"):
         ps.Sculpts.open(store)
 
 

@@ -315,7 +315,7 @@ def test_meshes_have_the_files_unit_and_its_axes_are_named_where_y_is_not_up(par
     }}"""
     found = parse(arm(more=loose, head='metersPerUnit = 0.01\n upAxis = "Z"'))
     assert found.rigs["Arm"].mesh.unit == found.meshes["Box"].unit == 0.01
-    assert "its z axis points up, and is left so: export with --up z" in found.notes
+    assert "its z axis points up, and is left so: export with `up='z'`" in found.notes
     plain = parse(arm())
     assert plain.rigs["Arm"].mesh.unit == 1
     assert not any("points up" in note for note in plain.notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers.fuzz import COUNT, fuzz
+from helpers.fuzz import counts, fuzz
 
 SCENE = """#usda 1.0
 (
@@ -82,12 +82,14 @@ def sample(tmp_path: Path) -> Path:
     return path
 
 
-def test_damaged_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path) -> None:
-    found = fuzz(sample, tmp_path)
-    assert len(found["lines"]) > COUNT / 4
-    assert len(set(found["lines"])) > 10
+@counts(500)
+def test_damaged_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path, count: int) -> None:
+    lines = fuzz(sample, tmp_path, count)["lines"]
+    assert len(lines) > count / 4
+    assert len(set(lines)) > min(count / 12, 10)
 
 
-def test_hostile_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path) -> None:
-    found = fuzz(sample, tmp_path, "hostile")
-    assert len(set(found["lines"])) > 5
+@counts(500)
+def test_hostile_usd_files_are_read_or_refused_in_one_line(sample: Path, tmp_path: Path, count: int) -> None:
+    lines = fuzz(sample, tmp_path, count, "hostile")["lines"]
+    assert len(set(lines)) > min(count / 12, 5)

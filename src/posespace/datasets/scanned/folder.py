@@ -37,11 +37,11 @@ def write_scans(
     landmarks: dict[str, Any] = {"template": hand.landmarks, "scans": {}}
     motions, rows = [], []
     with files.atomic_folder(folder) as making:
-        save_mesh(making / "template.ply", hand.mesh, hand.mesh.points.astype(np.float32))
+        save_mesh(hand.mesh, making / "template.ply", hand.mesh.points.astype(np.float32))
         for index in range(len(hand)):
             scan = scanner.scan(hand, index, seed)
             name = f"scan_{index:02d}.ply"
-            save_mesh(making / name, scan.mesh, scan.mesh.points.astype(np.float32))
+            save_mesh(scan.mesh, making / name, scan.mesh.points.astype(np.float32))
             landmarks["scans"][name] = {mark: point.tolist() for mark, point in scan.landmarks.items()}
             motions.append(scan.motion)
             rows.append(_figures(name, scan))

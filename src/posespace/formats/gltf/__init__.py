@@ -22,7 +22,7 @@ from posespace.formats.gltf.animation import Actor, read_motions
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.looks import Looks
-from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, placed, read_mesh, read_morphs
+from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, mesh_in_space, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
 from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.look import Look
@@ -106,7 +106,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
         owners = opened.owners
         morphs = read_morphs(document, nodes, owners)
         rigs = [opened.rig(binding) for binding in bindings]
-        meshes = [replace(placed(document, part), look=opened.look([part])) for part in loose]
+        meshes = [replace(mesh_in_space(document, part), look=opened.look([part])) for part in loose]
         keep_morphs(rigs, meshes, morphs.displacements)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
         actor = _actor(document, nodes, bindings, rigs, morphs)
@@ -128,11 +128,11 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
 def _parts(document: Document, nodes: Nodes) -> tuple[list[Binding], list[MeshNode]]:
     """Return the skins that move a mesh, joined where they are one rig; and the unskinned meshes."""
     meshes = document.root.parts("meshes", "mesh", ())
-    found = {
+    by_number = {
         number: read_mesh(document, meshes[number]) for number in dict.fromkeys(nodes.meshes) if number is not None
     }
-    if len(found) < len(meshes):
-        document.note(f"{len(meshes) - len(found)} meshes that no node shows are left out")
+    if len(by_number) < len(meshes):
+        document.note(f"{len(meshes) - len(by_number)} meshes that no node shows are left out")
     skins = document.root.parts("skins", "skin", ())
     found_grid = Grid.of(document.root)
     grid = np.eye(4) if found_grid is None else found_grid.matrix
@@ -140,7 +140,7 @@ def _parts(document: Document, nodes: Nodes) -> tuple[list[Binding], list[MeshNo
     bindings: list[Binding] = []
     loose: list[MeshNode] = []
     for node, (number, skin) in enumerate(zip(nodes.meshes, nodes.skins, strict=True)):
-        mesh = None if number is None else found[number]
+        mesh = None if number is None else by_number[number]
         if number is None or mesh is None:
             continue
         if skin is None:
@@ -162,20 +162,20 @@ def _bind(
     """
     document.budget.work(_STEPS_A_SKIN, "skins")
     joints = _joints(skin, nodes)
-    own = _inverse_bind(document, skin, joints) @ np.linalg.inv(grid)
+    inverse_bind = _inverse_bind(document, skin, joints) @ np.linalg.inv(grid)
     for binding in bindings:
         if binding.inverse_bind.keys().isdisjoint(joints):
             continue
         document.budget.hold(16 * len(joints), skin.where)
         document.budget.work(_STEPS_A_SKIN, "skins")
-        move = _common_move(binding.inverse_bind, joints, own)
+        move = _common_move(binding.inverse_bind, joints, inverse_bind)
         if move is not None:
             back = np.linalg.inv(move)
-            for joint, matrix in zip(joints, own, strict=True):
+            for joint, matrix in zip(joints, inverse_bind, strict=True):
                 binding.inverse_bind.setdefault(joint, matrix @ back)
             return binding, move @ grid, joints
     document.budget.work(_STEPS_A_RIG, "rigs")
-    bindings.append(Binding(dict(zip(joints, own, strict=True))))
+    bindings.append(Binding(dict(zip(joints, inverse_bind, strict=True))))
     return bindings[-1], grid, joints
 
 
@@ -201,26 +201,26 @@ def _inverse_bind(document: Document, skin: Fields, joints: Sequence[int]) -> Fl
     return matrices
 
 
-def _common_move(bound: dict[int, Floats], joints: Sequence[int], own: Floats) -> Floats | None:
-    """Return X (4, 4) with own = bound · X for all shared joints; None where there is none or they share no joint."""
+def _common_move(bound: dict[int, Floats], joints: Sequence[int], inverse_bind: Floats) -> Floats | None:
+    """Return X (4, 4) with inverse_bind = bound · X for all shared joints, or None."""
     shared = [k for k, joint in enumerate(joints) if joint in bound]
     if not shared:
         return None
-    theirs, ours = np.stack([bound[joints[k]] for k in shared]), own[shared]
+    theirs, ours = np.stack([bound[joints[k]] for k in shared]), inverse_bind[shared]
     if np.array_equal(theirs, ours):
         return np.eye(4)
     move: Floats = np.linalg.lstsq(theirs.reshape(-1, 4), ours.reshape(-1, 4))[0]
     move[3] = (0, 0, 0, 1)
     off = np.abs(theirs @ move - ours)
     size = np.abs(ours)
-    turned = off[..., :3].max() <= _SAME_BIND * size[..., :3].max()
-    shifted = off[..., 3].max() <= _SAME_BIND * max(size[..., 3].max(), np.abs(theirs[..., 3]).max())
-    return move if turned and shifted and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
+    same_linear = off[..., :3].max() <= _SAME_BIND * size[..., :3].max()
+    same_translation = off[..., 3].max() <= _SAME_BIND * max(size[..., 3].max(), np.abs(theirs[..., 3]).max())
+    return move if same_linear and same_translation and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
 
 
 def _rig(document: Document, nodes: Nodes, binding: Binding, look: Look | None) -> Rig:
     joints = list(binding.inverse_bind)
-    mesh = replace(join_meshes([placed(document, part) for part in binding.parts]), look=look)
+    mesh = replace(join_meshes([mesh_in_space(document, part) for part in binding.parts]), look=look)
     bound, weights = influences(document, binding.parts, joints)
     skeleton = nodes.skeleton(document, joints)
     return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))

@@ -163,7 +163,9 @@ def read_motions(
         if is_wanted:
             document.budget.hold(frames.count * size, f"animation {name!r}")
             spare -= frames.count * size if frames.rate else 0
-            motions[name] = _motion(document, nodes, name, [_track(document, each) for each in channels], actor, frames)
+            motions[name] = _motion(
+                document, nodes, name, [_track(document, entry) for entry in channels], actor, frames
+            )
     return clips, motions
 
 
@@ -197,21 +199,23 @@ def _track(document: Document, channel: _Channel) -> Track:
     if kind not in _INTERPOLATIONS:
         raise InputError(f"{sampler.where}: interpolation: expected one of {', '.join(_INTERPOLATIONS)}, got {kind!r}")
     output, what = sampler.integer("output", below=document.accessor_count), f"{sampler.where} output"
-    each = 3 if kind == "CUBICSPLINE" else 1
+    values_per_key = 3 if kind == "CUBICSPLINE" else 1
     if path == "weights":
-        flat = document.floats(output, "SCALAR", what, len(times) * each * width)
+        flat = document.floats(output, "SCALAR", what, len(times) * values_per_key * width)
     else:
-        flat = document.floats(output, f"VEC{width}", what, len(times) * each)
-    values: Floats = flat.astype(np.float64).reshape((len(times), 3, width) if each == 3 else (len(times), width))
-    if path == "rotation" and each == 1:
+        flat = document.floats(output, f"VEC{width}", what, len(times) * values_per_key)
+    values: Floats = flat.astype(np.float64).reshape(
+        (len(times), 3, width) if values_per_key == 3 else (len(times), width)
+    )
+    if path == "rotation" and values_per_key == 1:
         values = rotations.normalize(values, what)
     return Track(channel.node, path, kind, times, values)
 
 
 def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], actor: Actor, frames: Frames) -> Motion:
     times, joints, controls = frames.times, len(actor.skeleton), list(actor.morphs.defaults)
-    turn = np.tile(actor.skeleton.rest_rotations, (len(times), 1, 1))
-    shift = np.zeros((len(times), joints, 3))
+    joint_rotations = np.tile(actor.skeleton.rest_rotations, (len(times), 1, 1))
+    translations = np.zeros((len(times), joints, 3))
     weights = np.tile(list(actor.morphs.defaults.values()), (len(times), 1))
     number = {node: k for k, node in enumerate(actor.joints)}
     column = {control: k for k, control in enumerate(controls)}
@@ -221,9 +225,11 @@ def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], ac
         if track.path == "weights":
             weights[:, [column[morph] for morph in actor.morphs.names[track.node]]] = value
         elif track.path == "rotation":
-            turn[:, number[track.node]] = rotations.normalize(value, f"animation {name!r}: node {track.node}")
+            joint_rotations[:, number[track.node]] = rotations.normalize(
+                value, f"animation {name!r}: node {track.node}"
+            )
         elif track.path == "translation":
-            shift[:, number[track.node]] = value - nodes.translations[track.node]
+            translations[:, number[track.node]] = value - nodes.translations[track.node]
         else:
             rest = np.diagonal(nodes.stretches[track.node])
             if np.abs(value - rest).max() > _SAME_SCALE * np.abs(rest).max():
@@ -233,4 +239,4 @@ def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], ac
     if note := frames.note():
         document.note(note)
     names = tuple(unique(frames.names(name), "pose"))
-    return Motion(turn, shift, times, names, weights, tuple(controls))
+    return Motion(joint_rotations, translations, times, names, weights, tuple(controls))

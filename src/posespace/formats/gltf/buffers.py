@@ -124,9 +124,9 @@ class Document:
     def _read(self, index: int, kind: str, what: str, count: int | None) -> NDArray[Any]:
         """Return the raw components (count, components) of an accessor in their own type."""
         accessor = self._accessor(index)
-        found, size = accessor.text("type", ""), accessor.integer("count")
-        if found != kind:
-            raise InputError(f"{what}: accessor {index}: expected type {kind}, got {shown(found)}")
+        stored, size = accessor.text("type", ""), accessor.integer("count")
+        if stored != kind:
+            raise InputError(f"{what}: accessor {index}: expected type {kind}, got {shown(stored)}")
         if count is not None and size != count:
             raise InputError(f"{what}: accessor {index}: expected {count} elements, got {size}")
         dtype, width = _component(accessor), _WIDTHS[kind]
@@ -143,16 +143,16 @@ class Document:
         return self.root.part_of("accessors", index, "accessor")
 
     def _overwrite(self, values: NDArray[Any], sparse: Fields) -> None:
-        """Put the sparse entries of an accessor in their places."""
+        """Put the sparse entries of an accessor at their indices."""
         count = sparse.integer("count", below=len(values) + 1)
         at, new = sparse.part("indices"), sparse.part("values")
-        places = self._elements(at, count, _component(at), 1)[:, 0]
-        if places.dtype.kind != "u":
-            raise InputError(f"{at.where}: expected unsigned integers, got {places.dtype.name}")
-        steps = np.diff(places.astype(np.int64), prepend=-1, append=len(values))
+        indices = self._elements(at, count, _component(at), 1)[:, 0]
+        if indices.dtype.kind != "u":
+            raise InputError(f"{at.where}: expected unsigned integers, got {indices.dtype.name}")
+        steps = np.diff(indices.astype(np.int64), prepend=-1, append=len(values))
         if (steps <= 0).any():
             raise InputError(f"{at.where}: expected increasing numbers below {len(values)}")
-        values[places] = self._elements(new, count, values.dtype, values.shape[1])
+        values[indices] = self._elements(new, count, values.dtype, values.shape[1])
 
     def _elements(self, fields: Fields, count: int, dtype: np.dtype[Any], width: int) -> NDArray[Any]:
         """Return `count` elements (count, width) of the buffer view that `fields` names, bounds checked."""
@@ -216,14 +216,14 @@ class Document:
         uri = fields.text("uri")
         if uri.startswith("data:"):
             return _decode(uri, fields.where)
-        place = _beside(self.path, uri, fields.where)
-        if place not in self._loaded:
+        file = _beside(self.path, uri, fields.where)
+        if file not in self._loaded:
             try:
-                self._loaded[place] = memoryview(files.read_bytes(place))
+                self._loaded[file] = memoryview(files.read_bytes(file))
             except FileError as error:
                 raise FileError(self.path, f"{fields.where}: its file {shown(uri)} {error.problem}") from error
-            self.budget.grow(len(self._loaded[place]))
-        return self._loaded[place]
+            self.budget.grow(len(self._loaded[file]))
+        return self._loaded[file]
 
 
 def _component(fields: Fields) -> np.dtype[Any]:
@@ -277,7 +277,7 @@ def _beside(path: Path, uri: str, where: str) -> Path:
     if inside and "\0" not in name:
         # Resolved, because a link in the folder may lead out of it. A loop of links never ends: RuntimeError.
         with suppress(OSError, RuntimeError):
-            place = (path.parent / name).resolve()
-            if place.is_relative_to(path.parent.resolve()):
-                return place
+            file = (path.parent / name).resolve()
+            if file.is_relative_to(path.parent.resolve()):
+                return file
     raise FileError(path, f"{where}: uri: expected a file in the same folder, got {shown(uri)}")

@@ -34,7 +34,7 @@ class Grid:
     def around(cls, points: Floats, displacements: Iterable[Floats]) -> Grid:
         """Return a grid that holds points (N, 3), and displacements (..., 3) of them."""
         low, high = points.min(axis=0), points.max(axis=0)
-        lengths = (float(np.linalg.norm(each, axis=-1).max(initial=0.0)) for each in displacements)
+        lengths = (float(np.linalg.norm(offsets, axis=-1).max(initial=0.0)) for offsets in displacements)
         size = max(float((high - low).max()) / 2, *lengths, 0.0)
         return cls((low + high).astype(np.float64) / 2, size or 1.0)
 
@@ -64,9 +64,9 @@ class Grid:
     @property
     def matrix(self) -> Floats:
         """(4, 4) from a file's numbers to positions."""
-        found = np.diag([self.size, self.size, self.size, 1.0])
-        found[:3, 3] = self.centre
-        return found
+        transform = np.diag([self.size, self.size, self.size, 1.0])
+        transform[:3, 3] = self.centre
+        return transform
 
 
 def whole(values: Floats, steps: int = STEPS) -> NDArray[np.int16]:
@@ -76,6 +76,6 @@ def whole(values: Floats, steps: int = STEPS) -> NDArray[np.int16]:
 
 def whole_weights(weights: Floats) -> NDArray[np.uint16]:
     """Return weights (N, K), rows that sum to 1 and begin with the largest, as whole numbers that sum to 65535."""
-    found = np.rint(65535 * weights.astype(np.float64)).astype(np.int64)
-    found[:, 0] += 65535 - found.sum(axis=1)
-    return found.astype(np.uint16)
+    numbers = np.rint(65535 * weights.astype(np.float64)).astype(np.int64)
+    numbers[:, 0] += 65535 - numbers.sum(axis=1)
+    return numbers.astype(np.uint16)

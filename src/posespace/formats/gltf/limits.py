@@ -43,9 +43,9 @@ def write(source: Path, out: Path, ranges: Ranges) -> None:
 def _require_beside(source: Path, out: Path, root: Fields) -> None:
     """Raise if a file that names others beside it would be written where they are not."""
     named = [part for kind in ("buffers", "images") for part in root.parts(kind, kind[:-1], ())]
-    beside = next((part.text("uri") for part in named if "uri" in part and part.text("uri")[:5] != "data:"), None)
-    if beside is not None and out.absolute().parent.resolve() != source.absolute().parent.resolve():
-        raise FileError(out, f"expected the folder of {source}, since the file refers to {quoted(beside)} beside it")
+    referred = next((part.text("uri") for part in named if "uri" in part and part.text("uri")[:5] != "data:"), None)
+    if referred is not None and out.absolute().parent.resolve() != source.absolute().parent.resolve():
+        raise FileError(out, f"expected the folder of {source}, since the file refers to {quoted(referred)} beside it")
 
 
 def _put_extras(root: Json, nodes: Sequence[int], skeleton: Skeleton) -> None:

@@ -29,7 +29,7 @@ class Looks:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._materials, self.textures, self._images, self._samplers = (
-            self._objects(each) for each in ("material", "texture", "image", "sampler")
+            self._objects(kind) for kind in ("material", "texture", "image", "sampler")
         )
         self._loaded: dict[int, Bytes | None] = {}
         self._read: dict[tuple[int, str], Floats | None] = {}
@@ -45,9 +45,9 @@ class Looks:
         numbers: dict[int, int] = {-1: -1}
         materials: list[dict[str, Any]] = []
         for used in sorted({material for _, material, _ in groups} - {-1}):
-            found = self._material(used, kept)
-            numbers[used] = -1 if found is None else len(materials)
-            materials += [] if found is None else [found]
+            loaded = self._material(used, kept)
+            numbers[used] = -1 if loaded is None else len(materials)
+            materials += [] if loaded is None else [loaded]
         renumbered = [(block, numbers[material], count) for block, material, count in groups]
         if len(groups) == 1 and not (materials or attributes):
             return None
@@ -113,7 +113,7 @@ class Looks:
 
     def _attributes(self, parts: Sequence[MeshNode], count: int) -> dict[str, Floats]:
         """Return the attributes (N, width) that any block has; colours are white elsewhere, all others zero."""
-        found: dict[str, Floats] = {}
+        attributes: dict[str, Floats] = {}
         start = 0
         for part in parts:
             for primitive in part.mesh.primitives:
@@ -122,11 +122,11 @@ class Looks:
                     values = self._attribute(primitive, name)
                     if values is None:
                         continue
-                    if name not in found:
+                    if name not in attributes:
                         self._document.budget.hold(count * width_of(name), name)
-                        found[name] = np.full((count, width_of(name)), float(name.startswith("COLOR")), np.float32)
-                    found[name][rows] = _moved(name, values, part.move)
-        return found
+                        attributes[name] = np.full((count, width_of(name)), float(name.startswith("COLOR")), np.float32)
+                    attributes[name][rows] = _moved(name, values, part.move)
+        return attributes
 
     def _attribute(self, primitive: Primitive, name: str) -> Floats | None:
         key = (id(primitive), name)
@@ -171,10 +171,10 @@ class _Kept(Sequence[int | None]):
         return self._numbers[number]
 
     def _keep(self, number: int) -> int | None:
-        found = self._looks.texture(number)
-        if found is None:
+        texture = self._looks.texture(number)
+        if texture is None:
             return None
-        image, sampler = found
+        image, sampler = texture
         if image not in self._image_numbers:
             data = self._looks.image(image)
             assert data is not None
@@ -185,12 +185,12 @@ class _Kept(Sequence[int | None]):
 
 
 def _moved(name: str, values: Floats, move: Floats) -> Floats:
-    """Return directions turned as the mesh is; all else is the same anywhere."""
-    turn = move[:3, :3]
-    if name not in ("NORMAL", "TANGENT") or np.array_equal(turn, np.eye(3)):
+    """Return directions rotated with the mesh; other attributes stay as they are."""
+    linear = move[:3, :3]
+    if name not in ("NORMAL", "TANGENT") or np.array_equal(linear, np.eye(3)):
         return values
-    reflected = np.linalg.det(turn) < 0
-    carry = np.linalg.inv(turn).T if name == "NORMAL" else turn
+    reflected = np.linalg.det(linear) < 0
+    carry = np.linalg.inv(linear).T if name == "NORMAL" else linear
     directions = values[:, :3] @ carry.T
     length = np.linalg.norm(directions, axis=1, keepdims=True)
     unit = directions / np.where(length > 0, length, 1)

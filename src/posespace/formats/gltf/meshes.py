@@ -122,7 +122,7 @@ class Morphs:
 
 def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     """Read the triangles of a mesh's primitives; None where it has none."""
-    found: dict[tuple[Any, ...], Primitive] = {}
+    by_buffers: dict[tuple[Any, ...], Primitive] = {}
     start: dict[tuple[Any, ...], int] = {}
     number: dict[tuple[Any, ...], int] = {}
     triangles: list[_Ints] = []
@@ -138,23 +138,23 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
             continue
         used = {name: at for name, at in attributes.items() if name.startswith(("POSITION", "JOINTS_", "WEIGHTS_"))}
         targets = primitive.parts("targets", f"{primitive.where} target", ())
-        moves, turns = (
+        moves, normal_moves = (
             tuple(target.reference(kind, document.accessor_count) for target in targets)
             for kind in ("POSITION", "NORMAL")
         )
         # Some exporters write a mesh's vertices once and let its primitives pick their own.
         key = (*sorted(used.items()), moves)
-        if key not in found:
+        if key not in by_buffers:
             document.budget.work(1, "meshes")
             others = {name: at for name, at in attributes.items() if name not in used}
-            found[key], start[key] = _vertices(document, used, (moves, turns), primitive.where, others), end
-            end += len(found[key].points)
-        triangles.append(_corners(document, primitive, mode, len(found[key].points)) + start[key])
+            by_buffers[key], start[key] = _vertices(document, used, (moves, normal_moves), primitive.where, others), end
+            end += len(by_buffers[key].points)
+        triangles.append(_corners(document, primitive, mode, len(by_buffers[key].points)) + start[key])
         material = primitive.reference("material", 2**31)
         groups.append((number.setdefault(key, len(number)), -1 if material is None else material, len(triangles[-1])))
-    if not found:
+    if not by_buffers:
         return None
-    primitives = tuple(found.values())
+    primitives = tuple(by_buffers.values())
     morphs = max(len(primitive.targets) for primitive in primitives)
     names = (_target_names(mesh) + [""] * morphs)[:morphs]
     defaults = tuple(mesh.numbers("weights", default=()))
@@ -162,15 +162,15 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     return GltfMesh(mesh.text("name", ""), primitives, corners, tuple(groups), tuple(names), defaults)
 
 
-def placed(document: Document, part: MeshNode) -> Mesh:
-    """Return a mesh where its node puts it."""
+def mesh_in_space(document: Document, part: MeshNode) -> Mesh:
+    """Return the mesh of a node, transformed by it."""
     document.budget.hold(3 * (part.mesh.size + len(part.mesh.triangles)), f"the mesh of node {part.node}")
     document.budget.work(_STEPS_A_MESH, "meshes")
     corners = part.mesh.triangles
     # A reflection turns the mesh inside out.
-    turned = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
+    oriented = corners[:, [0, 2, 1]] if np.linalg.det(part.move[:3, :3]) < 0 else corners
     points = np.concatenate([_moved(primitive.points, part.move) for primitive in part.mesh.primitives])
-    return Mesh(points, turned.astype(np.int32))
+    return Mesh(points, oriented.astype(np.int32))
 
 
 def influences(document: Document, parts: Sequence[MeshNode], joints: Sequence[int]) -> tuple[Ints, Floats]:
@@ -179,14 +179,14 @@ def influences(document: Document, parts: Sequence[MeshNode], joints: Sequence[i
     slots = max(1, *(primitive.weights.shape[1] for part in parts for primitive in part.mesh.primitives))
     count = sum(part.mesh.size for part in parts)
     document.budget.hold(2 * count * slots + sum(len(part.joints) for part in parts), "the joints and weights of a rig")
-    found: list[tuple[Ints, Floats]] = []
+    parts_influences: list[tuple[Ints, Floats]] = []
     for part in parts:
         numbers = np.array([number[node] for node in part.joints], np.int32)
         for primitive in part.mesh.primitives:
             if not primitive.weights.shape[1]:
                 document.note(f"{primitive.where} is skinned, but has no joints and weights: it is bound to the root")
-            found.append((numbers[primitive.bound(len(numbers))], primitive.weights))
-    return join_influences(found)
+            parts_influences.append((numbers[primitive.bound(len(numbers))], primitive.weights))
+    return join_influences(parts_influences)
 
 
 def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], normals: bool = False) -> Morphs:
@@ -198,9 +198,11 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     numbered = 0
     for part in parts:
         if part.number not in by_mesh:
-            given = part.mesh.target_names
-            by_mesh[part.number] = unique((name or f"morph {numbered + k}" for k, name in enumerate(given)), "morph")
-            numbered += len(given)
+            target_names = part.mesh.target_names
+            by_mesh[part.number] = unique(
+                (name or f"morph {numbered + k}" for k, name in enumerate(target_names)), "morph"
+            )
+            numbered += len(target_names)
     names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
     count = sum(part.mesh.size for part in parts)
     document.budget.hold(3 * count * len(names), "the morphs")
@@ -210,12 +212,12 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     start = 0
     for part in parts:
         rows = slice(start, start + part.mesh.size)
-        turn = _normal_move(part.move) if normals else part.move[:3, :3]
+        linear = _normal_move(part.move) if normals else part.move[:3, :3]
         for morph, name in enumerate(by_mesh[part.number]):
-            moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ turn.T
+            moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ linear.T
             total[name][rows] = moved
-        own = nodes.weights[part.node]
-        weights = part.mesh.default_weights if own is None else own
+        node_weights = nodes.weights[part.node]
+        weights = part.mesh.default_weights if node_weights is None else node_weights
         defaults.update(zip(by_mesh[part.number], weights, strict=False))
         start = rows.stop
     return Morphs(dict(total), {part.node: by_mesh[part.number] for part in parts}, defaults)
@@ -224,8 +226,8 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
 def _target_names(mesh: Fields) -> list[str]:
     """Return the names of a mesh's morphs from its extras, where any JSON is allowed: what is not a string is empty."""
     extras = mesh.values.get("extras")
-    found = extras.get("targetNames") if isinstance(extras, dict) else None
-    entries = found if isinstance(found, list) else []
+    names = extras.get("targetNames") if isinstance(extras, dict) else None
+    entries = names if isinstance(names, list) else []
     return [printable(entry) if isinstance(entry, str) else "" for entry in entries]
 
 
@@ -267,7 +269,7 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
             document.note(f"{primitive.where}: its last triangle is incomplete and left out")
         return listed[:whole].reshape(-1, 3)
     first = np.arange(max(len(listed) - 2, 0))
-    # In a strip every other triangle is turned, so that all face the same way.
+    # In a strip every other triangle is flipped, so that all face the same way.
     odd = first % 2
     order = [first, first + 1 + odd, first + 2 - odd] if mode == _STRIP else [first + 1, first + 2, 0 * first]
     triangles: _Ints = listed[np.stack(order, axis=1)]
@@ -276,24 +278,24 @@ def _corners(document: Document, primitive: Fields, mode: int, count: int) -> _I
 
 def _displacements(document: Document, mesh: GltfMesh, morph: int, normals: bool) -> Floats:
     """Return the displacements (N, 3) of a morph; zero where a primitive lacks it."""
-    found: list[Floats] = []
+    offsets: list[Floats] = []
     for primitive in mesh.primitives:
         targets = primitive.normal_targets if normals else primitive.targets
         accessor = targets[morph] if morph < len(targets) else None
         count = len(primitive.points)
         if accessor is None:
-            found.append(np.zeros((count, 3), np.float32))
+            offsets.append(np.zeros((count, 3), np.float32))
         else:
-            found.append(document.floats(accessor, "VEC3", f"{primitive.where} target {morph}", count))
-    return np.concatenate(found)
+            offsets.append(document.floats(accessor, "VEC3", f"{primitive.where} target {morph}", count))
+    return np.concatenate(offsets)
 
 
 def _normal_move(move: Floats) -> Floats:
     """How a move (4, 4) carries normals (3, 3): by its cofactors, without its size."""
     linear = move[:3, :3]
     size = np.cbrt(np.linalg.det(linear))
-    found: Floats = size * np.linalg.inv(linear).T
-    return found
+    matrix: Floats = size * np.linalg.inv(linear).T
+    return matrix
 
 
 def _moved(points: Floats, move: Floats) -> Floats:

@@ -54,10 +54,10 @@ def encoded(
         raw += b"\0" * (-len(raw) % stride)
         table = np.frombuffer(raw, np.uint8 if mode == ATTRIBUTES else f"<u{size}")
         content = codec.encode_gltf_buffer(table.reshape(-1, stride) if mode == ATTRIBUTES else table, mode)
-        own: Json = {"buffer": 0, "byteOffset": len(packed), "byteLength": len(content), "byteStride": stride}
-        own |= {"count": len(raw) // stride, "mode": mode}
-        place = {"buffer": 1, "byteOffset": length, "byteLength": len(raw)}
-        made.append({**view, **place, "extensions": {EXTENSION: own}})
+        extension: Json = {"buffer": 0, "byteOffset": len(packed), "byteLength": len(content), "byteStride": stride}
+        extension |= {"count": len(raw) // stride, "mode": mode}
+        view_range = {"buffer": 1, "byteOffset": length, "byteLength": len(raw)}
+        made.append({**view, **view_range, "extensions": {EXTENSION: extension}})
         packed += content + b"\0" * (-len(content) % 4)
         length += len(raw) + -len(raw) % 4
     return made, bytes(packed), length

@@ -87,15 +87,15 @@ def _rows(data: Bytes, tail: Bytes, version: int, bits: NDArray[Any], rows: Byte
         at += stride // 4 if version else 0
         for four in range(0, stride, 4):
             for plane in range(4):
-                way = (data[control + four // 4] >> (2 * plane)) & 3 if version else 0
-                if way == 3:
+                mode = (data[control + four // 4] >> (2 * plane)) & 3 if version else 0
+                if mode == 3:
                     for row in range(size):
                         planes[plane, row] = data[at + row]
                     at += size
-                elif way == 2:
+                elif mode == 2:
                     planes[plane] = 0
                 else:
-                    at = _plane(data, at, bits[way : way + 4], size, planes[plane])
+                    at = _plane(data, at, bits[mode : mode + 4], size, planes[plane])
             channel = tail[stride + four // 4] if version else 0
             _deltas(planes, channel, before[four : four + 4], rows[start : start + size, four : four + 4])
     return at
@@ -116,9 +116,9 @@ def _plane(data: Bytes, at: int, bits: NDArray[Any], size: int, out: Bytes) -> i
             if wide == 8:
                 value = data[at + k]
             elif wide > 0:
-                place = k * wide
-                up = place % 8 if wide == 1 else 8 - wide - place % 8
-                value = (data[at + place // 8] >> up) & mark
+                bit = k * wide
+                up = bit % 8 if wide == 1 else 8 - wide - bit % 8
+                value = (data[at + bit // 8] >> up) & mark
                 if value == mark:
                     value = data[extra]
                     extra += 1
@@ -133,7 +133,7 @@ def _deltas(planes: Bytes, channel: int, before: Bytes, out: Bytes) -> None:
     kind = channel & 3
     size = 1 << min(kind, 2)
     whole = (1 << (8 * size)) - 1
-    turn = (32 - (channel >> 4)) & 31
+    rotation = (32 - (channel >> 4)) & 31
     for first in range(0, 4, size):
         last = np.int64(0)
         for k in range(size):
@@ -145,7 +145,7 @@ def _deltas(planes: Bytes, channel: int, before: Bytes, out: Bytes) -> None:
             if kind < 2:
                 last = (last + _signed(value)) & whole
             else:
-                last ^= ((value << turn) | (value >> (32 - turn))) & whole
+                last ^= ((value << rotation) | (value >> (32 - rotation))) & whole
             for k in range(size):
                 out[row, first + k] = (last >> (8 * k)) & 255
         for k in range(size):

@@ -47,9 +47,9 @@ def _quaternion(rows: Bytes) -> Numbers:
     three = stored[:, :3].astype(np.float32) * scale
     largest = np.sqrt(np.maximum(0, 1 - (three * three).sum(axis=1, keepdims=True)))
     made = np.zeros(stored.shape, stored.dtype)
-    places = ((stored[:, 3:] & 3) + np.arange(1, 5)) & 3
+    components = ((stored[:, 3:] & 3) + np.arange(1, 5)) & 3
     whole = _rounded(np.concatenate([three, largest], axis=1) * np.float32(32767), stored.dtype)
-    np.put_along_axis(made, places.astype(np.int64), whole, axis=1)
+    np.put_along_axis(made, components.astype(np.int64), whole, axis=1)
     return made
 
 

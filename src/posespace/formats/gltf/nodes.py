@@ -95,15 +95,15 @@ class Nodes:
                 above[node] = above[parent] @ self.local[parent]
         chosen = np.array(joints)
         frames = above[chosen]
-        shift = np.tile(np.eye(4), (len(joints), 1, 1))
-        shift[:, :3, 3] = self.translations[chosen]
+        translation = np.tile(np.eye(4), (len(joints), 1, 1))
+        translation[:, :3, 3] = self.translations[chosen]
         stretches = self.stretches[chosen]
         rigid = np.abs(stretches - np.eye(3)).max() < _ROUNDING
         axes = [self.axes.get(node, np.eye(3)) for node in joints]
         skeleton = Skeleton(
             tuple(unique((self.names[node] for node in joints), "joint")),
             np.array([parent_joint[node] for node in joints], np.int32),
-            frames @ shift,
+            frames @ translation,
             self.rotations[chosen],
             None if rigid else stretches,
             np.stack(axes) if any(node in self.axes for node in joints) else None,
@@ -118,13 +118,13 @@ def read_nodes(document: Document) -> Nodes:
     fields = document.root.parts("nodes", "node", ())
     mesh_count, skin_count = document.root.length("meshes"), document.root.length("skins")
     parents, order = _tree(fields)
-    shift, turn, stretches = _transforms(fields)
+    translations, node_rotations, stretches = _transforms(fields)
     return Nodes(
         names=[node.text("name", "") for node in fields],
         parents=parents,
         order=order,
-        translations=shift,
-        rotations=turn,
+        translations=translations,
+        rotations=node_rotations,
         stretches=stretches,
         meshes=[node.reference("mesh", mesh_count) for node in fields],
         skins=[node.reference("skin", skin_count) for node in fields],
@@ -166,18 +166,20 @@ def _tree(fields: list[Fields]) -> tuple[list[int], list[int]]:
 
 def _transforms(fields: list[Fields]) -> tuple[Floats, Floats, Floats]:
     """Return the nodes' translations (n, 3), rotations (n, 4) and stretches (n, 3, 3)."""
-    shift, turn = _column(fields, "translation", (0, 0, 0)), _column(fields, "rotation", (0, 0, 0, 1))
+    translations, node_rotations = _column(fields, "translation", (0, 0, 0)), _column(fields, "rotation", (0, 0, 0, 1))
     scale = _column(fields, "scale", (1, 1, 1))
-    if not turn.any(axis=1).all():
-        raise InputError(f"node {turn.any(axis=1).argmin()}: rotation: expected a quaternion of nonzero length")
-    turn = rotations.normalize(turn, "node rotations")
+    if not node_rotations.any(axis=1).all():
+        raise InputError(
+            f"node {node_rotations.any(axis=1).argmin()}: rotation: expected a quaternion of nonzero length"
+        )
+    node_rotations = rotations.normalize(node_rotations, "node rotations")
     stretches = scale[:, :, None] * np.eye(3)
     for k, node in enumerate(fields):
         if "matrix" in node:
             matrix = affine(np.array([node.numbers("matrix", 16)]), f"{node.where}: matrix")[0]
-            shift[k] = matrix[:3, 3]
-            turn[k], stretches[k] = rotations.polar(matrix[:3, :3])
-    return shift, turn, stretches
+            translations[k] = matrix[:3, 3]
+            node_rotations[k], stretches[k] = rotations.polar(matrix[:3, :3])
+    return translations, node_rotations, stretches
 
 
 def _column(fields: list[Fields], key: str, default: tuple[float, ...]) -> Floats:

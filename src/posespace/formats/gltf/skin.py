@@ -19,7 +19,7 @@ from posespace.formats.checked_json import Fields, plain, shown
 from posespace.formats.gltf.buffers import Document
 from posespace.formats.gltf.extension import EXTENSION, VERSION
 from posespace.formats.gltf.meshes import read_morphs
-from posespace.formats.gltf.write.placement import UPS, Placement
+from posespace.formats.gltf.write.conversion import UPS, Conversion
 from posespace.formats.joining import keep_morphs
 from posespace.interpolate.distances import Array
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
@@ -81,26 +81,26 @@ def read(path: Path) -> Skin:
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         opened = gltf.Opened.of(path)
         document = opened.document
-        found = document.root.part("extensions", {})
-        if EXTENSION not in found or not opened.bindings:
+        extensions = document.root.part("extensions", {})
+        if EXTENSION not in extensions or not opened.bindings:
             raise FileError(path, "holds a rig but no skin; a skin's file ends in .skin, or was exported from one")
-        fields = found.part(EXTENSION)
+        fields = extensions.part(EXTENSION)
         if fields.integer("version") != VERSION:
             raise InputError(f"{EXTENSION}: expected version {VERSION}, got {fields.integer('version')}")
         numbers = _numbers(document, fields)
-        place = _placement(fields)
-        rig = _rig(opened.rig(opened.bindings[0]), fields, place)
+        conversion = _conversion(fields)
+        rig = _rig(opened.rig(opened.bindings[0]), fields, conversion)
         controls = fields.texts("controls")
         pool = _Pool(numbers, document.budget)
-        drivers = [_driver(each, pool, rig.skeleton, controls) for each in fields.parts("drivers", "driver")]
+        drivers = [_driver(record, pool, rig.skeleton, controls) for record in fields.parts("drivers", "driver")]
         targets = _targets(opened)
         document.budget.work(_STEPS_A_LAYER * fields.length("layers"), "layers")
         layers = [
-            _layer(each, k, drivers, targets, place, document.budget)
-            for k, each in enumerate(fields.parts("layers", "layer"))
+            _layer(record, k, drivers, targets, conversion, document.budget)
+            for k, record in enumerate(fields.parts("layers", "layer"))
         ]
         rigs = [rig]
-        keep_morphs(rigs, [], {name: place.offsets(targets.points[name]) for name in targets.blends})
+        keep_morphs(rigs, [], {name: conversion.offsets(targets.points[name]) for name in targets.blends})
         about = Fields(plain(fields.part("about", {}).values, f"{EXTENSION}: about"), "about")
         return Skin(rigs[0], tuple(layers), about=about.values)
 
@@ -112,19 +112,19 @@ def _numbers(document: Document, fields: Fields) -> Array:
     return np.frombuffer(content, "<f8").astype(np.float64)
 
 
-def _placement(fields: Fields) -> Placement:
+def _conversion(fields: Fields) -> Conversion:
     """What brings the file's lengths and axes back to the skin's."""
     unit, up = fields.number("unit"), fields.text("up")
     if not unit > 0 or up not in UPS:
         raise InputError(f"{EXTENSION}: expected a unit above 0 and one of {', '.join(UPS)} up, got {unit} and {up!r}")
-    return Placement(1.0 / unit, UPS[up].T)
+    return Conversion(1.0 / unit, UPS[up].T)
 
 
-def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
+def _rig(file_rig: Rig, fields: Fields, conversion: Conversion) -> Rig:
     joints = fields.parts("joints", "joint")
-    if len(joints) != len(given.skeleton):
-        raise InputError(f"{EXTENSION}: joints: expected {len(given.skeleton)}, got {len(joints)}")
-    rig = place.rig(given)
+    if len(joints) != len(file_rig.skeleton):
+        raise InputError(f"{EXTENSION}: joints: expected {len(file_rig.skeleton)}, got {len(joints)}")
+    rig = conversion.rig(file_rig)
     arrays: dict[str, Any] = {}
     if all("axes" in joint for joint in joints):
         arrays["axes"] = np.array([joint.numbers("axes", 9) for joint in joints]).reshape(-1, 3, 3)
@@ -135,7 +135,7 @@ def _rig(given: Rig, fields: Fields, place: Placement) -> Rig:
     links = np.array([-1 if link is None else link for link in listed], dtype=np.int32)
     if not np.array_equal(links, rig.skeleton.parents):
         arrays["links"] = links
-    mesh = replace(rig.mesh, look=given.mesh.look, unit=1.0 / place.scale)
+    mesh = replace(rig.mesh, look=file_rig.mesh.look, unit=1.0 / conversion.scale)
     return replace(rig, mesh=mesh, skeleton=replace(rig.skeleton, **arrays), blending=fields.text("blending"))
 
 
@@ -178,8 +178,8 @@ def _driver(fields: Fields, pool: _Pool, skeleton: Skeleton, controls: Names) ->
     reach = fields.number("reach") if "reach" in fields else math.inf
     span = None
     if "span" in fields:
-        place, directions = _pair(fields, "span")
-        span = pool.slice(fields, place, (directions, 3 * axes if kind == "joint" else axes))
+        span_start, directions = _pair(fields, "span")
+        span = pool.slice(fields, span_start, (directions, 3 * axes if kind == "joint" else axes))
     made: Interpolant = RBFInterpolant(kernel, space.metric, tail, radius, centres, weights, reach, span)
     return Driver(space, made)
 
@@ -197,10 +197,10 @@ def _names(fields: Fields, kind: str, skeleton: Skeleton, controls: Names) -> tu
 
 def _inputs(fields: Fields, width: int, below: int = 2**31) -> list[tuple[int, ...]]:
     """The inputs of a driver, so many together."""
-    found = fields.integers("inputs", below, least=-1 if width == 2 else 0)
-    if len(found) % width:
-        raise InputError(f"{fields.where}: inputs: expected {width} numbers for each, got {len(found)} in all")
-    return list(zip(*(found[k::width] for k in range(width)), strict=True))
+    numbers = fields.integers("inputs", below, least=-1 if width == 2 else 0)
+    if len(numbers) % width:
+        raise InputError(f"{fields.where}: inputs: expected {width} numbers for each, got {len(numbers)} in all")
+    return list(zip(*(numbers[k::width] for k in range(width)), strict=True))
 
 
 def _freedom(fields: Fields, joint: int, axis: int, skeleton: Skeleton, controls: Names) -> str:
@@ -223,10 +223,10 @@ def _point(fields: Fields, controls: Names) -> str:
 
 
 def _pair(fields: Fields, key: str) -> tuple[int, int]:
-    found = fields.integers(key, 2**53)
-    if len(found) != 2:
-        raise InputError(f"{fields.where}: {key}: expected where they start and how many, got {len(found)} numbers")
-    return found[0], found[1]
+    numbers = fields.integers(key, 2**53)
+    if len(numbers) != 2:
+        raise InputError(f"{fields.where}: {key}: expected where they start and how many, got {len(numbers)} numbers")
+    return numbers[0], numbers[1]
 
 
 def _targets(opened: gltf.Opened) -> _Targets:
@@ -249,39 +249,41 @@ def _targets(opened: gltf.Opened) -> _Targets:
 
 
 def _layer(
-    fields: Fields, number: int, drivers: Sequence[Driver], targets: _Targets, place: Placement, budget: Budget
+    fields: Fields, number: int, drivers: Sequence[Driver], targets: _Targets, conversion: Conversion, budget: Budget
 ) -> Layer:
     driver = drivers[fields.integer("driver", below=len(drivers))]
-    own = drivers[fields.integer("normals", below=len(drivers))] if "normals" in fields else None
-    corrects = own is not None or "normalSteps" in fields
-    components = driver.components + ((own or driver).components if corrects else 0)
+    normal_driver = drivers[fields.integer("normals", below=len(drivers))] if "normals" in fields else None
+    corrects = normal_driver is not None or "normalSteps" in fields
+    components = driver.components + ((normal_driver or driver).components if corrects else 0)
     budget.hold(2 * _HELD * components * targets.size, f"{EXTENSION}: {fields.where}")
-    points = _basis(targets, targets.points, number, driver.components, place.offsets, normals=False)
-    turned = None
+    points = _basis(targets, targets.points, number, driver.components, conversion.offsets, normals=False)
+    normals = None
     if corrects:
-        count = (own or driver).components
-        turned = _basis(targets, targets.normals, number, count, place.directions, normals=own is not None)
+        count = (normal_driver or driver).components
+        normals = _basis(
+            targets, targets.normals, number, count, conversion.directions, normals=normal_driver is not None
+        )
     moved = (points != 0).any(axis=(0, 2))
-    if turned is not None:
-        moved |= (turned != 0).any(axis=(0, 2))
+    if normals is not None:
+        moved |= (normals != 0).any(axis=(0, 2))
     support: Ints = np.flatnonzero(moved).astype(np.int32)
     bits = check.bits(fields.integer("bits"))
     basis = _packed(points[:, support], bits, fields.numbers("steps", default=()))
-    normal = None if turned is None else _packed(turned[:, support], bits, fields.numbers("normalSteps", default=()))
-    return Layer(fields.text("name"), driver, support, basis, normal, own)
+    normal = None if normals is None else _packed(normals[:, support], bits, fields.numbers("normalSteps", default=()))
+    return Layer(fields.text("name"), driver, support, basis, normal, normal_driver)
 
 
 def _basis(targets: _Targets, values: Mapping[str, Floats], layer: int, count: int, back: Any, normals: bool) -> Floats:
     """The displacements (C, N, 3) per unit of each coordinate of a layer, in the skin's unit and axes."""
-    found = np.zeros((count, targets.size, 3))
+    basis = np.zeros((count, targets.size, 3))
     for name in targets.of_layers.get(layer, ()):
         meaning = targets.meanings[name]
         if meaning.flag("normals", False) == normals:
             scale = meaning.number("scale")
             if scale == 0:
                 raise InputError(f"{EXTENSION}: target {shown(name)}: expected a scale other than 0")
-            found[meaning.integer("component", below=count)] = back(values[name].astype(np.float64)) / scale
-    return found
+            basis[meaning.integer("component", below=count)] = back(values[name].astype(np.float64)) / scale
+    return basis
 
 
 def _packed(dense: Floats, bits: int, steps: Sequence[float]) -> Basis:

@@ -52,7 +52,7 @@ class ExampleStore:
     levels : subdivisions of the rig's mesh on which each shape has heights of detail; None: they have none
     rows : the chunk of each pose; None: in their order, as in a store whose sculpts were never changed
     muted : names of sculpts that fits ignore
-    radii : how far single sculpts reach, by name
+    radii : the reach of single sculpts, by name
     """
 
     path: Path
@@ -204,9 +204,9 @@ class ExampleStore:
             if heights is None:
                 raise InputError(f"{name}: expected heights of detail with it, as this store has them")
             fine = check.floats(f"heights of pose {self.motion.names[index]!r}", heights, (self._fine,), check.LARGEST)
-            relief = np.ascontiguousarray(fine, dtype="<f4").tobytes()
-            self._replace(self._heights_file(index), relief)
-            digest = zlib.crc32(relief, digest)
+            encoded = np.ascontiguousarray(fine, dtype="<f4").tobytes()
+            self._replace(self._heights_file(index), encoded)
+            digest = zlib.crc32(encoded, digest)
         self._failure(index).unlink(missing_ok=True)
         self._replace(self._mark_file(index), (_MARKED + digest).to_bytes(_MARK_BYTES, "little"))
 
@@ -317,8 +317,8 @@ def _write_empty(
 ) -> None:
     """Write a store without shapes to an empty folder."""
     if motion.rotations.shape[1] != len(rig.skeleton):
-        have = motion.rotations.shape[1]
-        raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {have}")
+        got = motion.rotations.shape[1]
+        raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {got}")
     writer = records.Writer()
     about = {
         "kind": "examples",

@@ -37,11 +37,11 @@ class StoreJournal:
     def __init__(self, path: str | Path) -> None:
         self.store = ExampleStore.open(path)
         if len(self.store) > _MOST_SCULPTS:
-            have = f"holds {len(self.store):,} examples; sculpts are changed one by one in stores of up to"
-            raise FileError(self.store.path, f"{have} {_MOST_SCULPTS:,}")
+            problem = f"holds {len(self.store):,} examples; sculpts are changed one by one in stores of up to"
+            raise FileError(self.store.path, f"{problem} {_MOST_SCULPTS:,}")
         if not self.store.finished().all():
             missing = int((~self.store.finished()).sum())
-            raise FileError(self.store.path, f"{missing} of its poses are not finished; finish it with --resume")
+            raise FileError(self.store.path, f"{missing} of its poses are not finished; resume the run that makes it")
         self._head = self._read_head()
         # The chunk of each shape, by the identity of the array, which is kept here so that it stays its own.
         self._rows: dict[int, tuple[Floats, int]] = {}
@@ -59,12 +59,12 @@ class StoreJournal:
 
     def sculpts(self) -> dict[str, Sculpt]:
         """Return the sculpts of the store; shapes are mapped."""
-        store, found = self.store, dict[str, Sculpt]()
+        store, by_name = self.store, dict[str, Sculpt]()
         for index, (name, pose) in enumerate(zip(store.motion.names, store.motion, strict=True)):
             shape = store.shape(index)
             self._rows[id(shape)] = shape, index if store.rows is None else store.rows[index]
-            found[name] = Sculpt(pose, shape, name in store.muted, store.radii.get(name))
-        return found
+            by_name[name] = Sculpt(pose, shape, name in store.muted, store.radii.get(name))
+        return by_name
 
     def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
         """Write the sculpts as they are after the change that `did` names."""
@@ -79,7 +79,9 @@ class StoreJournal:
             before = [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:]
             self._replace_head({**self._head, "version": 2, "motion": entry, "history": before})
         # Only now: what failed on the way is not there.
-        self._rows |= {id(each.shape): (each.shape, row) for each, row in zip(sculpts.values(), now.rows, strict=True)}
+        self._rows |= {
+            id(sculpt.shape): (sculpt.shape, row) for sculpt, row in zip(sculpts.values(), now.rows, strict=True)
+        }
 
     def undo(self) -> tuple[str, dict[str, Sculpt]]:
         """Return what the last change was and the sculpts before it, which the store holds again."""
@@ -119,9 +121,9 @@ class StoreJournal:
         """The times (P,) of the poses with these chunks: those they have; new ones come after."""
         times = dict(zip(rows_of(self._entries()[-1], len(self.store)), self.store.motion.times.tolist(), strict=True))
         last = max(times.values(), default=0.0)
-        found = [times.get(row) for row in rows]
+        known = [times.get(row) for row in rows]
         later = iter(last + (1 + np.arange(len(rows))) / 30)
-        return np.array([next(later) if time is None else time for time in found])
+        return np.array([next(later) if time is None else time for time in known])
 
     def _group(self, motion: Motion) -> str:
         """Where the arrays of these poses go: where they are already, or a new group."""

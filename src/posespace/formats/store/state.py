@@ -34,7 +34,7 @@ class StoreState:
     motion : P poses
     rows : P numbers of the chunks that hold their shapes
     muted : names of sculpts that fits ignore
-    radii : how far single sculpts reach, by name
+    radii : the reach of single sculpts, by name
     group : where the store has the arrays of the motion
     did : the change that led here; "" for none
     """

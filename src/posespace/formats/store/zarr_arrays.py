@@ -89,12 +89,12 @@ def map_group(store: Path, group: str) -> dict[str, NDArray[Any]]:
     try:
         with os.scandir(files.inside(store, group)) as entries:
             # The first few are enough to see that there are too many.
-            found = [entry.name for entry in itertools.islice(entries, _MOST_ARRAYS + 2)]
+            names = [entry.name for entry in itertools.islice(entries, _MOST_ARRAYS + 2)]
     except OSError as error:
         raise FileError(store / group, "is missing or cannot be read") from error
-    if len(found) > _MOST_ARRAYS + 1:
+    if len(names) > _MOST_ARRAYS + 1:
         raise FileError(store / group, f"holds more than {_MOST_ARRAYS} arrays")
-    return {f"{group}/{name}": map_array(store, group, name) for name in sorted(found) if name != "zarr.json"}
+    return {f"{group}/{name}": map_array(store, group, name) for name in sorted(names) if name != "zarr.json"}
 
 
 def map_array(store: Path, *names: str) -> NDArray[Any]:
@@ -155,10 +155,10 @@ def _is_one_plain_chunk(description: Fields, shape: tuple[int, ...]) -> bool:
 
 
 def _description(file: Path, node: str) -> Fields:
-    found = Fields(files.parse_json(file, files.read_bytes(file, _MOST_DESCRIPTION)), "the file")
-    if found.integer("zarr_format") != 3 or found.text("node_type") != node:
+    description = Fields(files.parse_json(file, files.read_bytes(file, _MOST_DESCRIPTION)), "the file")
+    if description.integer("zarr_format") != 3 or description.text("node_type") != node:
         raise FileError(file, f"is not the description of a Zarr v3 {node}")
-    return found
+    return description
 
 
 def _whole(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from posespace.formats.contents import Contents, unique
 from posespace.formats.frames import EVERYTHING, Frames, Rate, Wanted, frames_of, resampled
 from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.formats.usd.meshes import MeshPrim, influences, read_meshes, read_morphs
-from posespace.formats.usd.process import Found, extract
+from posespace.formats.usd.process import Extracted, extract
 from posespace.formats.usd.skeleton import read_inverse_bind, read_motion, read_skeleton
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -30,33 +30,33 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
     The files it refers to must be in its own folder.
     """
     require("pxr", "usd", "reading USD")
-    found = extract(path)
+    extracted = extract(path)
     # A number that overflows on the way becomes infinite, and Mesh, Skeleton or Motion then raise by name.
     with files.naming(path), np.errstate(over="ignore", invalid="ignore"):
         try:
-            return _contents(path, found, wanted)
+            return _contents(path, extracted, wanted)
         except np.linalg.LinAlgError:
             raise FileError(path, "holds a transform with numbers that are too large") from None
 
 
-def _contents(path: Path, found: Found, wanted: Wanted) -> Contents:
-    parts = read_meshes(found)
+def _contents(path: Path, extracted: Extracted, wanted: Wanted) -> Contents:
+    parts = read_meshes(extracted)
     skinned: dict[str, list[MeshPrim]] = {}
     for part in parts:
         if part.is_skinned:
             skinned.setdefault(part.record["skeleton"], []).append(part)
     order = sorted(skinned, key=lambda skeleton: -sum(part.size for part in skinned[skeleton]))
-    rigs = [_rig(found, skeleton, skinned[skeleton]) for skeleton in order]
+    rigs = [_rig(extracted, skeleton, skinned[skeleton]) for skeleton in order]
     # Morphs are those of the first rig or else of the first mesh, so a mesh that has some goes first.
     loose = sorted((part for part in parts if not part.is_skinned), key=lambda part: not part.shapes)
     owners = skinned[order[0]] if order else loose[:1]
-    morphs = read_morphs(found, owners)
-    skeleton, keyed = _motions(found, order, rigs, owners)
-    frames = {name: _frames(found, name, motion, wanted.rate) for name, motion in keyed.items()}
+    morphs = read_morphs(extracted, owners)
+    skeleton, keyed = _motions(extracted, order, rigs, owners)
+    frames = {name: _frames(extracted, name, motion, wanted.rate) for name, motion in keyed.items()}
     motions = {
         name: resampled(motion, frames[name].times) if frames[name].rate else motion for name, motion in keyed.items()
     }
-    _note_left_out(found, parts, owners, motions)
+    _note_left_out(extracted, parts, owners, motions)
     meshes = [part.mesh for part in loose]
     keep_morphs(rigs, meshes, morphs)
     return Contents(
@@ -67,30 +67,32 @@ def _contents(path: Path, found: Found, wanted: Wanted) -> Contents:
         None if rigs else skeleton,
         motions,
         morphs,
-        tuple(found.notes),
-        {name: each.clip(name) for name, each in frames.items()},
+        tuple(extracted.notes),
+        {name: clip_frames.clip(name) for name, clip_frames in frames.items()},
     )
 
 
-def _rig(found: Found, path: str, parts: Sequence[MeshPrim]) -> Rig:
+def _rig(extracted: Extracted, path: str, parts: Sequence[MeshPrim]) -> Rig:
     """Return the rig of the skeleton at `path` and the meshes it moves."""
-    record = found.description["skeletons"][path]
+    record = extracted.description["skeletons"][path]
     if record["world"] != np.eye(4).tolist():
-        found.notes.append(f"the place of {path} in the scene is left out: its rig is in the skeleton's own space")
+        extracted.notes.append(
+            f"the transform of {path} in the scene is left out: its rig is in the skeleton's own space"
+        )
     if len({part.record["blending"] for part in parts}) > 1:
-        found.notes.append(f"the meshes of {path} blend in two ways: that of the largest is used for all")
+        extracted.notes.append(f"the meshes of {path} blend in two ways: that of the largest is used for all")
     blending = max(parts, key=lambda part: part.size).record["blending"]
-    skeleton = read_skeleton(found, path)
-    bound, weights = influences(found, parts, record["joints"])
+    skeleton = read_skeleton(extracted, path)
+    bound, weights = influences(extracted, parts, record["joints"])
     mesh = join_meshes([part.mesh for part in parts])
-    return Rig(mesh, skeleton, bound, weights, read_inverse_bind(found, path), blending)  # type: ignore[arg-type]
+    return Rig(mesh, skeleton, bound, weights, read_inverse_bind(extracted, path), blending)  # type: ignore[arg-type]
 
 
 def _motions(
-    found: Found, order: Sequence[str], rigs: Sequence[Rig], owners: Sequence[MeshPrim]
+    extracted: Extracted, order: Sequence[str], rigs: Sequence[Rig], owners: Sequence[MeshPrim]
 ) -> tuple[Skeleton | None, dict[str, Motion]]:
     """Return the joints that are animated, and how: the first rig's, or none but the morphs, or a bare skeleton's."""
-    skeletons = found.description["skeletons"]
+    skeletons = extracted.description["skeletons"]
     path: str | None
     joints: Skeleton | None = None
     if rigs:
@@ -99,35 +101,35 @@ def _motions(
         path = owners[0].record["skeleton"]
     else:
         path = next((path for path, record in skeletons.items() if record["joints"]), None)
-        joints = None if path is None else read_skeleton(found, path)
-    animation = found.description["animations"].get(skeletons[path]["animation"]) if path in skeletons else None
+        joints = None if path is None else read_skeleton(extracted, path)
+    animation = extracted.description["animations"].get(skeletons[path]["animation"]) if path in skeletons else None
     if animation is None:
         return joints, {}
     if joints is None:
         root = Skeleton.from_world(["root"], [-1], np.eye(4)[None])
-        return None, {animation["name"]: read_motion(found, animation, root, ())}
-    return joints, {animation["name"]: read_motion(found, animation, joints, skeletons[path]["joints"])}
+        return None, {animation["name"]: read_motion(extracted, animation, root, ())}
+    return joints, {animation["name"]: read_motion(extracted, animation, joints, skeletons[path]["joints"])}
 
 
-def _frames(found: Found, name: str, motion: Motion, rate: Rate) -> Frames:
+def _frames(extracted: Extracted, name: str, motion: Motion, rate: Rate) -> Frames:
     """Return the frames of a motion that has one pose per time sample."""
     size = 7 * motion.rotations.shape[1] + len(motion.control_names)
     frames = frames_of(motion.times, rate, size, f"animation {name!r}")
     if note := frames.note():
-        found.notes.append(note)
+        extracted.notes.append(note)
     return frames
 
 
 def _note_left_out(
-    found: Found, parts: Sequence[MeshPrim], owners: Sequence[MeshPrim], motions: dict[str, Motion]
+    extracted: Extracted, parts: Sequence[MeshPrim], owners: Sequence[MeshPrim], motions: dict[str, Motion]
 ) -> None:
     """Say what the file has beyond what is read."""
-    if found.description["up"] == "Z":
-        found.notes.append("its z axis points up, and is left so: export with --up z")
-    missing = found.description["missing"]
-    found.note(len(missing), f"files it refers to are missing: {', '.join(missing[:3])}")
-    found.note(found.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
+    if extracted.description["up"] == "Z":
+        extracted.notes.append("its z axis points up, and is left so: export with `up='z'`")
+    missing = extracted.description["missing"]
+    extracted.note(len(missing), f"files it refers to are missing: {', '.join(missing[:3])}")
+    extracted.note(extracted.description["others"], "shapes that are not meshes (curves, spheres, ...) are left out")
     shaped = sum(bool(part.shapes) for part in parts) - sum(bool(part.shapes) for part in owners)
-    found.note(shaped, "more meshes have blend shapes: they are left out")
-    further = len(found.description["animations"]) - len(motions)
-    found.note(further, "animations that do not move the first rig are left out")
+    extracted.note(shaped, "more meshes have blend shapes: they are left out")
+    further = len(extracted.description["animations"]) - len(motions)
+    extracted.note(further, "animations that do not move the first rig are left out")

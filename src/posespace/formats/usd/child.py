@@ -117,12 +117,12 @@ def open_stage(path: Path) -> tuple[Any, list[str]]:
         layers.append(layer)  # a layer in use is not read again for the stage
         for asset in layer.GetCompositionAssetDependencies():
             # An empty path is the layer itself.
-            found = _inside(folder, layer, asset) if asset else name
-            if found is None:
+            target = _inside(folder, layer, asset) if asset else name
+            if target is None:
                 missing.append(asset)
-            elif found not in seen:
-                seen.add(found)
-                waiting.append(found)
+            elif target not in seen:
+                seen.add(target)
+                waiting.append(target)
     return Usd.Stage.Open(root, Usd.Stage.LoadAll), missing
 
 
@@ -159,11 +159,11 @@ def _inside(folder: Path, layer: Any, asset: str) -> str | None:
     # Backquotes make an expression, which can become any path.
     if "`" in plain or ":" in plain or plain.startswith(("/", "\\")):
         raise RefusedError(f"refers to {asset!r}; only files in its own folder, by relative paths, are read")
-    found = Sdf.ComputeAssetPathRelativeToLayer(layer, plain)
-    outer = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(found)[0]))
+    target = Sdf.ComputeAssetPathRelativeToLayer(layer, plain)
+    outer = Path(os.path.realpath(Ar.SplitPackageRelativePathOuter(target)[0]))
     if not outer.is_relative_to(folder):
         raise RefusedError(f"refers to {asset!r}, which is outside its own folder")
-    return found if outer.is_file() else None
+    return target if outer.is_file() else None
 
 
 def _look(layer: Any, path: Any, number: int, most: int) -> None:
@@ -189,17 +189,17 @@ def _limit(size: int) -> None:
 
 
 def _stage(stage: Any, arrays: Arrays) -> Record:
-    every = Usd.TraverseInstanceProxies()
-    bound = _bindings(stage, every)
+    with_instances = Usd.TraverseInstanceProxies()
+    bound = _bindings(stage, with_instances)
     # What is abstract is not traversed, but may be bound.
     skeletons: dict[Any, Any] = {}
     animations: dict[Any, Any] = {}
     meshes: list[Record] = []
-    places = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
+    transforms = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
     others = 0
-    for prim in stage.Traverse(every):
+    for prim in stage.Traverse(with_instances):
         if prim.IsA(UsdGeom.Mesh):
-            record = _mesh(prim, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
+            record = _mesh(prim, arrays) | {"world": _rows(transforms.GetLocalToWorldTransform(prim))}
             if prim.GetPath() in bound:
                 skeleton, query = bound[prim.GetPath()]
                 skeletons[skeleton.GetPath()] = skeleton
@@ -216,7 +216,7 @@ def _stage(stage: Any, arrays: Arrays) -> Record:
     return {
         "meshes": meshes,
         "skeletons": {
-            str(path): _skeleton(prim, source, arrays) | {"world": _rows(places.GetLocalToWorldTransform(prim))}
+            str(path): _skeleton(prim, source, arrays) | {"world": _rows(transforms.GetLocalToWorldTransform(prim))}
             for (path, prim), source in zip(skeletons.items(), sources, strict=True)
         },
         "animations": {str(path): _animation(prim, arrays) for path, prim in animations.items()},
@@ -228,18 +228,18 @@ def _stage(stage: Any, arrays: Arrays) -> Record:
     }
 
 
-def _bindings(stage: Any, every: Any) -> dict[Any, tuple[Any, Any]]:
+def _bindings(stage: Any, with_instances: Any) -> dict[Any, tuple[Any, Any]]:
     """Return the skeleton and the skinning query of each prim that a skeleton moves, by the prim's path."""
     cache = UsdSkel.Cache()
-    found: dict[Any, tuple[Any, Any]] = {}
-    for prim in stage.Traverse(every):
+    bindings: dict[Any, tuple[Any, Any]] = {}
+    for prim in stage.Traverse(with_instances):
         if prim.IsA(UsdSkel.Root):
             root = UsdSkel.Root(prim)
-            cache.Populate(root, every)
-            for binding in cache.ComputeSkelBindings(root, every):
+            cache.Populate(root, with_instances)
+            for binding in cache.ComputeSkelBindings(root, with_instances):
                 for query in binding.GetSkinningTargets():
-                    found[query.GetPrim().GetPath()] = (binding.GetSkeleton().GetPrim(), query)
-    return found
+                    bindings[query.GetPrim().GetPath()] = (binding.GetSkeleton().GetPrim(), query)
+    return bindings
 
 
 def _mesh(prim: Any, arrays: Arrays) -> Record:
@@ -287,10 +287,10 @@ def _shapes(query: Any, arrays: Arrays) -> list[Record]:
         raise RefusedError(f"{prim.GetPath()}: expected {len(names)} targets of its blend shapes, got {len(targets)}")
     records: list[Record] = []
     for name, target in zip(names, targets, strict=True):
-        found = prim.GetStage().GetPrimAtPath(target)
-        if not found or not found.IsA(UsdSkel.BlendShape):
+        target_prim = prim.GetStage().GetPrimAtPath(target)
+        if not target_prim or not target_prim.IsA(UsdSkel.BlendShape):
             raise RefusedError(f"{prim.GetPath()}: blend shape {name!r} is missing")
-        shape = UsdSkel.BlendShape(found)
+        shape = UsdSkel.BlendShape(target_prim)
         record: Record = {"name": name, "path": str(target), "between": len(shape.GetInbetweens())}
         record["offsets"] = arrays.attribute(shape.GetOffsetsAttr(), "f", (3,))
         record["points"] = arrays.attribute(shape.GetPointIndicesAttr(), "i", ())
@@ -352,7 +352,7 @@ def _rows(matrix: Any) -> list[list[float]]:
 def _one_line(error: Exception) -> str:
     """Say in one line what the library found wrong."""
     texts = [entry.commentary for entry in error.args] if isinstance(error, Tf.ErrorException) else [str(error)]
-    lines = [found for text in texts if (found := re.search(r":(\d+):\d+: |on line (\d+)", text))]
+    lines = [line for text in texts if (line := re.search(r":(\d+):\d+: |on line (\d+)", text))]
     if lines:
         return f"is not valid USD text (line {lines[0][1] or lines[0][2]})"
     head = ("\n".join(texts).strip().splitlines() or [type(error).__name__])[0]

@@ -28,8 +28,8 @@ Record = dict[str, Any]
 
 
 @dataclass(eq=False)
-class Found:
-    """What is in a file.
+class Extracted:
+    """The contents of a USD file, as the child process extracts them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Found:
             self.notes.append(f"{count} {what}")
 
 
-def extract(path: Path) -> Found:
+def extract(path: Path) -> Extracted:
     """Read a file in a child process; a crash there, or the problem it reports, raises one line."""
     with files.opened(path) as (handle, size):
         if size > files.MOST_BYTES:
@@ -67,7 +67,7 @@ def extract(path: Path) -> Found:
     description = json.loads(arrays.pop("description").tobytes())
     if "error" in description:
         raise FileError(path, description["error"])
-    return Found(description, arrays)
+    return Extracted(description, arrays)
 
 
 def run_child(path: Path, seconds: float) -> tuple[int, bytes]:

@@ -10,7 +10,7 @@ from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.formats.contents import unique
-from posespace.formats.usd.process import Found, Record, affine, afford
+from posespace.formats.usd.process import Extracted, Record, affine, afford
 from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.skeleton import Skeleton, invert_affine
@@ -21,12 +21,12 @@ _NO_SCALE = 1e-5
 """A rest scale this close to one is none; animations, with their 3 digits, do not show it either."""
 
 
-def read_skeleton(found: Found, path: str) -> Skeleton:
+def read_skeleton(extracted: Extracted, path: str) -> Skeleton:
     """Return the skeleton at `path`; a file without a rest pose takes it from the bind pose."""
-    record = found.description["skeletons"][path]
+    record = extracted.description["skeletons"][path]
     joints = record["joints"]
     parents = _parents(joints, path)
-    rest, bind = found.array(record["rest"]), found.array(record["bind"])
+    rest, bind = extracted.array(record["rest"]), extracted.array(record["bind"])
     if rest is not None:
         local = affine(f"{path} restTransforms", rest, len(joints))
     elif bind is not None:
@@ -35,18 +35,18 @@ def read_skeleton(found: Found, path: str) -> Skeleton:
         local[child] = invert_affine(local[parents[child]]) @ local[child]
     else:
         raise InputError(f"{path}: expected restTransforms or bindTransforms, got neither")
-    turn, stretches = rotations.polar(local[:, :3, :3])
+    rest_rotations, stretches = rotations.polar(local[:, :3, :3])
     frames = np.tile(np.eye(4), (len(joints), 1, 1))
     frames[:, :3, 3] = local[:, :3, 3]
     rigid = np.abs(stretches - np.eye(3)).max(initial=0.0) < _NO_SCALE
     names = unique((joint.rpartition("/")[2] for joint in joints), "joint")
-    return Skeleton(tuple(names), parents, frames, turn, None if rigid else stretches)
+    return Skeleton(tuple(names), parents, frames, rest_rotations, None if rigid else stretches)
 
 
-def read_inverse_bind(found: Found, path: str) -> Floats | None:
+def read_inverse_bind(extracted: Extracted, path: str) -> Floats | None:
     """Return the inverse bind transforms (J, 4, 4) of the skeleton at `path`; None where the file has none."""
-    record = found.description["skeletons"][path]
-    bind = found.array(record["bind"])
+    record = extracted.description["skeletons"][path]
+    bind = extracted.array(record["bind"])
     return None if bind is None else invert_affine(affine(f"{path} bindTransforms", bind, len(record["joints"])))
 
 
@@ -70,49 +70,51 @@ def _parents(paths: Sequence[str], skeleton: str) -> Ints:
     return parents
 
 
-def read_motion(found: Found, record: Record, skeleton: Skeleton, paths: Sequence[str]) -> Motion:
+def read_motion(extracted: Extracted, record: Record, skeleton: Skeleton, paths: Sequence[str]) -> Motion:
     """Return an animation as poses of a skeleton whose joints have these `paths`.
 
     Joints that the animation does not name stay at rest; on a skeleton without paths, all do.
     """
     name, times = f"animation {record['name']!r}", np.array(record["times"] or [0.0])
-    rate = found.description["rate"]
+    rate = extracted.description["rate"]
     if not (np.isfinite(rate) and rate > 0):
         raise InputError(f"timeCodesPerSecond: expected a number above 0, got {rate}")
     afford(len(times) * (7 * len(skeleton) + len(record["shapes"])), name)
     number = {path: k for k, path in enumerate(paths)}
     source = [k for k, joint in enumerate(record["joints"]) if joint in number]
     target = [number[record["joints"][k]] for k in source]
-    turn = np.tile(skeleton.rest_rotations.astype(np.float64), (len(times), 1, 1))
-    shift = np.zeros((len(times), len(skeleton), 3))
-    given = _channel(found, record, "rotations", 4)
-    if given is not None:
-        turn[:, target] = rotations.normalize(given[:, source], f"{name} rotations")
-    given = _channel(found, record, "translations", 3)
-    if given is not None:
-        shift[:, target] = given[:, source] - skeleton.local_frames[target, :3, 3]
-    given = _channel(found, record, "scales", 3)
-    if given is not None:
-        turn[:, target], misfit = _unscaled(turn[:, target], given[:, source], skeleton, target)
-        found.note(int((misfit > _SAME_SCALE).sum()), f"joints change their scale in {name}: it is left out")
-    controls, shapes = found.array(record["weights"]), record["shapes"]
+    joint_rotations = np.tile(skeleton.rest_rotations.astype(np.float64), (len(times), 1, 1))
+    translations = np.zeros((len(times), len(skeleton), 3))
+    values = _channel(extracted, record, "rotations", 4)
+    if values is not None:
+        joint_rotations[:, target] = rotations.normalize(values[:, source], f"{name} rotations")
+    values = _channel(extracted, record, "translations", 3)
+    if values is not None:
+        translations[:, target] = values[:, source] - skeleton.local_frames[target, :3, 3]
+    values = _channel(extracted, record, "scales", 3)
+    if values is not None:
+        joint_rotations[:, target], misfit = _unscaled(joint_rotations[:, target], values[:, source], skeleton, target)
+        extracted.note(int((misfit > _SAME_SCALE).sum()), f"joints change their scale in {name}: it is left out")
+    controls, shapes = extracted.array(record["weights"]), record["shapes"]
     if controls is None or not shapes:
-        return Motion(turn, shift, times / rate)
+        return Motion(joint_rotations, translations, times / rate)
     controls = check.floats(f"{name} blendShapeWeights", controls, ("P", len(shapes)))
     spread = np.broadcast_to(controls, (len(times), len(shapes)))
-    return Motion(turn, shift, times / rate, controls=spread, control_names=tuple(shapes))
+    return Motion(joint_rotations, translations, times / rate, controls=spread, control_names=tuple(shapes))
 
 
-def _channel(found: Found, record: Record, part: str, width: int) -> Floats | None:
+def _channel(extracted: Extracted, record: Record, part: str, width: int) -> Floats | None:
     """Return (P, J, width) values of the animation's joints, or (1, J, width) where they do not vary."""
-    values = found.array(record[part])
+    values = extracted.array(record[part])
     if values is None or not values.shape[1]:
         return None
     name = f"animation {record['name']!r} {part}"
     return check.floats(name, values, ("P", len(record["joints"]), width)).astype(np.float64)
 
 
-def _unscaled(turn: Floats, scales: Floats, skeleton: Skeleton, target: Sequence[int]) -> tuple[Floats, Floats]:
+def _unscaled(
+    joint_rotations: Floats, scales: Floats, skeleton: Skeleton, target: Sequence[int]
+) -> tuple[Floats, Floats]:
     """Separate the rotations (P, J, 4) of joints that also scale from the skeleton's own stretch.
 
     Returns
@@ -121,7 +123,7 @@ def _unscaled(turn: Floats, scales: Floats, skeleton: Skeleton, target: Sequence
     misfit : (J,) the largest difference of a joint's scale from that of the skeleton
     """
     if skeleton.stretches is None:
-        return turn, np.abs(scales - 1).max(axis=(0, 2), initial=0.0)
-    linear = rotations.matrices(turn) * scales[:, :, None, :]
-    turn, left = rotations.polar(linear @ invert_affine(skeleton.stretches[target]))
-    return turn, np.abs(left - np.eye(3)).max(axis=(0, 2, 3), initial=0.0)
+        return joint_rotations, np.abs(scales - 1).max(axis=(0, 2), initial=0.0)
+    linear = rotations.matrices(joint_rotations) * scales[:, :, None, :]
+    joint_rotations, stretches = rotations.polar(linear @ invert_affine(skeleton.stretches[target]))
+    return joint_rotations, np.abs(stretches - np.eye(3)).max(axis=(0, 2, 3), initial=0.0)

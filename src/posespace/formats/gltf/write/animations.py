@@ -49,7 +49,7 @@ class Clips:
     def animations(
         self, output: Output, rig: Rig, bones: Bones, targets: Sequence[Sequence[Target]], scale: float
     ) -> list[Json]:
-        """Return the animations; `targets` are those of each mesh, made for `frames`, and `scale` is that of shifts."""
+        """Return the animations; `targets` are those of each mesh, made for `frames`, `scale` that of translations."""
         made: list[Json] = []
         first = 0
         for name, keys, frames in zip(self._names, self._keys, self._frames, strict=True):
@@ -72,13 +72,13 @@ def _animation(
         samplers.append({"input": times, "output": output.add(values.astype(np.float32)), "interpolation": "LINEAR"})
         channels.append({"sampler": len(samplers) - 1, "target": {"node": node, "path": path}})
 
-    turns = (frames.rotations != rig.skeleton.rest_rotations).any(axis=(0, 2))
-    turns[0] |= not turns.any()  # an animation has at least one channel
-    shifts = (frames.translations != 0).any(axis=(0, 2))
+    rotates = (frames.rotations != rig.skeleton.rest_rotations).any(axis=(0, 2))
+    rotates[0] |= not rotates.any()  # an animation has at least one channel
+    translates = (frames.translations != 0).any(axis=(0, 2))
     for joint, node in enumerate(bones.joints):
-        if turns[joint]:
+        if rotates[joint]:
             play(node, "rotation", frames.rotations[:, joint])
-        if shifts[joint]:
+        if translates[joint]:
             play(node, "translation", bones.origins[joint] + scale * frames.translations[:, joint])
     for node, values in weights.items():
         play(node, "weights", values.reshape(-1))

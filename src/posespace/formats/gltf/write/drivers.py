@@ -1,4 +1,4 @@
-"""`POSESPACE_drivers`: what turns a pose into the weights of morph targets, for players that drive them themselves.
+"""`POSESPACE_drivers`: how a pose becomes the weights of morph targets, for players that drive them themselves.
 
 The file's part has joints, drivers and layers; each mesh's part says which component each of its targets is. All
 numbers of the drivers are 64-bit floats in one buffer view: single precision would spoil wide kernels.
@@ -16,9 +16,9 @@ from posespace.check import Floats
 from posespace.formats.gltf.extension import VERSION
 from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.write.buffers import Output
+from posespace.formats.gltf.write.conversion import Conversion
 from posespace.formats.gltf.write.joints import Bones
 from posespace.formats.gltf.write.morph_targets import Target
-from posespace.formats.gltf.write.placement import Placement
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.poses.parts import parts_of
 from posespace.skeleton import Skeleton
@@ -50,16 +50,18 @@ class _Numbers:
         return np.concatenate(self._parts)
 
 
-def file_drivers(output: Output, skin: Skin, bones: Bones, place: Placement, up: str, grid: Grid | None = None) -> Json:
+def file_drivers(
+    output: Output, skin: Skin, bones: Bones, conversion: Conversion, up: str, grid: Grid | None = None
+) -> Json:
     """Return the file's part of the extension; `grid` is where the positions of its meshes are whole numbers."""
     numbers = _Numbers()
     skeleton, number = skin.rig.skeleton, {id(driver): k for k, driver in enumerate(skin.drivers)}
     json: Json = {
         "version": VERSION,
-        "unit": place.scale,
+        "unit": conversion.scale,
         "up": up,
         "blending": skin.rig.blending,
-        "joints": _joints(skeleton, bones, place),
+        "joints": _joints(skeleton, bones, conversion),
         "controls": list(skin.control_names),
         "drivers": [_driver(driver, skin, numbers) for driver in skin.drivers],
         "layers": [_layer(layer, number) for layer in skin.layers],
@@ -77,22 +79,22 @@ def mesh_drivers(targets: Sequence[Target]) -> Json:
 def _target(target: Target) -> Json:
     if target.layer < 0:
         return {"offset": True} if target.is_offset else {}
-    own: Json = {"layer": target.layer, "component": target.component, "low": target.low, "scale": target.scale}
-    return own | ({"normals": True} if target.of_normals else {})
+    entry: Json = {"layer": target.layer, "component": target.component, "low": target.low, "scale": target.scale}
+    return entry | ({"normals": True} if target.of_normals else {})
 
 
-def _joints(skeleton: Skeleton, bones: Bones, place: Placement) -> list[Json]:
-    parts, found = parts_of(skeleton), []
+def _joints(skeleton: Skeleton, bones: Bones, conversion: Conversion) -> list[Json]:
+    parts, entries = parts_of(skeleton), []
     for joint, node in enumerate(bones.joints):
         link = int(parts.links[joint])
-        own = link >= 0 and link == int(skeleton.parents[joint])
-        origin = bones.origins[joint] if own else place.scale * parts.offsets[joint]
-        entry: Json = {"node": node, "own": own} | ({"link": link} if link >= 0 else {})
+        is_linked_to_parent = link >= 0 and link == int(skeleton.parents[joint])
+        origin = bones.origins[joint] if is_linked_to_parent else conversion.scale * parts.offsets[joint]
+        entry: Json = {"node": node, "own": is_linked_to_parent} | ({"link": link} if link >= 0 else {})
         entry |= {"rest": parts.rest[joint].tolist(), "origin": np.asarray(origin, dtype=np.float64).tolist()}
         if skeleton.axes is not None:
             entry["axes"] = skeleton.axes[joint].astype(np.float64).ravel().tolist()
-        found.append(entry if skeleton.limits is None else entry | driver_limits(skeleton.limits[joint]))
-    return found
+        entries.append(entry if skeleton.limits is None else entry | driver_limits(skeleton.limits[joint]))
+    return entries
 
 
 def driver_limits(limits: Floats) -> Json:
@@ -128,11 +130,11 @@ def _inputs(driver: Driver, skin: Skin) -> list[int]:
         return list(space.joints(skeleton))
     if space.kind != "freedoms":
         return [control[name] for name in space.axes]
-    found: list[int] = []
+    numbers: list[int] = []
     for name in space.names:
         degree = space.degree_of(name, skeleton)
-        found += (-1, control[name]) if degree is None else degree
-    return found
+        numbers += (-1, control[name]) if degree is None else degree
+    return numbers
 
 
 def _layer(layer: Layer, number: dict[int, int]) -> Json:

@@ -1,7 +1,7 @@
 """A motion as the keys of an animation: in the order of time, and with frames in between.
 
-Between two keys a player turns the joints evenly, but what a pose drives does not change evenly; and some players turn
-them another way. Frames in between leave neither room to be wrong.
+Between two keys a player rotates the joints at a constant speed, but what a pose drives does not change linearly; and
+some players interpolate rotations in another way. Frames in between keep both errors small.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from posespace.rig import Rig
 
 def in_order(motion: Motion, rig: Rig) -> Motion:
     """Return the motion sorted by time, from 0 on: a clip plays from its first pose, whatever its file held before."""
-    have, want = motion.rotations.shape[1], len(rig.skeleton)
-    if have != want or not len(motion):
-        raise InputError(f"motion: expected poses of {want} joints as in the rig, got {len(motion)} poses of {have}")
+    joint_count, expected = motion.rotations.shape[1], len(rig.skeleton)
+    if joint_count != expected or not len(motion):
+        raise InputError(
+            f"motion: expected poses of {expected} joints as in the rig, got {len(motion)} poses of {joint_count}"
+        )
     sorted_by_time = motion[np.argsort(motion.times, kind="stable")]
     times = np.asarray(sorted_by_time.times, dtype=np.float64)
     times = (times - times[0]).astype(np.float32)
@@ -42,7 +44,7 @@ def with_frames(keys: Motion, rate: float, cost: int = 1) -> Motion:
     """Return the keys, and between them evenly spaced poses, as near to `rate` per second as whole steps allow.
 
     A clip of 24 frames per second stays as it is at a rate of 30.
-    Joints turn along the shortest arc; shifts and controls change evenly, as glTF says of linear keys.
+    Joints rotate along the shortest arc; translations and controls change linearly, as glTF defines linear keys.
     `cost` is how many ordinary frames the work on one is worth: so many times fewer are made at most.
     """
     times = np.asarray(keys.times, dtype=np.float64)
@@ -59,12 +61,12 @@ def with_frames(keys: Motion, rate: float, cost: int = 1) -> Motion:
     key, along = np.append(key[first], len(times) - 1), np.append(along[first], 0.0)
     after = np.minimum(key + 1, len(times) - 1)
     mix = along[:, None]
-    turn = rotations.slerp(
+    joint_rotations = rotations.slerp(
         keys.rotations[key], keys.rotations[after], np.broadcast_to(mix, keys.rotations[key].shape[:2])
     )
     # Of the two quaternions of a rotation, the one closer to the pose before: not all players take the shortest way.
-    flips = np.where((turn[1:] * turn[:-1]).sum(axis=2) < 0, -1.0, 1.0)
-    turn[1:] *= np.cumprod(flips, axis=0)[..., None]
-    shift = keys.translations[key] + mix[..., None] * (keys.translations[after] - keys.translations[key])
+    flips = np.where((joint_rotations[1:] * joint_rotations[:-1]).sum(axis=2) < 0, -1.0, 1.0)
+    joint_rotations[1:] *= np.cumprod(flips, axis=0)[..., None]
+    translations = keys.translations[key] + mix[..., None] * (keys.translations[after] - keys.translations[key])
     dials = keys.controls[key] + mix * (keys.controls[after] - keys.controls[key])
-    return Motion(turn, shift, np.append(when, keys.times[-1]), None, dials, keys.control_names)  # type: ignore[arg-type]
+    return Motion(joint_rotations, translations, np.append(when, keys.times[-1]), None, dials, keys.control_names)  # type: ignore[arg-type]

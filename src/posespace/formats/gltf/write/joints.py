@@ -1,4 +1,4 @@
-"""A skeleton as glTF nodes: each joint ``frame · [R·stretch | t]`` is a node that turns, below nodes that do not.
+"""A skeleton as glTF nodes: each joint ``frame · [R·stretch | t]`` is a node that rotates, below nodes that do not.
 
 A node is translation · rotation · scale with an even or uneven scale along its own axes. What does not fit in one is
 split: a frame that shears becomes two nodes, and a stretch along other axes is carried to the joint's children and
@@ -33,7 +33,7 @@ class Bones:
     ----------
     nodes : all of them, the first is their common root
     joints : the node of each joint
-    origins : (J, 3) the translation of each joint's node at rest, to which a pose's shift is added
+    origins : (J, 3) the translation of each joint's node at rest, to which a pose's translation is added
     inverse_bind : (J, 4, 4)
     """
 
@@ -66,8 +66,8 @@ def make_nodes(rig: Rig) -> Bones:
         chain = [] if np.abs(frame[:3, :3] - np.eye(3)).max() < _SAME else _frame_nodes(name, frame)
         if not chain:
             origins[joint] = frame[:3, 3]
-        turned = _node(name, origins[joint], skeleton.rest_rotations[joint], scale)
-        chain.append(turned | ({"extras": extras[joint]} if extras[joint] else {}))
+        joint_node = _node(name, origins[joint], skeleton.rest_rotations[joint], scale)
+        chain.append(joint_node | ({"extras": extras[joint]} if extras[joint] else {}))
         above = joints[parent] if parent >= 0 else 0 if nodes else -1
         for node in chain:
             if above >= 0:
@@ -91,24 +91,27 @@ def joint_extras(skeleton: Skeleton) -> list[Node]:
 
 def _frame_nodes(name: str, frame: Floats) -> list[Node]:
     """Return one node that is the frame, or two where it shears."""
-    turn, stretch = rotations.polar(frame[:3, :3])
-    title, shift, even = f"{name} frame", frame[:3, 3], np.ones(3)
+    rotation, stretch = rotations.polar(frame[:3, :3])
+    title, translation, even = f"{name} frame", frame[:3, 3], np.ones(3)
     if _diagonal(stretch):
-        return [_node(title, shift, turn, np.diagonal(stretch))]
+        return [_node(title, translation, rotation, np.diagonal(stretch))]
     outer, scale, inner = np.linalg.svd(frame[:3, :3])
     for half, axis in ((outer, (slice(None), 2)), (inner, (2, slice(None)))):
         if np.linalg.det(half) < 0:
             half[axis] *= -1
             scale[2] *= -1
-    turns = rotations.from_matrices(np.stack([outer, inner]))
-    return [_node(title, shift, turns[0], scale), _node(f"{title} turn", np.zeros(3), turns[1], even)]
+    both_rotations = rotations.from_matrices(np.stack([outer, inner]))
+    return [
+        _node(title, translation, both_rotations[0], scale),
+        _node(f"{title} turn", np.zeros(3), both_rotations[1], even),
+    ]
 
 
-def _node(name: str, shift: Floats, turn: Floats, scale: Floats) -> Node:
+def _node(name: str, translation: Floats, rotation: Floats, scale: Floats) -> Node:
     node: Node = {"name": name}
     for key, value, usual in (
-        ("translation", shift, np.zeros(3)),
-        ("rotation", turn, rotations.IDENTITY),
+        ("translation", translation, np.zeros(3)),
+        ("rotation", rotation, rotations.IDENTITY),
         ("scale", scale, np.ones(3)),
     ):
         if not np.array_equal(value, usual):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.formats.gltf.write.buffers import VERTICES, Output
+from posespace.formats.gltf.write.conversion import Conversion
 from posespace.formats.gltf.write.names import shader_name
-from posespace.formats.gltf.write.placement import Placement
 from posespace.formats.images import kind_of
 from posespace.formats.materials import extensions_of, texture_infos
 from posespace.look import Look
@@ -40,14 +40,14 @@ def look_objects(output: Output, look: Look | None) -> Json:
                 samplers.append(texture["sampler"])
             textures[-1]["sampler"] = samplers.index(texture["sampler"])
     used = [*extensions_of(look.materials), *([_WEBP] if "image/webp" in kinds else [])]
-    found: Json = {
+    objects: Json = {
         "materials": [_named(material) for material in look.materials],
         "textures": textures,
         "samplers": samplers,
         "images": images,
     }
-    found |= {"extensionsUsed": used, "extensionsRequired": [_WEBP] if _WEBP in used else []}
-    return {key: values for key, values in found.items() if values}
+    objects |= {"extensionsUsed": used, "extensionsRequired": [_WEBP] if _WEBP in used else []}
+    return {key: values for key, values in objects.items() if values}
 
 
 def _named(material: Json) -> Json:
@@ -55,18 +55,18 @@ def _named(material: Json) -> Json:
     return {**material, "name": shader_name(material["name"])} if "name" in material else material
 
 
-def look_attributes(output: Output, look: Look, rows: slice, place: Placement) -> Json:
+def look_attributes(output: Output, look: Look, rows: slice, conversion: Conversion) -> Json:
     """Return the accessors of what the look says of some vertices, besides normals."""
-    found: Json = {}
+    attributes: Json = {}
     for name, values in look.attributes.items():
-        own = values[rows].astype(np.float32)
-        if name == "NORMAL" or not _says_something(name, own, look, rows):
+        stored = values[rows].astype(np.float32)
+        if name == "NORMAL" or not _says_something(name, stored, look, rows):
             continue
         if name == "TANGENT":
-            turned = unit(place.directions(own[:, :3]))
-            own = np.concatenate([turned, np.where(own[:, 3:] < 0, -1, 1)], axis=1).astype(np.float32)
-        found[name] = output.add(np.clip(own, 0, 1) if name.startswith("COLOR") else own, VERTICES)
-    return found
+            tangents = unit(conversion.directions(stored[:, :3]))
+            stored = np.concatenate([tangents, np.where(stored[:, 3:] < 0, -1, 1)], axis=1).astype(np.float32)
+        attributes[name] = output.add(np.clip(stored, 0, 1) if name.startswith("COLOR") else stored, VERTICES)
+    return attributes
 
 
 def _says_something(name: str, values: NDArray[np.float32], look: Look, rows: slice) -> bool:
@@ -82,5 +82,5 @@ def _says_something(name: str, values: NDArray[np.float32], look: Look, rows: sl
 def unit(directions: NDArray[Any]) -> NDArray[np.float32]:
     """Return directions (N, 3) of length one; one that has no length gets the z axis."""
     length = np.linalg.norm(directions.astype(np.float64), axis=1, keepdims=True)
-    given = np.where(length > 0, directions / np.where(length > 0, length, 1), (0.0, 0.0, 1.0))
-    return given.astype(np.float32)
+    units = np.where(length > 0, directions / np.where(length > 0, length, 1), (0.0, 0.0, 1.0))
+    return units.astype(np.float32)

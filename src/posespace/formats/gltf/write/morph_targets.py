@@ -96,15 +96,15 @@ def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target
     motion : what it plays, or None
     """
     still = _STILL * skin.rig.mesh.diagonal
-    found: list[Target] = []
+    targets: list[Target] = []
     offset = _Offset(len(skin.rig.mesh.points))
-    for each in (*_learned(skin, rest, motion), *_own(skin, motion)):
-        low, scale = _range(each, still)
-        offset.add(each, low)
-        found.append(_target(each, low, scale))
-    found += offset.target(0 if motion is None else len(motion))
-    names = short_names(target.name for target in found)
-    return [replace(target, name=name) for name, target in zip(names, found, strict=True)]
+    for component in (*_learned(skin, rest, motion), *_own(skin, motion)):
+        low, scale = _range(component, still)
+        offset.add(component, low)
+        targets.append(_target(component, low, scale))
+    targets += offset.target(0 if motion is None else len(motion))
+    names = short_names(target.name for target in targets)
+    return [replace(target, name=name) for name, target in zip(names, targets, strict=True)]
 
 
 def stretched(targets: list[Target], most: float) -> list[Target]:
@@ -125,28 +125,30 @@ def _stretched(target: Target, most: float) -> Target:
     return replace(target, points=points, normals=normals, shown=shown, weights=weights, scale=scale)
 
 
-def _range(each: Component, still: float) -> tuple[float, float]:
-    """Return the coordinate of weight 0, and how far from it that of weight 1 is, towards either side."""
-    values = np.concatenate([each.range, [each.shown], each.played])
+def _range(component: Component, still: float) -> tuple[float, float]:
+    """Return the coordinate of weight 0, and the signed distance from it to that of weight 1."""
+    values = np.concatenate([component.range, [component.shown], component.played])
     # Where only normals move, a length is one of a normal's.
-    moved, least = (each.points, still) if each.points is not None else (each.normals, _STILL)
+    moved, least = (component.points, still) if component.points is not None else (component.normals, _STILL)
     farthest = 0.0 if moved is None else float(np.abs(moved).max(initial=0.0))
     low, high = (float(end) if abs(end) * farthest > least else 0.0 for end in (values.min(), values.max()))
     low, high = min(low, 0.0), max(high, 0.0)
-    if each.layer < 0:
+    if component.layer < 0:
         high = max(high, 1.0)  # an artist's blend shape stays as it is, unless a clip goes beyond it
     if high == 0:
         return 0.0, low or 1.0
     return low, high - low
 
 
-def _target(each: Component, low: float, scale: float) -> Target:
-    points, normals = (None if part is None else scale * part for part in (each.points, each.normals))
+def _target(component: Component, low: float, scale: float) -> Target:
+    points, normals = (None if part is None else scale * part for part in (component.points, component.normals))
     # Rounding in the interpolant must not make the file show a morph.
-    shown = 0.0 if abs(each.shown) < 1e-6 * abs(scale) else each.shown
-    at_rest, weights = (np.clip((value - low) / scale, 0, 1) for value in (np.array(shown), each.played))
-    origin = each.name, each.layer, each.component
-    return Target(*origin, low, scale, each.support, points, normals, float(at_rest), weights, each.of_normals)
+    shown = 0.0 if abs(component.shown) < 1e-6 * abs(scale) else component.shown
+    at_rest, weights = (np.clip((value - low) / scale, 0, 1) for value in (np.array(shown), component.played))
+    origin = component.name, component.layer, component.component
+    return Target(
+        *origin, low, scale, component.support, points, normals, float(at_rest), weights, component.of_normals
+    )
 
 
 class _Offset:
@@ -155,11 +157,11 @@ class _Offset:
     def __init__(self, count: int) -> None:
         self._sums = {kind: np.zeros((count, 3)) for kind in ("points", "normals")}
 
-    def add(self, each: Component, low: float) -> None:
+    def add(self, component: Component, low: float) -> None:
         """Take account of one component."""
-        for kind, part in (("points", each.points), ("normals", each.normals)):
+        for kind, part in (("points", component.points), ("normals", component.normals)):
             if part is not None and low:
-                self._sums[kind][each.support] += low * part
+                self._sums[kind][component.support] += low * part
 
     def target(self, poses: int) -> list[Target]:
         """Return the target, whose weight is always 1; none where all coordinates are at least 0."""
@@ -167,20 +169,22 @@ class _Offset:
         rows = np.flatnonzero((points != 0).any(axis=1) | (normals != 0).any(axis=1)).astype(np.int32)
         if not len(rows):
             return []
-        turned = normals[rows] if normals.any() else None
-        return [Target("offset", -1, -1, 0.0, 1.0, rows, points[rows], turned, 1.0, np.ones(poses), is_offset=True)]
+        moved_normals = normals[rows] if normals.any() else None
+        return [
+            Target("offset", -1, -1, 0.0, 1.0, rows, points[rows], moved_normals, 1.0, np.ones(poses), is_offset=True)
+        ]
 
 
 def _learned(skin: Skin, rest: Motion, motion: Motion | None) -> Iterator[Component]:
     """Return the components of all layers, in the order of their coordinates."""
     for number, layer in enumerate(skin.layers):
         shared = layer.normal_basis if layer.normal_driver is None else None
-        own = _driven(skin, layer.name, layer.driver, layer.support, (layer.basis, shared), rest, motion)
-        yield from (replace(each, layer=number) for each in own)
+        components = _driven(skin, layer.name, layer.driver, layer.support, (layer.basis, shared), rest, motion)
+        yield from (replace(component, layer=number) for component in components)
         if layer.normal_driver is not None:
             name, bases = f"{layer.name} normals", (None, layer.normal_basis)
-            turned = _driven(skin, name, layer.normal_driver, layer.support, bases, rest, motion)
-            yield from (replace(each, layer=number, of_normals=True) for each in turned)
+            components = _driven(skin, name, layer.normal_driver, layer.support, bases, rest, motion)
+            yield from (replace(component, layer=number, of_normals=True) for component in components)
 
 
 def _driven(
@@ -199,10 +203,10 @@ def _driven(
     played = still[None][:0] if motion is None else _coordinates(driver, motion, skin)
     points, normals = (None if basis is None else np.asarray(basis, dtype=np.float64) for basis in bases)
     for k in range(count):
-        own = name if count == 1 else with_ending(name, f" {k + 1}")
-        moved, turned = None if points is None else points[k], None if normals is None else normals[k]
+        component_name = name if count == 1 else with_ending(name, f" {k + 1}")
+        moved, normal = None if points is None else points[k], None if normals is None else normals[k]
         values = centres[:, k], float(still[k]), played[:, k]
-        yield Component(own, support, moved, turned, *values, component=k)
+        yield Component(component_name, support, moved, normal, *values, component=k)
 
 
 def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:

@@ -23,16 +23,16 @@ def shader_name(name: str) -> str:
 
 def short_names(names: Iterable[str]) -> list[str]:
     """Return the names cut to 63 bytes of UTF-8 and made distinct: the second "arm" becomes "arm#2"."""
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     repeats: dict[str, int] = {}
     for name in names:
         candidate = base = _cut(name, MOST_BYTES) or "target"
-        while candidate in found:
+        while candidate in distinct:
             repeats[base] = repeats.get(base, 1) + 1
             mark = f"#{repeats[base]}"
             candidate = _cut(base, MOST_BYTES - len(mark)) + mark
-        found[candidate] = None
-    return list(found)
+        distinct[candidate] = None
+    return list(distinct)
 
 
 def with_ending(stem: str, ending: str) -> str:

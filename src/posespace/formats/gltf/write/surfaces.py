@@ -14,10 +14,10 @@ from posespace.errors import InputError
 from posespace.formats.gltf.extension import EXTENSION
 from posespace.formats.gltf.grid import Grid, whole, whole_weights
 from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
+from posespace.formats.gltf.write.conversion import Conversion
 from posespace.formats.gltf.write.drivers import mesh_drivers
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
-from posespace.formats.gltf.write.placement import Placement
 from posespace.look import Look, Piece
 from posespace.rig import Rig
 
@@ -44,7 +44,7 @@ def make_surfaces(
     rig: Rig,
     look: Look | None,
     targets: Sequence[Target],
-    place: Placement,
+    conversion: Conversion,
     grid: Grid | None = None,
 ) -> list[Surface]:
     """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no look.
@@ -54,32 +54,32 @@ def make_surfaces(
     whole = Piece(0, 0, slice(0, len(rig.mesh.points)), slice(0, len(rig.mesh.triangles)))
     pieces = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
     names = (name,) if look is None else look.meshes
-    vertices = _Vertices(output, rig, look, place, any(target.normals is not None for target in targets), grid)
-    found = []
+    vertices = _Vertices(output, rig, look, conversion, any(target.normals is not None for target in targets), grid)
+    surfaces = []
     for mesh in dict.fromkeys(piece.mesh for piece in pieces):
-        own = [piece for piece in pieces if piece.mesh == mesh]
-        moved = [target for target in targets if any(_moves(target, piece.vertices) for piece in own)]
+        mesh_pieces = [piece for piece in pieces if piece.mesh == mesh]
+        moved = [target for target in targets if any(_moves(target, piece.vertices) for piece in mesh_pieces)]
         moved = list(targets) if len(names) == 1 else moved
-        found.append(Surface(_mesh(vertices, names[mesh] or name, own, moved), moved))
-    return found
+        surfaces.append(Surface(_mesh(vertices, names[mesh] or name, mesh_pieces, moved), moved))
+    return surfaces
 
 
 class _Vertices:
     """Adds the vertices of a file once, however many primitives share them."""
 
     def __init__(
-        self, output: Output, rig: Rig, look: Look | None, place: Placement, with_normals: bool, grid: Grid | None
+        self, output: Output, rig: Rig, look: Look | None, conversion: Conversion, with_normals: bool, grid: Grid | None
     ) -> None:
-        self.output, self.rig, self.look, self.place = output, rig, look, place
+        self.output, self.rig, self.look, self.conversion = output, rig, look, conversion
         self.with_normals, self.grid = with_normals, grid
         self._influences = _influences(rig)
-        self._normals = unit(_normals(rig, look, place, with_normals))
-        self._found: dict[tuple[int, int], Json] = {}
+        self._normals = unit(_normals(rig, look, conversion, with_normals))
+        self._accessors: dict[tuple[int, int], Json] = {}
 
     def attributes(self, rows: slice) -> Json:
         """Return the accessors of the vertices in some rows."""
         key = (rows.start, rows.stop)
-        if key not in self._found:
+        if key not in self._accessors:
             output, grid = self.output, self.grid
             points, normals = self.rig.mesh.points[rows].astype(np.float32), self._normals[rows]
             joints, weights = (table[rows] for table in self._influences)
@@ -88,18 +88,18 @@ class _Vertices:
                 made = [grid.points(points), whole(normals, 127).astype(np.int8), whole_weights(weights)]
                 joints = np.where(made[2] > 0, joints, 0).astype(joints.dtype)
             fractions = grid is not None
-            found = {
+            accessors = {
                 "POSITION": output.add(made[0], VERTICES, bounds=True, normalized=fractions),
                 "NORMAL": output.add(made[1], VERTICES, normalized=fractions),
             }
             for k in range(joints.shape[1] // 4):
                 four = slice(4 * k, 4 * k + 4)
-                found[f"JOINTS_{k}"] = output.add(joints[:, four], VERTICES)
-                found[f"WEIGHTS_{k}"] = output.add(made[2][:, four], VERTICES, normalized=fractions)
+                accessors[f"JOINTS_{k}"] = output.add(joints[:, four], VERTICES)
+                accessors[f"WEIGHTS_{k}"] = output.add(made[2][:, four], VERTICES, normalized=fractions)
             if self.look is not None:
-                found |= look_attributes(output, self.look, rows, self.place)
-            self._found[key] = found
-        return self._found[key]
+                accessors |= look_attributes(output, self.look, rows, self.conversion)
+            self._accessors[key] = accessors
+        return self._accessors[key]
 
     def targets(self, targets: Sequence[Target], rows: slice) -> list[Json]:
         """Return the accessors of targets. All have the same kinds: some loaders take a missing one for the rest."""
@@ -110,23 +110,23 @@ class _Vertices:
         support, none = target.support[first:last] - rows.start, np.zeros((last - first, 3))
         stored = {"POSITION": self._moved(none if target.points is None else target.points[first:last])}
         if self.with_normals:
-            turned = none if target.normals is None else target.normals[first:last]
-            stored["NORMAL"] = self._turned(turned, learned=target.layer >= 0)
+            normals = none if target.normals is None else target.normals[first:last]
+            stored["NORMAL"] = self._turned(normals, learned=target.layer >= 0)
         # Both have the same vertices, so that they share a list of them.
-        kept = np.any([each.any(axis=1) for each in stored.values()], axis=0)
+        kept = np.any([offsets.any(axis=1) for offsets in stored.values()], axis=0)
         return {
             name: self.output.add_sparse(support[kept], values[kept], _size(rows)) for name, values in stored.items()
         }
 
     def _moved(self, values: Floats) -> NDArray[Any]:
-        moved = self.place.offsets(values)
+        moved = self.conversion.offsets(values)
         return moved if self.grid is None else self.grid.displacements(moved)
 
     def _turned(self, values: Floats, learned: bool) -> NDArray[Any]:
-        turned = self.place.directions(values)
-        if self.grid is None or np.abs(turned).max(initial=0.0) > 1:  # fractions are at most 1
-            return turned
-        return whole(turned, 127).astype(np.int8) if learned else whole(turned)
+        rotated = self.conversion.directions(values)
+        if self.grid is None or np.abs(rotated).max(initial=0.0) > 1:  # fractions are at most 1
+            return rotated
+        return whole(rotated, 127).astype(np.int8) if learned else whole(rotated)
 
 
 def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list[Target]) -> Json:
@@ -136,10 +136,10 @@ def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list
     primitives = []
     for piece in pieces:
         rows = piece.vertices
-        own = corners[piece.triangles] - rows.start
-        if own.min() < 0 or own.max() >= _size(rows):
+        piece_corners = corners[piece.triangles] - rows.start
+        if piece_corners.min() < 0 or piece_corners.max() >= _size(rows):
             raise InputError(f"look: expected triangles of the mesh {name!r} on its own vertices, got others")
-        listed = own.astype(smallest_type(_size(rows))).reshape(-1)
+        listed = piece_corners.astype(smallest_type(_size(rows))).reshape(-1)
         primitive = {"attributes": vertices.attributes(rows), "indices": vertices.output.add(listed, INDICES)}
         if look is None or not look.materials:
             primitive["material"] = 0
@@ -168,15 +168,15 @@ def _size(rows: slice) -> int:
 
 def _moves(target: Target, rows: slice) -> bool:
     first, last = np.searchsorted(target.support, (rows.start, rows.stop))
-    return any(each is not None and each[first:last].any() for each in (target.points, target.normals))
+    return any(offsets is not None and offsets[first:last].any() for offsets in (target.points, target.normals))
 
 
-def _normals(rig: Rig, look: Look | None, place: Placement, computed: bool) -> Floats:
+def _normals(rig: Rig, look: Look | None, conversion: Conversion, computed: bool) -> Floats:
     """Rest normals: those of the rig's file, where it has any and no target corrects the computed ones."""
-    own = None if look is None or computed else look.attributes.get("NORMAL")
-    if own is None:
+    stored = None if look is None or computed else look.attributes.get("NORMAL")
+    if stored is None:
         return rig.normals
-    return np.where(own.any(axis=1, keepdims=True), place.directions(own), rig.normals)
+    return np.where(stored.any(axis=1, keepdims=True), conversion.directions(stored), rig.normals)
 
 
 def _influences(rig: Rig) -> tuple[NDArray[Any], NDArray[np.float32]]:
