@@ -122,7 +122,7 @@ def test_shuffled_files_are_told_and_matched_by_position(folder: Path) -> None:
 
 def test_merged_seams_are_split_again_without_an_option(folder: Path) -> None:
     weld, shapes = weld_points(RIG.mesh.points), sculpts()
-    shapes = [weld.scatter(weld.gathered(shape)) for shape in shapes]
+    shapes = [weld.scatter(weld.gather(shape)) for shape in shapes]
     rng = np.random.default_rng(7)
     merged = [ps.Mesh(shape[weld.first], weld.groups[RIG.mesh.triangles]) for shape in shapes]
     meshes = {"a": merged[0], "b": shuffled(rng, merged[1])[0], "c": RIG.mesh.with_points(shapes[2])}

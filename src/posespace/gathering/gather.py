@@ -84,8 +84,8 @@ def gather(
     ----------
     rig_file : a rig, or a skin, whose rig it is; a file that holds only a mesh becomes a rig driven by controls
     poses_file : poses (JSON) or a motion (BVH, glTF, USD); None: those beside the shapes, see `posed_meshes`
-    shapes : a folder of posed meshes; a pattern such as ``sculpts/*.obj``, matched to the poses by name or else in
-        order; a ``.npy`` (P, N, 3) or a ``.npz`` of it or of one array per pose; None for morph targets alone
+    shapes : a folder of posed meshes; a pattern such as `sculpts/*.obj`, matched to the poses by name or else in
+        order; a `.npy` (P, N, 3) or a `.npz` of it or of one array per pose; None for morph targets alone
     out : the store
     settings : how
     """
