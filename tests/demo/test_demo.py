@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.commands import assert_one_line, run
+from helpers.json_keys import wrong_keys
 from PIL import Image
 
 from posespace import datasets
@@ -35,6 +36,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 
 def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[str, Any]]) -> None:
     _, found = told
+    assert wrong_keys(found) == set()
     groups = {
         "single_joints": 0.2,
         "grasps": 0.35,

@@ -14,6 +14,7 @@ import pytest
 from distributed import Client
 from helpers.bean import bean, landmarks, placed, scanned, sphere, template
 from helpers.commands import assert_one_line, run_forked
+from helpers.json_keys import wrong_keys
 
 import posespace as ps
 from posespace.cluster import batch
@@ -52,6 +53,7 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     done = run(*line, "--levels", "1", "--report", page, "--json")
     assert done.returncode == 1
     rows = {row["name"]: row for row in json.loads(done.stdout)["scans"]}
+    assert wrong_keys(list(rows.values())) == set()
     assert rows["half"]["figures"]["mean_distance"] < 0.002
     assert done.stderr.count("broken.ply") == 1
     assert "1 of 3 scans are left out" in done.stderr

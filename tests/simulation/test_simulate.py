@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from helpers.commands import run_forked
 from helpers.hungry import Hungry
+from helpers.json_keys import wrong_keys
 from helpers.small_arm import COMMAND, SMALL_ARM
 
 from posespace.cluster import machines
@@ -105,6 +106,7 @@ def whole(poses: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command(poses, out), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    assert wrong_keys(found) == set()
     assert (found["poses"], found["finished"], found["failed"]) == (9, 9, {})
     assert found["least_jacobian"] > 0
     return out
