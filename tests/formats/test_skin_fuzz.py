@@ -28,7 +28,7 @@ SKINS = {
 }
 
 
-@counts(500, few=10)
+@counts(500, few=20)
 @pytest.mark.parametrize("name", SKINS)
 def test_tampered_skins_play_or_are_refused_in_one_line(tmp_path: Path, name: str, count: int) -> None:
     sample = tmp_path / f"{name}.skin"

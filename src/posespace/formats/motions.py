@@ -82,9 +82,7 @@ def load_clips(
     markers : which marker moves which control point, and how, or the file with these settings; None: by their names
     """
     file = Path(path)
-    if skeleton is not None and not isinstance(skeleton, Skeleton):
-        remedy = "; pass rig.skeleton" if isinstance(skeleton, Rig) else ""
-        raise InputError(f"skeleton: expected a Skeleton, got {type(skeleton).__name__}{remedy}")
+    _require_skeleton(skeleton)
     rate = checked_rate(rate)
     if names or rate is not None:
         _require_clips(file)
@@ -103,6 +101,13 @@ def load_clips(
         for motion in motions.values():
             _require_joints(file, motion, source, skeleton)
     return {name: retarget_motion(motion, source, skeleton) for name, motion in motions.items()}
+
+
+def _require_skeleton(skeleton: object) -> None:
+    """Raise unless this is a skeleton or None."""
+    if skeleton is not None and not isinstance(skeleton, Skeleton):
+        remedy = "; pass rig.skeleton" if isinstance(skeleton, Rig) else ""
+        raise InputError(f"skeleton: expected a Skeleton, got {type(skeleton).__name__}{remedy}")
 
 
 def _require_clips(file: Path) -> None:

@@ -225,7 +225,7 @@ def test_the_correspondence_that_was_taken_is_reported() -> None:
 def test_a_motion_s_file_must_turn_joints_that_x1_has(tmp_path: Path) -> None:
     examples(names=("upper_arm", "elbow", "wrist")).save(tmp_path / "clip.examples")
     skeleton = examples(names=("upper_arm", "forearm", "hand")).rig.skeleton
-    with pytest.raises(InputError, match="turns the joints 'elbow', 'wrist', which the skin lacks; its joints are"):
+    with pytest.raises(InputError, match="rotates the joints 'elbow', 'wrist', which the skin lacks; its joints are"):
         ps.load_motion(tmp_path / "clip.examples", skeleton, whole=True)
     assert len(ps.load_motion(tmp_path / "clip.examples", skeleton)) == len(examples())
 
@@ -310,7 +310,7 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     assert_one_line(failed, "Y1 lacks the joints 'forearm', 'hand'")
     examples(names=("a", "b", "c")).save(tmp_path / "clip.examples")
     failed = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--motion", "clip.examples")
-    assert_one_line(failed, "clip.examples: turns the joints 'b', 'c', which the skin lacks")
+    assert_one_line(failed, "clip.examples: rotates the joints 'b', 'c', which the skin lacks")
 
 
 def test_a_character_with_a_joint_more_is_given_the_deformation() -> None:
