@@ -12,7 +12,7 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from posespace.cli.checks import open_examples, require_skin_file
-from posespace.cli.options import FILE, Choice, Command, Group, argument, json_option, only_option, out_option
+from posespace.cli.options import FILE, Choice, Command, Group, OrNone, argument, json_option, only_option, out_option
 from posespace.cli.printing import print_one, with_short_layers
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
@@ -91,17 +91,22 @@ def _resource_options() -> list[click.Option]:
 def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
     """The option of a setting, of the first plain type it takes; None where it has none.
 
-    What its text says from "In Python" on is left out. "choices" among the field's metadata are all that it takes.
+    What its text says from "In Python" on is left out; what it says of None becomes the default, where that is None,
+    else the word none is accepted. "choices" among the field's metadata are all that it takes.
     """
-    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind in _PLAIN]
+    types = get_args(hint) or (hint,)
+    kinds = [kind for kind in types if kind in _PLAIN]
     default = field.default if field.default_factory is MISSING else field.default_factory()
     if not field.init or not kinds or not isinstance(default, (*_PLAIN, NoneType)):
         return None
     said = text.partition(" In Python ")[0].rstrip(".")
+    said = re.sub(r"[;.] None: ", ". Default: " if default is None else "; none: ", said)
     sentence = f"{said[:1].upper()}{said[1:]}." if said else None
     flag = field.name.replace("_", "-")
     name = f"--{flag}/--no-{flag}" if kinds[0] is bool else f"--{flag}"
     kind = FILE if kinds[0] is Path else Choice(field.metadata["choices"]) if "choices" in field.metadata else kinds[0]
+    if default is not None and NoneType in types:
+        kind = OrNone(click.types.convert_type(kind))
     return click.Option([name, field.name], type=kind, default=default, help=sentence)
 
 

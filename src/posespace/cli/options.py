@@ -37,6 +37,17 @@ class Choice(click.Choice[str]):
         return check.choice((param and param.name) or "value", value, tuple(self.choices))
 
 
+class OrNone(click.ParamType[Any]):
+    """Values of another type, or the word none, for a setting that may be None but is not by default."""
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self.kind, self.name = kind, kind.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, or None for the word."""
+        return None if value == "none" else self.kind.convert(value, param, ctx)
+
+
 class Command(click.Command):
     """A command whose help lists its arguments, and ends with a line that can be copied."""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.fit.regression import tried_poses
+from posespace.fit.regression import evenly_spread
 from posespace.poses.parts import parts_of
 from posespace.skin.edit import scaled_layer
 from posespace.skin.layer import Layer, combined
@@ -43,7 +43,7 @@ def checked(skin: Skin, examples: Examples) -> Skin:
 
     Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
     """
-    lines, some = list[str](), replace(examples, rig=skin.rig).subset(tried_poses(len(examples), _POSES))
+    lines, some = list[str](), replace(examples, rig=skin.rig).subset(evenly_spread(len(examples), _POSES))
     for _ in range(_ROUNDS):
         layers, done, ratio = _improved(skin, some)
         if not done:

@@ -31,7 +31,7 @@ from posespace.skin.basis import PackedBasis
 from posespace.skin.skin import Skin
 
 ARM, ARM_UNSEEN = datasets.bending_arm(rings=24, sides=12)
-FULL = EigenSkin(30, budget=0, threshold=1e-9, taper=0, bits=32)
+FULL = EigenSkin(30, budget=None, threshold=1e-9, taper=0, bits=32)
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
 """Relative errors of 1 to 5 components, thumb's carpo-metacarpal joint (Kry, James and Pai 2002, figure 7)."""
 
@@ -111,9 +111,9 @@ def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints(
 
 def test_greedy_allotment_beats_an_equal_one_of_as_many_bytes() -> None:
     train, random, between = hand()
-    equal = of_hand(EigenSkin(2, "equal", budget=0, threshold=0.04, bits=32))
+    equal = of_hand(EigenSkin(2, "equal", budget=None, threshold=0.04, bits=32))
     size = 0.95 * float(entries(equal).mean())
-    greedy = EigenSkin(10, budget=0, threshold=0.005, size=size, bits=32).fit(train)
+    greedy = EigenSkin(10, budget=None, threshold=0.005, size=size, bits=32).fit(train)
     assert stored_bytes(greedy) <= stored_bytes(equal)
     for unseen in (random, between):
         assert evaluate(greedy, unseen).rel_err < evaluate(equal, unseen).rel_err
@@ -168,7 +168,7 @@ def test_joints_that_always_move_together_make_one_layer_a_region(data: Path) ->
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2
     train, unseen = examples.subset(np.flatnonzero(block == 0)), examples.subset(np.flatnonzero(block))
-    skin = EigenSkin(budget=0).fit(train)
+    skin = EigenSkin(budget=None).fit(train)
     psd = PlainPSD("thin_plate", smoothing=1e-3).fit(train)
     ours, full = evaluate(skin, unseen), evaluate(psd, unseen)
     assert ours.rel_err < 0.11
@@ -222,9 +222,9 @@ def test_faces_have_a_layer_a_control() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"components": -1}, "components"),
+        ({"components": 0}, "components: expected at least 1, got 0"),
         ({"allotment": "fair"}, "allotment"),
-        ({"budget": -1}, "budget"),
+        ({"budget": 0}, "budget: expected at least 1, got 0"),
         ({"size": 0}, "size"),
         ({"threshold": 1.5}, "threshold"),
         ({"taper": -1}, "taper"),

@@ -12,7 +12,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.fit.psd.plan import LayerPlan
 from posespace.fit.psd.vertex_sets import fill_sets
-from posespace.fit.regression import HELD
+from posespace.fit.regression import EXACT_REACH
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -146,7 +146,7 @@ def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RB
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made.held(HELD)
+        return made.held(EXACT_REACH)
     raise AssertionError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.duplicate_poses import merged
+from posespace.fit.duplicate_poses import merge_duplicate_poses
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
 from posespace.fit.self_check import checked, said
@@ -20,7 +20,7 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
-        examples = merged(examples)
+        examples = merge_duplicate_poses(examples)
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape, examples.radii.get(name))
