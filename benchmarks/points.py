@@ -33,14 +33,14 @@ BETAS = (3.0, 30.0)
 WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0), (1e-4, 1e-3, 1e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
-PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}
+PLAIN: dict[str, Any] = {"axes": "global", "corrections": 0}
 WIDE: dict[str, Any] = {"width": 4.0, "ridge": 1e-3}
 TUNED: dict[str, Any] = {"width": 8.0, "ridge": 1e-4}
 METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
     "local in geometry, width 1": {**PAPER, **PLAIN},
-    "both, as in the paper, frame of the whole": {**PAPER, "local": "both", "frame": "whole"},
+    "both, as in the paper, global axes": {**PAPER, "local": "both", "axes": "global"},
     "both, as in the paper": {**PAPER, "local": "both"},
     "FKY08, width 4": {**WIDE, "local": "none"},
     "FKY08, tuned": {**TUNED, "local": "none"},

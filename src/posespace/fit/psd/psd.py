@@ -1,4 +1,4 @@
-"""Pose space deformation of examples: an editing session with all of them, solved once."""
+"""PSD: pose space deformation of examples, as an editing session with all of them that is solved once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
     __doc__ = PSDSettings.__doc__
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin that reproduces every example; frames of clips it comes near."""
+        """Return the skin that reproduces every example exactly, and frames of clips approximately."""
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
