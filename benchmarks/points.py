@@ -26,7 +26,7 @@ from posespace.check import Floats
 from posespace.evaluation.storage import stored_bytes
 from posespace.geometry import rotations
 from posespace.poses.control_points import examples_from_shapes
-from posespace.rivals import point_rivals, relief_rivals
+from posespace.rivals import height_rivals, point_rivals
 
 PARTS = ("shapes", "heights", "coupling", "stored")
 BETAS = (3.0, 30.0)
@@ -129,7 +129,7 @@ def detail(every: list[Fold]) -> list[dict[str, Any]]:
     found: dict[str, list[float]] = {}
     for fold in every:
         surface = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
-        skins: dict[str, Any] = {name: method.fit(fold.train) for name, method in relief_rivals(surface).items()}
+        skins: dict[str, Any] = {name: method.fit(fold.train) for name, method in height_rivals(surface).items()}
         skins["defaults: near points"] = ps.ControlPoints().fit(fold.train, fold.bones)
         pose = held_out(surface, fold)
         guessed = {name: skin.heights(pose) for name, skin in skins.items()}

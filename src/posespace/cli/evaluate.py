@@ -122,7 +122,7 @@ def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
     """The rivals that control points move, at the points of the first skin that has any, and other ways to detail."""
     from posespace.fit.points.points import ControlPoints
     from posespace.poses.control_points import examples_from_shapes
-    from posespace.rivals import fit_all, point_rivals, relief_rivals
+    from posespace.rivals import fit_all, height_rivals, point_rivals
     from posespace.skin.skin import Skin
 
     for skin in skins.values():
@@ -134,7 +134,7 @@ def _fit_by_points(skins: dict[str, Skin], fitted: Examples) -> Any:
         if fitted.heights is not None:
             near = min(ControlPoints.near_points, len(skin.bones.points))
             below = fit_all({"": ControlPoints(**settings, near_points=near)}, replace(examples, heights=None))[""]
-            found |= fit_all(relief_rivals(below), examples) if isinstance(below, Skin) else {"detail": below}
+            found |= fit_all(height_rivals(below), examples) if isinstance(below, Skin) else {"detail": below}
         return found
     return {}
 
