@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.assets import dembones
+from helpers.commands import run
 from helpers.sculpts import bar, posed
 from helpers.strategies import random_pose, random_rig
 from hypothesis import given, settings
@@ -287,3 +288,11 @@ def test_a_rig_of_one_vertex_is_fitted_and_contradictions_are_named():
     with pytest.warns(UserWarning, match="their shapes differ by 1"):
         skin = EigenSkin().fit(Examples.from_shapes(rig, motion, [np.zeros((1, 3)), [[0.0, 0.0, 1.0]]]))
     np.testing.assert_allclose(skin.pose(motion[0])[0], [[0, 0, 0.5]], atol=1e-3)
+
+
+def test_the_command_line_takes_none_where_the_default_is_a_number(tmp_path: Path) -> None:
+    singles(ARM).save(tmp_path / "arm.examples")
+    run("fit", "eigenskin", tmp_path / "arm.examples", "-o", tmp_path / "arm.skin", "--budget", "none")
+    used = Skin.load(tmp_path / "arm.skin").about["settings"]
+    assert used["budget"] is None
+    assert used["components"] is None

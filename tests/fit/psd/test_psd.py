@@ -75,7 +75,7 @@ def test_per_vertex_interpolates_over_just_the_sculpts_that_moved_a_vertex() -> 
 
 def layers_of(examples: ps.Examples) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
     none = np.zeros(len(examples), dtype=bool)
-    return [(p.space.kind, p.space.names, p.own) for p in plan_layers(examples.rig, examples.motion, none, none)]
+    return [(p.space.kind, p.space.names, p.examples) for p in plan_layers(examples.rig, examples.motion, none, none)]
 
 
 def test_examples_that_move_the_same_controls_make_a_layer() -> None:

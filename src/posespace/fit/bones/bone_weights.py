@@ -132,8 +132,8 @@ def _fit(
             if weights[vertex, slot] > 0:
                 chosen[count], old[count] = influences[vertex, slot], weights[vertex, slot]
                 count += 1
-        own = count
-        count = _enter(points[vertex], shapes[vertex], transforms, pool[vertex], chosen, old, count, own)
+        current = count
+        count = _enter(points[vertex], shapes[vertex], transforms, pool[vertex], chosen, old, count, current)
         gram = _gram(points[vertex], shapes[vertex], transforms, chosen[:count])
         size = 0.0
         for c in range(count):
@@ -156,7 +156,7 @@ def _fit(
 
 @njit()
 def _enter(
-    point: Floats, shape: Floats, transforms: Floats, pool: Ints, chosen: Ints, old: Floats, count: int, own: int
+    point: Floats, shape: Floats, transforms: Floats, pool: Ints, chosen: Ints, old: Floats, count: int, current: int
 ) -> int:  # pragma: no cover - compiled
     """Add to the chosen bones those of the pool along which the error falls most steeply; return how many there are."""
     poses = len(shape)
@@ -165,7 +165,7 @@ def _enter(
     for p in range(poses):
         for k in range(3):
             gap[p, k] = -shape[p, k]
-    for c in range(own):
+    for c in range(current):
         for p in range(poses):
             bone = transforms[chosen[c], p]
             for k in range(3):
@@ -176,7 +176,7 @@ def _enter(
         for k in range(3):
             level += gap[p, k] * (gap[p, k] + shape[p, k])
     for bone in pool:
-        if bone < 0 or _contains(chosen, own, bone):
+        if bone < 0 or _contains(chosen, current, bone):
             continue
         slope = -level
         for p in range(poses):
@@ -185,7 +185,7 @@ def _enter(
                 moved = matrix[k, 0] * point[0] + matrix[k, 1] * point[1] + matrix[k, 2] * point[2] + matrix[k, 3]
                 slope += gap[p, k] * moved
         if slope < 0.0:
-            count = _insert(chosen, slopes, own, count, bone, slope)
+            count = _insert(chosen, slopes, current, count, bone, slope)
     return count
 
 
@@ -199,11 +199,11 @@ def _contains(chosen: Ints, count: int, bone: int) -> bool:  # pragma: no cover 
 
 @njit()
 def _insert(
-    chosen: Ints, slopes: Floats, own: int, count: int, bone: int, slope: float
+    chosen: Ints, slopes: Floats, current: int, count: int, bone: int, slope: float
 ) -> int:  # pragma: no cover - compiled
     """Put a bone among the entering ones, steepest first; the least steep one is dropped if there is no room."""
     slot = count
-    while slot > own and slopes[slot - 1] > slope:
+    while slot > current and slopes[slot - 1] > slope:
         slot -= 1
     if slot >= len(chosen):
         return count

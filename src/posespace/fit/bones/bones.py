@@ -115,7 +115,7 @@ def _check_settings(count: int | None, influences: int, bandwidth: float, mesh: 
     if not 1 <= check.whole("influences", influences) <= 8:
         raise InputError(f"influences: expected 1 to 8, got {influences}")
     if not len(mesh.triangles):
-        raise InputError("shapes: expected triangles, from whose motion bones are found, got none")
+        raise InputError("shapes: expected triangles, whose motion determines the bones, got none")
     if not 0 < check.number("bandwidth", bandwidth) <= 10:
         raise InputError(f"bandwidth: expected above 0 and at most 10, got {bandwidth}")
     if count is not None and not 1 <= check.whole("count", count) <= len(mesh.triangles):
@@ -129,7 +129,7 @@ def _require_motion(shapes: Floats, mesh: Mesh) -> None:
     rest = np.asarray(mesh.points, dtype=np.float64)
     if all(np.abs(shape - rest).max() <= STILL * (np.abs(rest).max() + mesh.diagonal) for shape in shapes):
         raise InputError(
-            f"shapes: expected some that differ from the rest shape, from whose motion bones are found; "
+            f"shapes: expected some that differ from the rest shape, whose motion determines the bones; "
             f"all {len(shapes)} are the same; check that other frames were exported"
         )
 

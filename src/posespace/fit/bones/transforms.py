@@ -141,11 +141,11 @@ def _without_others(
 ) -> Floats:  # pragma: no cover - compiled
     """Write the products of a bone minus what the other bones give; return its moments (4, 4) with itself."""
     residual[:] = products[bone]
-    own: Floats = moments.blocks[moments.starts[bone]]
+    diagonal: Floats = moments.blocks[moments.starts[bone]]
     for pair in range(moments.starts[bone], moments.starts[bone + 1]):
         block = moments.blocks[pair]
         if moments.others[pair] == bone:
-            own = block
+            diagonal = block
             continue
         other = moved[moments.others[pair]]
         for i in range(3):
@@ -156,7 +156,7 @@ def _without_others(
                     + other[i, 2] * block[2, j]
                     + other[i, 3] * block[3, j]
                 )
-    return own
+    return diagonal
 
 
 @njit()

@@ -70,7 +70,7 @@ class Muscles:
     centres : most frames that the signals are interpolated between, spread over the pose space. It bounds the cost of
         playing, however long the clip; None: all frames
     segments : make one region per bone, each with its own signals and joints; otherwise the whole skin is one region
-    smoothing : at least 0, how much the signals are smoothed over the pose space; None: chosen by cross-validation
+    smoothing : smoothing of the signals over the pose space, at least 0; None: chosen by cross-validation
     kind : "ica": independent signals; "pca": principal components that span the same space, for comparison
     bones : "nearest": each vertex moves rigidly with its nearest bone, as in the paper; "weights": with the rig's
         skinning weights; None: the rig's weights, unless nearest bones have less than half their cross-validation error

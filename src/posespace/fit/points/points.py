@@ -57,8 +57,8 @@ class ControlPoints:
     bones : number of virtual bones that move the surface
     local : what a bone's rotation is learned from; "geometry": the points near it, in all examples; "pose": all points,
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
-    near_points : k_c, number of control points that influence a bone, with local "geometry" or "both"
-    near_poses : k_p, number of nearest examples in a model, with local "pose" or "both"
+    near_points : number of control points that influence a bone (k_c), with local "geometry" or "both"
+    near_poses : number of nearest examples in a model (k_p), with local "pose" or "both"
     axes : coordinate axes in which a bone sees its control points, with local "geometry" or "both"; "local": axes that
         move with these points; "global": those of the whole surface
     corrections : number of corrective components fitted to the residual of the bones, with local "geometry"

@@ -82,7 +82,7 @@ def choose_radius(
 ) -> float:
     """Return the radius of least leave-one-out error, to be multiplied by `stretch` (axes,)."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
-    values[: len(plan.own)] = deltas.factor
+    values[: len(plan.examples)] = deltas.factor
     # Only spaces with the Euclidean metric are stretched.
     scaled = replace(plan, centres=plan.centres / stretch) if (stretch != 1).any() else plan
     chosen = float(_fit(RBF(kernel, smoothing=smoothing), scaled, values, names).radius[0])
@@ -94,18 +94,18 @@ def choose_radius(
 def leave_one_out_error(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> float:
     """Return the leave-one-out error at the layer's examples, as a fraction of the error without the layer."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
-    values[: len(plan.own)] = deltas.factor
+    values[: len(plan.examples)] = deltas.factor
     try:
         errors = settings.leave_one_out(plan.centres, values, plan.space.metric, names, _origin(plan))
     except SingularError:
         return 1.0
     size = float(np.square(values).sum())
-    return float(np.sqrt(np.square(errors[: len(plan.own)]).sum() / size)) if size > 0 else 0.0
+    return float(np.sqrt(np.square(errors[: len(plan.examples)]).sum() / size)) if size > 0 else 0.0
 
 
 def cardinal_layer(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
     """Return the layer whose coordinates are the cardinal functions of the examples: each is reproduced exactly."""
-    ones = np.eye(len(plan.centres))[:, : len(plan.own)][:, deltas.active]
+    ones = np.eye(len(plan.centres))[:, : len(plan.examples)][:, deltas.active]
     driver = Driver(plan.space, _fit(settings, plan, ones, names))
     return Layer(plan.name, driver, deltas.support, deltas.basis)
 
@@ -129,7 +129,7 @@ def at_all_samples(
 ) -> Floats:
     """Return each vertex's interpolant at all samples (M, S, 3), from `values` (C, S, 3) at the active examples."""
     full = np.zeros((len(plan.centres), *values.shape[1:]))
-    full[: len(plan.own)][active] = values
+    full[: len(plan.examples)][active] = values
     assert settings.radius is not None
     gaps = distances(plan.centres, plan.centres, plan.space.metric, settings.radius)
     kernel = KERNELS[settings.kernel].value(gaps) + settings.smoothing * np.eye(len(gaps))

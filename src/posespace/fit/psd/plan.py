@@ -32,7 +32,7 @@ class LayerPlan:
     controls : names of what its examples move
     moves, reach : what its examples move from the rest shape, and what its space spans; empty for a given space
     space : the pose space that its examples span, or a wider one
-    own : indices of its examples
+    examples : indices of its examples
     centres : (M, D) its examples, then the samples where it is zero
     held : for each sample where it is zero, the earlier examples at that position; none for the rest pose
     rest : index of the sample at the rest pose, where it is zero, or None
@@ -43,7 +43,7 @@ class LayerPlan:
     moves: Movers
     reach: Movers
     space: PoseSpace
-    own: tuple[int, ...]
+    examples: tuple[int, ...]
     centres: Floats
     held: tuple[tuple[int, ...], ...]
     rest: int | None
@@ -60,10 +60,10 @@ class LayerPlan:
         """What each axis of the space is called."""
         return self.space.axes
 
-    def sample_names(self, examples: Sequence[str]) -> list[str]:
+    def sample_names(self, names: Sequence[str]) -> list[str]:
         """Return what each centre is called in a message."""
-        held = [examples[numbers[0]] if numbers else REST for numbers in self.held]
-        return [*(examples[number] for number in self.own), *held]
+        held = [names[numbers[0]] if numbers else REST for numbers in self.held]
+        return [*(names[number] for number in self.examples), *held]
 
 
 def check_in_space(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
@@ -114,25 +114,25 @@ def plan_layers(
         return []
     next(iter(groups.values())).extend(index for index in active if not moves[index])
     plans, earlier = list[LayerPlan](), list[int]()
-    for controls, own in groups.items():
-        plan = _plan(rig, motion, away, controls, own, earlier, anchor)
+    for controls, examples in groups.items():
+        plan = _plan(rig, motion, away, controls, examples, earlier, anchor)
         twins = sum(plan.name == replace(other, twin=0).name for other in plans)
         plans.append(replace(plan, twin=twins))
-        earlier += own
+        earlier += examples
     return plans
 
 
-def _single_plan(rig: Rig, motion: Motion, space: PoseSpace, own: list[int], anchor: bool) -> LayerPlan:
+def _single_plan(rig: Rig, motion: Motion, space: PoseSpace, examples: list[int], anchor: bool) -> LayerPlan:
     """All examples in one given space."""
-    centres = space.coordinates(motion, rig.skeleton)[own]
+    centres = space.coordinates(motion, rig.skeleton)[examples]
     held: tuple[tuple[int, ...], ...] = ()
     if anchor and space.kind != "points":
         still = space.coordinates(rig.rest, rig.skeleton)[None]
         gaps = distances(centres, still, space.metric)
         if gaps.min() > _COINCIDENT * gaps.max():
             centres, held = np.vstack([centres, still]), ((),)
-    rest = len(own) if held else None
-    return LayerPlan(space.names, frozenset(), frozenset(), space, tuple(own), centres, held, rest)
+    rest = len(examples) if held else None
+    return LayerPlan(space.names, frozenset(), frozenset(), space, tuple(examples), centres, held, rest)
 
 
 def _plan(
@@ -140,36 +140,36 @@ def _plan(
     motion: Motion,
     away: list[Movers],
     controls: Movers,
-    own: list[int],
+    examples: list[int],
     earlier: list[int],
     anchor: bool,
 ) -> LayerPlan:
     reach = controls
     while True:
         touching = [index for index in earlier if away[index] & reach]
-        space = space_of(rig, reach, motion[own + touching])
+        space = space_of(rig, reach, motion[examples + touching])
         coordinates = space.coordinates(motion, rig.skeleton)
         still = space.coordinates(rig.rest, rig.skeleton)[None]
-        gaps = distances(coordinates[own], coordinates[touching], space.metric)
-        near = np.any(gaps <= _NEAR * distances(coordinates[own], still, space.metric), axis=0).tolist()
+        gaps = distances(coordinates[examples], coordinates[touching], space.metric)
+        near = np.any(gaps <= _NEAR * distances(coordinates[examples], still, space.metric), axis=0).tolist()
         wider = reach.union(*(away[index] for index, close in zip(touching, near, strict=True) if close))
         if wider == reach:
             break
         reach = wider
     # Without an anchor the rest pose is still held where an earlier example rests in this space.
-    rests = (anchor or len(touching) < len(earlier)) and all(away[index] & reach for index in own)
+    rests = (anchor or len(touching) < len(earlier)) and all(away[index] & reach for index in examples)
     groups = [[touching[k] for k in group] for group in _coincident(coordinates[touching], space.metric)]
-    centres = np.vstack([coordinates[own], still[: int(rests)], coordinates[[group[0] for group in groups]]])
+    centres = np.vstack([coordinates[examples], still[: int(rests)], coordinates[[group[0] for group in groups]]])
     held = (*([()] if rests else []), *(tuple(group) for group in groups))
     return LayerPlan(
         names_of(controls, rig.skeleton),
-        frozenset().union(*(away[index] for index in own)),
+        frozenset().union(*(away[index] for index in examples)),
         reach,
         space,
-        tuple(own),
+        tuple(examples),
         centres,
         held,
-        len(own) if rests else None,
+        len(examples) if rests else None,
     )
 
 

@@ -102,8 +102,8 @@ class SculptList:
         if name in self._all:
             raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
         if len(pose.rotations) != len(self.rig.skeleton):
-            have, want = len(pose.rotations), len(self.rig.skeleton)
-            raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
+            joints = len(self.rig.skeleton)
+            raise InputError(f"pose {name!r}: expected {joints} joints as in the rig, got {len(pose.rotations)}")
         self._require_free(name, pose)
         self._change(f"added {name!r}", {**self._all, name: self._made(name, pose, shape, radius)})
 

@@ -164,7 +164,7 @@ class Sculpts(SculptList):
         # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
         reaching = [solved.layers for before, solved in earlier if before.rest is None or before.reach & plan.moves]
         below = [layer for layers in reaching for layer in layers]
-        deltas_from = (*(sculpts[number] for number in plan.own), *below)
+        deltas_from = (*(sculpts[number] for number in plan.examples), *below)
         if known is not None and known.deltas_from == deltas_from:
             deltas = known.deltas
         else:
@@ -179,7 +179,7 @@ class Sculpts(SculptList):
             return known
         default = self._rbf(plan, deltas, motion, settings.kernel_used, radii, any(single is None for single in reach))
         error, note = None, ""
-        if len(plan.own) > 1:
+        if len(plan.examples) > 1:
             default, error, note = self._safe(plan, deltas, motion, default, radii)
         layers = []
         for single in dict.fromkeys(reach):
@@ -221,7 +221,12 @@ class Sculpts(SculptList):
         """
         names = plan.sample_names(motion.names)
         error = leave_one_out_error(plan, deltas, rbf, names)
-        if len(plan.own) < ENOUGH or error <= WORSE or self.settings.kernel is not None or self.settings.per_vertex:
+        if (
+            len(plan.examples) < ENOUGH
+            or error <= WORSE
+            or self.settings.kernel is not None
+            or self.settings.per_vertex
+        ):
             return rbf, error, ""
         decaying = RBF("gaussian", self._spaced(plan, radii), smoothing=self.settings.smoothing)
         other = leave_one_out_error(plan, deltas, decaying, names)
@@ -248,16 +253,16 @@ class Sculpts(SculptList):
 
     def _reach(self, plan: LayerPlan, motion: Motion) -> tuple[float | None, ...]:
         """The radius of each sculpt of a plan; None: that of the layer."""
-        return tuple(self._all[motion.names[number]].radius for number in plan.own)
+        return tuple(self._all[motion.names[number]].radius for number in plan.examples)
 
     def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
         """What the plan's examples add to the sum of the earlier layers."""
         everything = list(self._sculpts.values())
-        sculpts = [everything[number] for number in plan.own]
+        sculpts = [everything[number] for number in plan.examples]
         if not below:
             moved = np.stack([sculpt.moved for sculpt in sculpts])
             return Deltas.of([sculpt.displacement for sculpt in sculpts], moved)
-        residuals = self._residuals_after(plan.own, below, motion)
+        residuals = self._residuals_after(plan.examples, below, motion)
         return Deltas.of(list(residuals), np.linalg.norm(residuals, axis=2) > self._threshold)
 
     def _residuals_after(
@@ -279,7 +284,7 @@ class Sculpts(SculptList):
         self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF
     ) -> Floats:
         """What each component of a layer adds to the normals (C, N, 3)."""
-        residuals = self._residuals_after(plan.own, below, motion, normals=True)[deltas.active]
+        residuals = self._residuals_after(plan.examples, below, motion, normals=True)[deltas.active]
         if not self.settings.per_vertex:
             return residuals
         every = np.arange(residuals.shape[1], dtype=np.int32)
@@ -294,12 +299,12 @@ class Sculpts(SculptList):
         """The samples (M, S) each vertex interpolates over: rest, and those that moved it, or changed its normal."""
         sculpts, support = list(self._sculpts.values()), deltas.support
         members = np.zeros((len(plan.centres), len(support)), dtype=bool)
-        for row, numbers in enumerate([*((number,) for number in plan.own), *plan.held]):
+        for row, numbers in enumerate([*((number,) for number in plan.examples), *plan.held]):
             for number in numbers:
                 sculpt = sculpts[number]
                 members[row] |= noticeable(self._normals_of(sculpt)[support]) if normals else sculpt.moved[support]
         least = LEAST if normals else self._threshold
-        members[: len(plan.own)][deltas.active] |= np.linalg.norm(deltas.values, axis=2) > least
+        members[: len(plan.examples)][deltas.active] |= np.linalg.norm(deltas.values, axis=2) > least
         if plan.rest is not None:
             members[plan.rest] = True
         return members
@@ -365,7 +370,7 @@ class Sculpts(SculptList):
             warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)
 
     def _figures(self, plan: LayerPlan, solved: _Solved, motion: Motion) -> dict[str, Any]:
-        names = [motion.names[number] for number in plan.own]
+        names = [motion.names[number] for number in plan.examples]
         reach = zip(names, self._reach(plan, motion), strict=True)
         single = {name: radius for name, radius in reach if radius is not None}
         return {

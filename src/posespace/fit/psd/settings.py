@@ -14,6 +14,7 @@ from posespace.interpolate.rbf import RBF
 from posespace.poses.spaces import PoseSpace
 
 EVERY = "*"
+NORMALS = ("none", "shared")
 Radii = Mapping[str | tuple[str, ...], float]
 
 
@@ -28,7 +29,8 @@ class PSDSettings:
     radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: chosen by leave-one-out
         for each layer. In Python one number for all, or by name: a joint or control for its axis in every layer, a
         tuple of names for the layer they span, "*" for all others
-    smoothing : at least 0; above 0 the examples are reproduced only approximately, which averages contradictory ones
+    smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
+        contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
     per_vertex : each vertex interpolates over only the sculpts that moved it; kernels gaussian and exponential
     space : one layer over this pose space for all examples; None: one layer per set of joints and controls that move
@@ -44,7 +46,7 @@ class PSDSettings:
     per_vertex: bool = False
     space: PoseSpace | None = None
     tolerance: float = 5e-7
-    normals: str = "none"
+    normals: str = field(default="none", metadata={"choices": NORMALS})
 
     def __post_init__(self) -> None:
         RBF(self.kernel_used, smoothing=self.smoothing)
@@ -54,7 +56,7 @@ class PSDSettings:
             )
         if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
-        check.choice("normals", self.normals, ("none", "shared"))
+        check.choice("normals", self.normals, NORMALS)
         if self.per_vertex and self.kernel_used not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
         if isinstance(self.radius, Mapping):

@@ -191,10 +191,10 @@ def _check_motion(motion: Motion, rig: Rig) -> None:
     if not isinstance(motion, Motion):
         remedy = "make one from poses with ps.Motion.from_poses, or load one with ps.load_motion"
         raise InputError(f"motion: expected a Motion, got a {type(motion).__name__}; {remedy}")
-    have, want = motion.rotations.shape[1], len(rig.skeleton)
-    if have != want:
+    count, joints = motion.rotations.shape[1], len(rig.skeleton)
+    if count != joints:
         remedy = "load it with ps.load_motion(file, x1.rig.skeleton)"
-        raise InputError(f"motion: expected poses of the {want} joints of X1, got {have}; {remedy}")
+        raise InputError(f"motion: expected poses of the {joints} joints of X1, got {count}; {remedy}")
     _moving(rig, motion)
 
 
