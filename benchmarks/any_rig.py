@@ -24,7 +24,9 @@ Row = dict[str, object]
 
 METHODS: dict[str, Method] = {"PSD": ps.PSD(), "EigenSkin": ps.EigenSkin(), "Muscles": ps.Muscles()}
 
-BONES: dict[str, Method] = {f"Muscles, bones {kind}": ps.Muscles(bones=kind) for kind in ("auto", "nearest", "weights")}
+BONES: dict[str, Method] = {
+    f"Muscles, bones {kind or 'chosen'}": ps.Muscles(bones=kind) for kind in (None, "nearest", "weights")
+}
 
 LISTED = ("set", "vertices", "joints", "train poses", "unseen poses", "of them seen", "plain RMS / diagonal", "split")
 FITTED = ("set", "method", "rel_err", "bytes per vertex", "fit seconds")

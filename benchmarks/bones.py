@@ -27,7 +27,7 @@ from sets.mesh_sequences import dem_bones
 from timing import show
 
 import posespace as ps
-from posespace.fit.bones.normalised import placed
+from posespace.fit.bones.normalised import normalised
 from posespace.fit.bones.refine import ROUNDS
 from posespace.fit.bones.transforms import bone_transforms, rest_transforms
 from posespace.geometry.subdivision import subdivide
@@ -90,7 +90,7 @@ def e_rms(rest: ps.Mesh, shapes: Array, given: Array) -> float:
 
 def posed_anew(rest: ps.Mesh, weights: Array, shapes: Array) -> float:
     """E_RMS of rigid bones with these weights, posed on shapes they were not found on."""
-    laid = placed(rest.points, rest.triangles, shapes)
+    laid = normalised(rest.points, rest.triangles, shapes)
     first = np.unique(laid.groups, return_index=True)[1]
     joints, packed = pack_weights(weights[first])
     start = rest_transforms(len(shapes), weights.shape[1])

@@ -83,7 +83,7 @@ def kernels(train: ps.Examples, random: ps.Examples, between: ps.Examples) -> li
     """Which interpolation between the poses of a joint generalises best, without compression."""
     rows = []
     for kernel in KERNELS:
-        skin = ps.EigenSkin(20, budget=0, threshold=0.0, kernel=kernel, bits=32).fit(train)
+        skin = ps.EigenSkin(20, budget=None, threshold=0.0, kernel=kernel, bits=32).fit(train)
         rows.append({"kernel": kernel, "angles between": score(skin, between), "25 random poses": score(skin, random)})
     return rows
 
@@ -96,7 +96,7 @@ def coupling(train: ps.Examples, random: ps.Examples) -> list[Row]:
         "general: all poses solved together": (more, ps.EigenSkin(general=True, coupling=False)),
         "coupling layers": (more, ps.EigenSkin()),
         "general and coupling": (more, ps.EigenSkin(general=True)),
-        "coupling layers, no budget": (more, ps.EigenSkin(budget=0)),
+        "coupling layers, no budget": (more, ps.EigenSkin(budget=None)),
     }
     rows = []
     for name, (examples, method) in settings.items():
@@ -110,7 +110,7 @@ def allotment(name: str, train: ps.Examples, unseen: ps.Examples) -> list[Row]:
     """Greedy against equal components at the same bytes or fewer."""
     rows = []
     for count in (1, 2, 3, 5):
-        equal = ps.EigenSkin(count, "equal", budget=0, threshold=0.04, bits=32).fit(train)
+        equal = ps.EigenSkin(count, "equal", budget=None, threshold=0.04, bits=32).fit(train)
         size = bytes_per_vertex(equal, unseen)
         entries = sum(layer.basis.size for layer in equal.layers) / 3 / len(train.rig.mesh.points)
         share = 1.0
@@ -130,7 +130,7 @@ def allotment(name: str, train: ps.Examples, unseen: ps.Examples) -> list[Row]:
 
 
 def _greedy(entries: float) -> ps.EigenSkin:
-    return ps.EigenSkin(20, budget=0, size=entries, bits=32)
+    return ps.EigenSkin(20, budget=None, size=entries, bits=32)
 
 
 def sizes(train: ps.Examples, random: ps.Examples) -> list[Row]:

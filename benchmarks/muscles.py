@@ -104,7 +104,7 @@ def settings(data: Path) -> list[Row]:
         "10 signals": ps.Muscles(10),
         "10 signals, smoothing 0.001": ps.Muscles(10, smoothing=1e-3),
         "10 signals, 32 centres": ps.Muscles(10, centres=32),
-        "10 signals, all frames as centres": ps.Muscles(10, centres=0),
+        "10 signals, all frames as centres": ps.Muscles(10, centres=None),
     }
     rows: list[Row] = []
     for name, method in methods.items():

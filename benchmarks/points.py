@@ -26,21 +26,21 @@ from posespace.check import Floats
 from posespace.evaluation.storage import stored_bytes
 from posespace.geometry import rotations
 from posespace.poses.control_points import examples_from_shapes
-from posespace.rivals import point_rivals, relief_rivals
+from posespace.rivals import height_rivals, point_rivals
 
 PARTS = ("shapes", "heights", "coupling", "stored")
 BETAS = (3.0, 30.0)
 WIDTHS, RIDGES = (1.0, 2.0, 4.0, 8.0, 16.0), (1e-4, 1e-3, 1e-2)
 
 PAPER: dict[str, Any] = {"width": 1.0, "ridge": 0.05, "near_points": 7, "near_poses": 7}
-PLAIN: dict[str, Any] = {"frame": "whole", "corrections": 0}
+PLAIN: dict[str, Any] = {"axes": "global", "corrections": 0}
 WIDE: dict[str, Any] = {"width": 4.0, "ridge": 1e-3}
 TUNED: dict[str, Any] = {"width": 8.0, "ridge": 1e-4}
 METHODS: dict[str, dict[str, Any]] = {
     "FKY08, width 1": {**PAPER, "local": "none"},
     "local in pose, width 1": {**PAPER, "local": "pose"},
     "local in geometry, width 1": {**PAPER, **PLAIN},
-    "both, as in the paper, frame of the whole": {**PAPER, "local": "both", "frame": "whole"},
+    "both, as in the paper, global axes": {**PAPER, "local": "both", "axes": "global"},
     "both, as in the paper": {**PAPER, "local": "both"},
     "FKY08, width 4": {**WIDE, "local": "none"},
     "FKY08, tuned": {**TUNED, "local": "none"},
@@ -129,7 +129,7 @@ def detail(every: list[Fold]) -> list[dict[str, Any]]:
     found: dict[str, list[float]] = {}
     for fold in every:
         surface = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
-        skins: dict[str, Any] = {name: method.fit(fold.train) for name, method in relief_rivals(surface).items()}
+        skins: dict[str, Any] = {name: method.fit(fold.train) for name, method in height_rivals(surface).items()}
         skins["defaults: near points"] = ps.ControlPoints().fit(fold.train, fold.bones)
         pose = held_out(surface, fold)
         guessed = {name: skin.heights(pose) for name, skin in skins.items()}

@@ -63,7 +63,7 @@ def ways(case: Case) -> dict[str, Array]:
         "operator, other mesh, padded": played(case.other_x2, "operator", "padding"),
         "operator, other mesh, closest points": played(case.other_x2, "operator", "closest"),
         "difference, other mesh, closest points": played(case.other_x2, "difference", "closest"),
-        "auto, other mesh": played(case.other_x2, "auto", "auto"),
+        "chosen, other mesh": played(case.other_x2, None, None),
     }
 
 
@@ -166,7 +166,7 @@ class Hands:
 
 def _exact(signals: int) -> ps.Muscles:
     """Muscles that reproduce each frame, and that hold all that the nearest bones leave."""
-    return ps.Muscles(signals, centres=0, smoothing=1e-8, bones="nearest", bits=32)
+    return ps.Muscles(signals, centres=None, smoothing=1e-8, bones="nearest", bits=32)
 
 
 def played(rig: ps.Rig, motion: ps.Motion) -> ps.Examples:

@@ -28,7 +28,7 @@ def methods(smoothing: float) -> dict[str, Method]:
         "plain PSD, thin plate": PlainPSD("thin_plate", smoothing=smoothing),
         "PSD": ps.PSD(smoothing=smoothing),
         "EigenSkin, 5 components": ps.EigenSkin(5),
-        "EigenSkin, 10 components, no budget": ps.EigenSkin(10, budget=0),
+        "EigenSkin, 10 components, no budget": ps.EigenSkin(10, budget=None),
         "muscles, 10 signals per bone": ps.Muscles(10, segments=True),
         "EigenSkin, 5 components, optimised weights": ps.EigenSkin(5, weights="optimised"),
     }

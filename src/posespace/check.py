@@ -134,6 +134,13 @@ def whole(name: str, value: Any) -> int:
     return int(value)
 
 
+def count(name: str, value: Any) -> int:
+    """Return `value` if it is a whole number of at least 1."""
+    if whole(name, value) < 1:
+        raise InputError(f"{name}: expected at least 1, got {value}")
+    return int(value)
+
+
 def number(name: str, value: Any) -> float:
     """Return `value` if it is a number."""
     if isinstance(value, bool) or not isinstance(value, Real):

@@ -166,9 +166,7 @@ class Examples:
         sides of a sheet, such as hair, may come apart.
         """
         displacements, damped = self.rig.residual(self.motion[index], self.shapes[index])
-        weld = self.rig.mesh.shading
-        if len(weld.first) < len(displacements):
-            displacements = weld.scatter(weld.gather(displacements))
+        self.rig.mesh.shading.average(displacements)
         return displacements, damped
 
 

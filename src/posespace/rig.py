@@ -148,10 +148,7 @@ class Rig:
         shape = check.floats("observed shape", observed, self.mesh.points.shape)
         blend = self.blend(pose)
         inverse, damped = skinning.invert(blend)
-        # From the skinned point rather than as M⁻¹·v - v: even where M is damped, a shape that skinning gives has no
-        # residual then.
-        gap = shape - skinning.apply(blend, self.mesh.points)
-        return np.einsum("nij,nj->ni", inverse, gap), damped
+        return skinning.residual(blend, inverse, self.mesh.points, shape), damped
 
     def normal_residual(self, pose: Pose, observed: ArrayLike) -> Floats:
         """Return the displacements (N, 3) of the rest normals with which skinning gives observed unit normals."""

@@ -214,7 +214,10 @@ def test_a_skin_that_plain_skinning_beats_is_marked(folder: Path) -> None:
 
 
 def test_what_a_fit_found_out_about_itself_is_said_by_every_command(folder: Path) -> None:
-    skin, line = Skin.load(folder / "arm.skin"), "layer 'hand' is dropped: it makes the examples it was fitted to worse"
+    skin, line = (
+        Skin.load(folder / "arm.skin"),
+        "layer 'hand' is dropped: it raises the error at the examples it was fitted to",
+    )
     replace(skin, about={**skin.about, "notes": [line]}).save(folder / "noted.skin")
     assert line in " ".join(run("info", "noted.skin", folder=folder).stdout.split())
     assert json.loads(run("info", "noted.skin", "--json", folder=folder).stdout)[0]["notes"] == [line]

@@ -34,7 +34,7 @@ def test_noise_is_not_learned(name: str, seed: int) -> None:
 
 def test_muscles_say_where_they_learned_nothing() -> None:
     train, _ = parted(noise(bending(40), 0))
-    with pytest.warns(UserWarning, match="no signals help on frames that were left out"):
+    with pytest.warns(UserWarning, match="no signals help on held-out frames"):
         assert ps.Muscles().fit(train).layers == ()
 
 

@@ -32,7 +32,7 @@ def test_a_sound_skin_stays_as_it_is_and_knows_its_error() -> None:
 def test_a_layer_of_the_wrong_sign_is_dropped_and_one_too_strong_is_weakened() -> None:
     dropped = checked(scaled(-1.0), TRAIN)
     assert len(dropped.layers) == len(SOUND.layers) - 1
-    with pytest.warns(UserWarning, match="is dropped: it makes the examples it was fitted to worse"):
+    with pytest.warns(UserWarning, match="is dropped: it raises the error at the examples it was fitted to"):
         said(dropped)
     weakened = checked(scaled(4.0), TRAIN)
     assert weakened.about[EXAMPLES_ERROR] < 0.01

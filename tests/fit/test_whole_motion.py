@@ -19,7 +19,7 @@ Pairs are left out: which of equally far poses become their nodes is decided by 
 METHODS = {
     "psd": ps.PSD(),
     "psd of sculpts": ps.PSD("multiquadric"),
-    "eigenskin": ps.EigenSkin(components=10, threshold=0.005, budget=0, coupling=False, bits=32),
+    "eigenskin": ps.EigenSkin(components=10, threshold=0.005, budget=None, coupling=False, bits=32),
     "muscles": ps.Muscles(bits=32),
 }
 SETS = {"arm": ps.datasets.bending_arm(rings=16, sides=8), "clip": parted(bulging(tube_rig(), bending()))}

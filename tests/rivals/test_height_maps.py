@@ -11,8 +11,8 @@ from helpers.strategies import random_rotations
 import posespace as ps
 from posespace.geometry.subdivision import fine_vertex_count
 from posespace.poses.control_points import motion_from_shapes
-from posespace.rivals import relief_rivals
-from posespace.rivals.height_maps import RegressedRelief, StaticMap
+from posespace.rivals import height_rivals
+from posespace.rivals.height_maps import RegressedHeights, StaticMap
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +41,9 @@ def test_a_static_map_has_the_heights_of_the_rest_in_every_pose(bent: ps.Example
         np.testing.assert_allclose(skin.heights(pose), bent.heights[0], atol=1e-9)  # type: ignore[index]
 
 
-@pytest.mark.parametrize("seen", ["bones", "points"])
-def test_regressions_follow_the_pose_wherever_the_whole_is(bent: ps.Examples, surface: ps.Skin, seen: str) -> None:
-    found = RegressedRelief(surface, seen).fit(bent)
+@pytest.mark.parametrize("features", ["bones", "points"])
+def test_regressions_follow_the_pose_wherever_the_whole_is(bent: ps.Examples, surface: ps.Skin, features: str) -> None:
+    found = RegressedHeights(surface, features).fit(bent)
     motion = motion_from_shapes(bent, found.rig, found.points)
     turn = random_rotations(np.random.default_rng(1), 1)[0]
     for index, pose in enumerate(motion):
@@ -58,7 +58,7 @@ def test_regressions_follow_the_pose_wherever_the_whole_is(bent: ps.Examples, su
 def test_all_ways_are_scored_over_the_same_surface_and_the_static_map_loses(
     bent: ps.Examples, surface: ps.Skin
 ) -> None:
-    scores = {name: ps.evaluate(method.fit(bent), bent) for name, method in relief_rivals(surface).items()}
+    scores = {name: ps.evaluate(method.fit(bent), bent) for name, method in height_rivals(surface).items()}
     assert {score.rms for score in scores.values()} == {ps.evaluate(surface, bent).rms}
     static = scores.pop("static map").height_rms
     assert static is not None
@@ -67,8 +67,8 @@ def test_all_ways_are_scored_over_the_same_surface_and_the_static_map_loses(
 
 
 def test_examples_without_heights_are_refused(bent: ps.Examples, surface: ps.Skin) -> None:
-    for method in relief_rivals(surface).values():
+    for method in height_rivals(surface).values():
         with pytest.raises(ps.InputError, match="heights"):
             method.fit(replace(bent, heights=None))
-    with pytest.raises(ps.InputError, match="seen"):
-        RegressedRelief(surface, "skin")
+    with pytest.raises(ps.InputError, match="features"):
+        RegressedHeights(surface, "skin")

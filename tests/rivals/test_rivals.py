@@ -161,8 +161,8 @@ def test_a_rival_that_cannot_be_fitted_gives_its_reason() -> None:
     controls = Motion(np.tile([0, 0, 0, 1.0], (2, 1, 1)), controls=[[0.0], [1.0]], control_names=("smile",))  # type: ignore[arg-type]
     face = Examples.from_shapes(Rig.from_mesh(mesh), controls, np.stack([np.eye(3), 2 * np.eye(3)]))
     fitted = fit_all(rivals(), face)
-    assert "no joint turns" in str(fitted["weighted PSD"])
-    assert "no joint but a root turns" in str(fitted["linear in R - I"])
+    assert "no joint rotates" in str(fitted["weighted PSD"])
+    assert "no joint but a root rotates" in str(fitted["linear in R - I"])
     assert isinstance(fitted["linear + radial"], Skin)
 
 

@@ -14,9 +14,15 @@ from posespace.cli.printing import print_one
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
 
-TRANSFERS = ("auto", "operator", "difference")
-CORRESPONDENCES = ("auto", "same", "padding", "closest")
-MATCHING = "How the vertices of the two characters correspond. padding: as in the paper."
+TRANSFERS = ("operator", "difference")
+CORRESPONDENCES = ("same", "padding", "closest")
+TRANSFER = (
+    "How to transfer; operator: as in the paper. Default: operator, unless it would lose more than half of the change."
+)
+MATCHING = (
+    "How the vertices of the two characters correspond; padding: as in the paper. "
+    "Default: same where the triangles are the same, else closest."
+)
 
 
 @click.command(cls=Command, epilog="Example: posespace retarget thin.skin strong.skin other.skin -o other-strong.skin")
@@ -26,14 +32,11 @@ MATCHING = "How the vertices of the two characters correspond. padding: as in th
 @out_option("The skin to write.")
 @click.option("--motion", type=FILE, help="Poses to sample. Default: those that X1 was fitted on.")
 @choice_options
-@click.option("--signals", type=int, help="Number of signals of each skin. Default: as many as are significant.")
 @click.option(
-    "--transfer",
-    type=Choice(TRANSFERS),
-    default="auto",
-    help="How the change is transferred. operator: as in the paper.",
+    "--signals", type=int, help="Number of signals of each skin. Default: those above 1/10000 of the largest."
 )
-@click.option("--correspondence", type=Choice(CORRESPONDENCES), default="auto", help=MATCHING)
+@click.option("--transfer", type=Choice(TRANSFERS), help=TRANSFER)
+@click.option("--correspondence", type=Choice(CORRESPONDENCES), help=MATCHING)
 @click.option("--bits", default=16, help="Bits per stored number: 32, 16 or 8.")
 @json_option
 def retarget(
@@ -44,8 +47,8 @@ def retarget(
     motion: Path | None,
     choice: PoseChoice,
     signals: int | None,
-    transfer: str,
-    correspondence: str,
+    transfer: str | None,
+    correspondence: str | None,
     bits: int,
     as_json: bool,
 ) -> None:

@@ -11,7 +11,7 @@ from posespace.examples import Examples
 from posespace.fit.points.points import ControlPoints
 from posespace.poses.control_points import examples_from_shapes
 from posespace.poses.digests import pose_digests
-from posespace.rivals import fit_all, point_rivals, relief_rivals, rivals
+from posespace.rivals import fit_all, height_rivals, point_rivals, rivals
 from posespace.skin.skin import Posable, Skin
 
 Fitted = dict[str, Posable | InputError]
@@ -50,4 +50,4 @@ def _fit_by_points(skin: Skin, examples: Examples) -> Fitted:
         return fitted
     near = min(ControlPoints.near_points, len(points))
     surface = fit_all({"detail": replace(method, near_points=near)}, replace(driven, heights=None))["detail"]
-    return fitted | (fit_all(relief_rivals(surface), driven) if isinstance(surface, Skin) else {"detail": surface})
+    return fitted | (fit_all(height_rivals(surface), driven) if isinstance(surface, Skin) else {"detail": surface})

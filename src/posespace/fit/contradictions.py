@@ -1,4 +1,4 @@
-"""Frames of one pose that show different shapes: no function of the pose can reproduce both."""
+"""Contradictions: frames of one pose that show different shapes, which no function of the pose can reproduce."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.poses.digests import pose_digests
 
@@ -15,17 +14,18 @@ DIFFERENT = 1e-3
 
 
 def warn_of_contradictions(examples: Examples) -> None:
-    """Warn of the two frames of one pose whose shapes differ most; shapes are read only where a pose occurs twice."""
+    """Warn of the two frames of one pose whose shapes differ most; only shapes of repeated poses are read."""
     digests = pose_digests(examples.motion, examples.rig.skeleton)
     if len(set(digests)) == len(digests):
         return
     worst, pair = DIFFERENT * examples.rig.mesh.diagonal, (0, 0)
-    for first, later in repeated(digests).items():
-        one = _beyond_bones(examples, first)
+    for first, later in repeated_poses(digests).items():
+        # Residuals, unlike shapes, do not depend on the rigid motion of the whole.
+        residual = examples.residual(first)[0]
         for frame in later:
-            off = float(np.linalg.norm(_beyond_bones(examples, frame) - one, axis=1).max(initial=0.0))
-            if off > worst:
-                worst, pair = off, (first, frame)
+            gap = float(np.linalg.norm(examples.residual(frame)[0] - residual, axis=1).max(initial=0.0))
+            if gap > worst:
+                worst, pair = gap, (first, frame)
     if pair != (0, 0):
         a, b = (repr(examples.motion.names[frame]) for frame in pair)
         box = examples.rig.mesh.diagonal
@@ -34,16 +34,11 @@ def warn_of_contradictions(examples: Examples) -> None:
         warnings.warn(f"examples: {a} and {b} {why}", stacklevel=3)
 
 
-def repeated(digests: list[str]) -> dict[int, list[int]]:
-    """Return the first frame of each pose that occurs more than once, and the later ones."""
+def repeated_poses(digests: list[str]) -> dict[int, list[int]]:
+    """Return the first frame of each pose that occurs more than once, with its later frames."""
     first: dict[str, int] = {}
-    found: dict[int, list[int]] = {}
+    repeats: dict[int, list[int]] = {}
     for frame, digest in enumerate(digests):
         if first.setdefault(digest, frame) != frame:
-            found.setdefault(first[digest], []).append(frame)
-    return found
-
-
-def _beyond_bones(examples: Examples, frame: int) -> Floats:
-    """What a shape adds in the rest shape (N, 3): where the whole is does not change it."""
-    return examples.residual(frame)[0]
+            repeats.setdefault(first[digest], []).append(frame)
+    return repeats

@@ -1,4 +1,4 @@
-"""Products of the frames of a clip with each other: signals are found from them, however many vertices there are."""
+"""Inner products of the frames of a clip: signals are computed from them, at a cost independent of the vertices."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from posespace.check import Floats, Ints
 Array32 = NDArray[np.float32]
 
 RANK = 1e-6
-"""A direction counts where its singular value is above this fraction of the largest."""
+"""Singular values below this fraction of the largest count as zero."""
 
 _BLOCK = 1 << 20
 
 
 def gram_of(frames: Array32, vertices: Ints) -> Floats:
-    """Return the products (P, P) of the displacements (P, N, 3) of some vertices (S,), in double precision."""
+    """Return the inner products (P, P) of the displacements (P, N, 3) at chosen vertices (S,), in double precision."""
     total = np.zeros((len(frames), len(frames)))
-    for some in _blocks(vertices, len(frames)):
-        part = frames[:, some].reshape(len(frames), -1).astype(np.float64)
+    for block in _blocks(vertices, len(frames)):
+        part = frames[:, block].reshape(len(frames), -1).astype(np.float64)
         total += part @ part.T
     return total
 
 
-def combined(frames: Array32, vertices: Ints, mix: Floats) -> Array32:
-    """Return mixtures (K, S, 3) of the frames (P, N, 3) at some vertices (S,); `mix` is (K, P)."""
-    found = np.empty((len(mix), len(vertices), 3), dtype=np.float32)
+def linear_combinations(frames: Array32, vertices: Ints, coefficients: Floats) -> Array32:
+    """Return the sums (K, S, 3) of frames (P, N, 3) times `coefficients` (K, P), at chosen vertices (S,)."""
+    sums = np.empty((len(coefficients), len(vertices), 3), dtype=np.float32)
     start = 0
-    for some in _blocks(vertices, len(frames)):
-        part = frames[:, some].reshape(len(frames), -1).astype(np.float64)
-        found[:, start : start + len(some)] = (mix @ part).reshape(len(mix), -1, 3)
-        start += len(some)
-    return found
+    for block in _blocks(vertices, len(frames)):
+        part = frames[:, block].reshape(len(frames), -1).astype(np.float64)
+        sums[:, start : start + len(block)] = (coefficients @ part).reshape(len(coefficients), -1, 3)
+        start += len(block)
+    return sums
 
 
 def _blocks(vertices: Ints, frames: int) -> Iterator[Ints]:
@@ -45,10 +45,10 @@ def _blocks(vertices: Ints, frames: int) -> Iterator[Ints]:
 
 
 def principal(gram: Floats, most: int | None = None) -> tuple[Floats, Floats]:
-    """Return the singular values (K,) of the frames, largest first, and the orthonormal rows (K, P) that go with them.
+    """Return the singular values (K,) of the frames, largest first, and their right singular vectors (K, P) as rows.
 
-    K is the rank, or `most` where that is less. A row's sign is the one that makes its third moment positive: it does
-    not depend on the order of frames or vertices.
+    K is the rank, or `most` where that is less. The sign of a row makes its third moment positive, so it does not
+    depend on the order of frames or vertices.
     """
     values, vectors = np.linalg.eigh(gram)
     sizes = np.sqrt(np.maximum(values[::-1], 0.0))

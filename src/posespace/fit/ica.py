@@ -10,26 +10,26 @@ from posespace.fit.gram import principal
 _STEPS, _TOLERANCE = 2000, 1e-10
 
 _STEADY = 0.1
-"""What varies by less than this fraction of its size is a signal of its own. Scaled to unit variance it would have a
-mean many times as large, which all signals would share: they would be nearly the same, and their displacements huge."""
+"""A direction whose deviation is below this fraction of its size becomes a separate signal. Scaled to unit variance it
+would have a huge mean, which all signals would share: they would be nearly equal, and their displacements huge."""
 
 
 def independent_signals(gram: Floats, count: int) -> Floats:
     """Return `count` signals (K, P) of a clip whose frames have the products `gram` (P, P).
 
-    They span what its first K principal components span, so they reproduce the frames equally well. What is zero in
-    the frames is zero in the signals: the mean stays in them and is removed only to measure independence.
+    They have the span of its first K principal components, so they reproduce the frames equally well. Where a frame is
+    zero so are the signals: their mean is removed only to measure independence.
     """
     rows = principal(gram, count)[1]
     middle = rows.mean(axis=1, keepdims=True)
-    turn, sizes, _ = np.linalg.svd(rows - middle, full_matrices=False)
-    # Something in the frames may hardly ever change; ICA cannot see it, so it becomes a signal of its own.
+    left, sizes, _ = np.linalg.svd(rows - middle, full_matrices=False)
+    # ICA cannot see what hardly changes over the frames, so that becomes a separate signal.
     varies = sizes > _STEADY
     # Whitened without a rotation, so that ICA's start does not depend on the signs of singular vectors.
-    axes = np.eye(len(rows)) if varies.all() else turn[:, varies].T
-    whiten = np.sqrt(len(gram)) * axes @ (turn[:, varies] / sizes[varies]) @ turn[:, varies].T
+    axes = np.eye(len(rows)) if varies.all() else left[:, varies].T
+    whiten = np.sqrt(len(gram)) * axes @ (left[:, varies] / sizes[varies]) @ left[:, varies].T
     unmix = _unmixing(whiten @ (rows - middle)) @ whiten
-    return canonical(np.vstack([unmix, turn[:, ~varies].T]) @ rows, gram)
+    return canonical(np.vstack([unmix, left[:, ~varies].T]) @ rows, gram)
 
 
 def principal_signals(gram: Floats, count: int) -> Floats:
@@ -38,7 +38,7 @@ def principal_signals(gram: Floats, count: int) -> Floats:
 
 
 def canonical(signals: Floats, gram: Floats) -> Floats:
-    """Return signals (K, P) with mean square 1, the largest value positive, those that move most first."""
+    """Return signals (K, P) scaled to mean square 1 and a positive largest value, ordered by energy."""
     signals = signals / np.sqrt((signals**2).mean(axis=1, keepdims=True))
     strongest = np.take_along_axis(signals, np.abs(signals).argmax(axis=1)[:, None], axis=1)
     signals = signals * np.sign(strongest)
@@ -47,7 +47,7 @@ def canonical(signals: Floats, gram: Floats) -> Floats:
 
 
 def energies(signals: Floats, gram: Floats) -> Floats:
-    """Return (K,) how far each signal moves the vertices: the mean over the frames of the summed squares."""
+    """Return (K,) the energy of each signal: its squared displacements, summed over vertices, mean over frames."""
     inverse = np.linalg.pinv(signals)
     return np.asarray(np.einsum("pk,pq,qk->k", inverse, gram, inverse) * (signals**2).mean(axis=1))
 
@@ -59,15 +59,15 @@ def _unmixing(whitened: Floats) -> Floats:
     """
     if len(whitened) < 2:
         return np.eye(len(whitened))
-    turn = _orthogonal(np.random.RandomState(0).normal(size=(len(whitened), len(whitened))))
-    # Any rotation spans the same space, so one that has not settled to the last digit is as good.
+    rotation = _orthogonal(np.random.RandomState(0).normal(size=(len(whitened), len(whitened))))
+    # Any rotation spans the same space, so it does no harm if the last one has not fully converged.
     for _ in range(_STEPS):
-        before, slopes = turn, np.tanh(turn @ whitened)
+        before, slopes = rotation, np.tanh(rotation @ whitened)
         curvature = (1 - slopes**2).mean(axis=1, keepdims=True)
-        turn = _orthogonal(slopes @ whitened.T / whitened.shape[1] - curvature * before)
-        if np.abs(np.abs((turn * before).sum(axis=1)) - 1).max() < _TOLERANCE:
+        rotation = _orthogonal(slopes @ whitened.T / whitened.shape[1] - curvature * before)
+        if np.abs(np.abs((rotation * before).sum(axis=1)) - 1).max() < _TOLERANCE:
             break
-    return turn
+    return rotation
 
 
 def _orthogonal(matrix: Floats) -> Floats:

@@ -1,7 +1,7 @@
-"""Regions of the skin, and the pose space that each depends on: of the joints near it, of more around them, or of all.
+"""Regions of the skin, and the pose space that each depends on: of the joints near it, of a few more, or of all.
 
-A region that listens to joints far away learns coincidences of its examples. Which space it has is decided by how well
-runs of poses that are left out are predicted.
+A region that depends on joints far away learns coincidences of its examples, so its pose space is chosen by
+cross-validation: the narrowest one that predicts held-out runs of poses well.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from functools import cache
 import numpy as np
 
 from posespace.check import Floats, Floats32
-from posespace.fit.regression import LeftOut, Places, Trial
+from posespace.fit.regression import CrossValidation, PoseCoordinates, RegressionChoice
 from posespace.motion import Motion
 from posespace.poses.active import Active, active_in_poses, changing, space_of
 from posespace.poses.parts import parts_of
 from posespace.rig import Rig
 
 _SHARE = 0.01
-"""Fraction of a region's skin that a joint must move to be near it."""
+"""A joint is near a region if it has at least this fraction of the region's skinning weights."""
 
 _BETTER = 0.9
-"""A wider space must have at most this fraction of the squared error of a narrower one to be taken instead."""
+"""A wider space is taken if its squared error is at most this fraction of a narrower one's."""
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Some of the skin.
+    """A part of the skin.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Region:
 
 
 def by_joint(rig: Rig) -> list[Region]:
-    """Return a region per joint that moves skin: its weights."""
+    """Return a region for each joint that moves skin; its mask is the joint's weights."""
     dense = rig.dense_weights().astype(np.float32)
     return [Region(name, dense[:, k]) for k, name in enumerate(rig.skeleton.names) if dense[:, k].any()]
 
@@ -51,8 +51,8 @@ def whole(rig: Rig) -> Region:
     return Region("all", np.ones(len(rig.mesh.points), dtype=np.float32))
 
 
-class Listening:
-    """Which pose spaces regions may depend on, and which of them predicts left-out poses best.
+class SpaceChoice:
+    """Chooses the pose space of a region by cross-validation.
 
     Parameters
     ----------
@@ -70,43 +70,43 @@ class Listening:
             )
         self.active = active
         self._weights = rig.dense_weights()
-        self.trial = cache(self._trial)
+        self._validation = cache(self._validation_over)
 
-    def _trial(self, active: Active) -> Trial:
-        space = space_of(self._rig, active, self._motion, "freedoms")
-        return Trial(Places.of(self._rig, self._motion, space))
+    def _validation_over(self, movers: Active) -> CrossValidation:
+        space = space_of(self._rig, movers, self._motion, "freedoms")
+        return CrossValidation(PoseCoordinates.of(self._rig, self._motion, space))
 
-    def best(self, region: Region, values: Floats, exact: bool = False) -> tuple[Trial, LeftOut]:
-        """Return the space that predicts the `values` (P, K) of a region best, narrow ones first, and how well.
+    def best(self, region: Region, values: Floats, exact: bool = False) -> tuple[PoseCoordinates, RegressionChoice]:
+        """Return the poses in the space that predicts the `values` (P, K) of a region best, and its settings.
 
-        With an exact fit only the widest space will do: in a narrow one different poses may lie at one place.
+        With an exact fit only the widest space will do: in a narrow one different poses may coincide.
         """
         if exact:
-            whole = self.trial(self.active)
-            return whole, whole.best(values, exact)
-        found: tuple[Trial, LeftOut] | None = None
-        for active in self._candidates(region):
-            trial = self.trial(active)
-            choice = trial.best(values)
-            if found is None or choice.error < _BETTER * found[1].error:
-                found = trial, choice
-        assert found is not None
-        return found
+            validation = self._validation(self.active)
+            return validation.samples, validation.best(values, exact)
+        best: tuple[PoseCoordinates, RegressionChoice] | None = None
+        for movers in self._candidates(region):
+            validation = self._validation(movers)
+            choice = validation.best(values)
+            if best is None or choice.error < _BETTER * best[1].error:
+                best = validation.samples, choice
+        assert best is not None
+        return best
 
     def _candidates(self, region: Region) -> Iterator[Active]:
-        """What a region may listen to: near joints, those and the next, all that moves; each only if it is more."""
+        """Sets of movers from narrow to wide: near joints, those and their neighbours, all; each once."""
         share = self._weights.T @ region.mask / max(float(region.mask.sum()), 1e-30)
         near = set(np.flatnonzero(share > _SHARE).tolist())
-        seen: Active = frozenset()
+        previous: Active = frozenset()
         for _ in range(2):
-            wanted = frozenset(mover for mover in self.active if isinstance(mover, str) or mover in near)
-            if wanted and wanted not in (seen, self.active):
-                seen = wanted
-                yield wanted
-            near |= self._next_to(near)
+            movers = frozenset(mover for mover in self.active if isinstance(mover, str) or mover in near)
+            if movers and movers not in (previous, self.active):
+                previous = movers
+                yield movers
+            near |= self._adjacent(near)
         yield self.active
 
-    def _next_to(self, joints: set[int]) -> set[int]:
+    def _adjacent(self, joints: set[int]) -> set[int]:
         links = parts_of(self._rig.skeleton).links
         above = {int(links[joint]) for joint in joints if links[joint] >= 0}
         return above | set(np.flatnonzero(np.isin(links, list(joints))).tolist())

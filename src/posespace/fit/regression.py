@@ -1,8 +1,8 @@
 """Regression: a smooth function of the pose that is zero at rest, from many poses, and how well it predicts new ones.
 
 It is a sum of multiquadrics around nodes, pinned to zero at the rest pose: with a wide radius nearly a polynomial, with
-a narrow one nearly piecewise linear. Radius and smoothing are those that best predict runs of poses left out of the
-fit; the next frame of a clip would give too much away, so whole runs are left out, not single poses.
+a narrow one nearly piecewise linear. Radius and smoothing are chosen by cross-validation. Whole runs of poses are held
+out rather than single ones, because a frame of a clip is easily predicted from the next.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ EXACT = 1e-8
 """The smoothing of a function that passes through its values: just enough to keep its system sound."""
 
 REACH = 2.0
-"""How far from rest a function changes: so many times as far as any pose it was fitted to."""
+"""Beyond this many times the distance from rest of the farthest fitted pose, a function stays constant."""
 
-HELD = 1.25
-"""The same for functions that pass through their samples, which run wild sooner."""
+EXACT_REACH = 1.25
+"""The same for functions that pass through their samples, which overshoot sooner."""
 
-RUNS = 15
-"""Runs of poses that are left out in turn."""
+FOLDS = 15
+"""Folds of the cross-validation; each is a run of consecutive poses."""
 
-TRIED = 120
-"""Most poses, spread evenly, that the choice is made on."""
+SAMPLED = 120
+"""Most poses, spread evenly, that are used for the cross-validation."""
 
-_KEPT = 1e-4
-"""Principal coordinates of the displacements below this fraction of the largest do not count in the choice."""
+_LEAST_COORDINATE = 1e-4
+"""Principal coordinates of the displacements below this fraction of the largest are ignored in the cross-validation."""
 
 _NEAR = 1e-6
 _SOUND = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Where poses lie in a space, from rest and in the mesh's unit.
+class PoseCoordinates:
+    """Coordinates of poses in a pose space, relative to the rest pose and scaled to the mesh's unit.
 
     Parameters
     ----------
     space : of freedoms or controls
-    lengths : (D,) what a unit along each axis counts
+    lengths : (D,) the scale of each axis: mesh units per unit of the axis
     rest : (D,) the rest pose, in the units of the axes
-    poses : (P, D) the poses, from rest, times the lengths
+    poses : (P, D) the poses relative to rest, times `lengths`
     """
 
     space: PoseSpace
@@ -71,15 +71,15 @@ class Places:
     poses: Floats
 
     @classmethod
-    def of(cls, rig: Rig, motion: Motion, space: PoseSpace) -> Places:
-        """Find the poses of a motion in a space."""
-        where, rest = (space.coordinates(each, rig.skeleton) for each in (motion, rig.rest))
-        lengths = axis_lengths(rig, space, np.vstack([where, rest]))
-        return cls(space, lengths, rest, (where - rest) * lengths)
+    def of(cls, rig: Rig, motion: Motion, space: PoseSpace) -> PoseCoordinates:
+        """Return the coordinates of a motion's poses in a pose space."""
+        coordinates, rest = (space.coordinates(pose, rig.skeleton) for pose in (motion, rig.rest))
+        lengths = axis_lengths(rig, space, np.vstack([coordinates, rest]))
+        return cls(space, lengths, rest, (coordinates - rest) * lengths)
 
-    def some(self, chosen: NDArray[np.integer]) -> Places:
-        """Return some of the poses."""
-        return Places(self.space, self.lengths, self.rest, self.poses[chosen])
+    def subset(self, chosen: NDArray[np.integer]) -> PoseCoordinates:
+        """Return the coordinates of the chosen poses."""
+        return PoseCoordinates(self.space, self.lengths, self.rest, self.poses[chosen])
 
     @cached_property
     def extent(self) -> float:
@@ -89,167 +89,174 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Multiquadrics around nodes.
+    """A weighted sum of multiquadrics, one around each node.
 
     Parameters
     ----------
-    places : the space, and the poses that it is fitted to
-    nodes : (M, D) from rest, as in `places`
+    samples : the poses that it is fitted to
+    nodes : (M, D) the centres of the multiquadrics, in the coordinates of `samples`
     radius : of the multiquadrics, in the mesh's unit
-    smoothing : what a rough function costs, relative to the squared errors
+    smoothing : weight of the roughness penalty, relative to the squared errors
     """
 
-    places: Places
+    samples: PoseCoordinates
     nodes: Floats
     radius: float
     smoothing: float
 
     @cached_property
     def _spectrum(self) -> tuple[Floats, Floats]:
-        """Sizes (K,) and vectors (M, K) of the kernel between the nodes, those that are more than rounding."""
-        sizes, vectors = np.linalg.eigh(pinned(self.nodes, self.nodes, self.radius))
+        """Eigenvalues (K,) and eigenvectors (M, K) of the kernel between the nodes, without those that are rounding."""
+        sizes, vectors = np.linalg.eigh(pinned_kernel(self.nodes, self.nodes, self.radius))
         kept = sizes > _SOUND * sizes.max(initial=0.0)
         return sizes[kept], vectors[:, kept]
 
     @cached_property
     def features(self) -> Floats:
-        """(P, M) how much of each node's value there is in each pose."""
+        """(P, M) the weight of each node's value at each pose."""
         sizes, vectors = self._spectrum
-        return np.asarray(pinned(self.places.poses, self.nodes, self.radius) @ (vectors / sizes) @ vectors.T)
+        return np.asarray(pinned_kernel(self.samples.poses, self.nodes, self.radius) @ (vectors / sizes) @ vectors.T)
 
     @cached_property
     def operator(self) -> Floats:
-        """(M, P) from values at the poses to values at the nodes."""
+        """(M, P) the matrix from values at the poses to values at the nodes."""
         sizes, vectors = self._spectrum
-        cost = self.smoothing * _mean_size(self.places.poses, self.radius)
-        # In the functions of the spectrum roughness is diagonal, and a decomposition of the stacked rows keeps the
-        # digits that a product of the features with themselves loses.
-        along = pinned(self.places.poses, self.nodes, self.radius) @ (vectors / np.sqrt(sizes))
+        cost = self.smoothing * _mean_diagonal(self.samples.poses, self.radius)
+        # In the eigenbasis the roughness is diagonal. A pseudo-inverse of the stacked rows keeps the digits that
+        # normal equations would lose.
+        along = pinned_kernel(self.samples.poses, self.nodes, self.radius) @ (vectors / np.sqrt(sizes))
         stacked = np.vstack([along, np.sqrt(cost) * np.eye(len(sizes))])
         return np.asarray((vectors * np.sqrt(sizes)) @ np.linalg.pinv(stacked, rcond=1e-13)[:, : len(along)])
 
     def interpolant(self, values: Floats, at_rest: Floats | float = 0.0) -> RBFInterpolant:
-        """Return the function with `values` (M, C) at the nodes and `at_rest` (C,) at rest, to be played."""
-        places, (sizes, vectors) = self.places, self._spectrum
+        """Return the interpolant with `values` (M, C) at the nodes and `at_rest` (C,) at rest."""
+        samples, (sizes, vectors) = self.samples, self._spectrum
         weights = (vectors / sizes) @ (vectors.T @ (values - at_rest))
-        centres = places.rest + np.vstack([np.zeros(self.nodes.shape[1]), self.nodes]) / places.lengths
-        # Pinned at rest: the rest pose is a centre too, and the weights of all centres add up to none.
+        centres = samples.rest + np.vstack([np.zeros(self.nodes.shape[1]), self.nodes]) / samples.lengths
+        # Pinned at rest: the rest pose is a centre too, and the weights of all centres sum to zero.
         constant = np.sqrt(1 + (self.nodes**2).sum(axis=1) / self.radius**2) @ weights - weights.sum(axis=0) + at_rest
         rows = np.vstack([weights.sum(axis=0), -weights, constant])
-        radius = np.asarray(self.radius / places.lengths, dtype=np.float64)
-        reach = REACH * 0.5 * places.extent / self.radius
+        radius = np.asarray(self.radius / samples.lengths, dtype=np.float64)
+        reach = REACH * 0.5 * samples.extent / self.radius
         return RBFInterpolant("multiquadric", "euclidean", "constant", radius, centres, rows, reach)
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """What the best choice predicts of poses that were left out.
+class RegressionChoice:
+    """The radius and smoothing of least cross-validation error.
 
     Parameters
     ----------
-    radius, smoothing : the choice
-    error, plain : summed squares of what was not predicted, and of all there was
-    shrink : the factor from 0 to 1 that would have made the error least
+    radius, smoothing : the chosen settings of a `Regression`
+    error : summed squared error of held-out poses
+    plain_error : summed squares of the values themselves: the error of predicting zero
+    shrink : factor from 0 to 1 on the predictions that makes `error` least
     """
 
     radius: float
     smoothing: float
     error: float
-    plain: float
+    plain_error: float
     shrink: float
 
     @property
-    def ratio(self) -> float:
-        """The error as a fraction of plain skinning's, as it is after shrinking."""
-        return float(np.sqrt(self.error / self.plain)) if self.plain > 0 else 0.0
+    def relative_error(self) -> float:
+        """Root of the error, after shrinking, as a fraction of plain skinning's."""
+        return float(np.sqrt(self.error / self.plain_error)) if self.plain_error > 0 else 0.0
 
-    def regression(self, places: Places, most: int) -> Regression:
-        """Return the regression of this choice with up to `most` nodes, spread over the poses."""
-        return Regression(places, nodes_among(places, most), self.radius, self.smoothing)
+    def regression(self, samples: PoseCoordinates, most: int) -> Regression:
+        """Return the regression with these settings and up to `most` nodes, spread over the poses."""
+        return Regression(samples, spread_nodes(samples, most), self.radius, self.smoothing)
 
 
-def pinned(where: Floats, nodes: Floats, radius: float) -> Floats:
-    """Return (Q, M) multiquadrics, with a sign that makes them positive definite, that vanish at the origin."""
+def pinned_kernel(points: Floats, nodes: Floats, radius: float) -> Floats:
+    """Return (Q, M) multiquadrics that vanish at the origin, with the sign that makes them positive definite."""
     value = KERNELS["multiquadric"].value
-    far, near = (value(np.linalg.norm(each, axis=1) / radius) for each in (where, nodes))
-    return np.asarray(far[:, None] + near - value(distances(where, nodes) / radius) - 1.0)
+    point_values, node_values = (value(np.linalg.norm(vectors, axis=1) / radius) for vectors in (points, nodes))
+    return np.asarray(point_values[:, None] + node_values - value(distances(points, nodes) / radius) - 1.0)
 
 
-def _mean_size(where: Floats, radius: float) -> float:
-    """The mean over places (P, D) of the pinned multiquadric of a place with itself."""
-    return float((2 * np.sqrt(1 + (where**2).sum(axis=1) / radius**2) - 2).mean()) or 1.0
+def _mean_diagonal(points: Floats, radius: float) -> float:
+    """The mean over points (P, D) of the pinned kernel of a point with itself."""
+    return float((2 * np.sqrt(1 + (points**2).sum(axis=1) / radius**2) - 2).mean()) or 1.0
 
 
-def nodes_among(places: Places, most: int) -> Floats:
-    """Return up to `most` of the poses (M, D), each the farthest from rest and those before it."""
-    poses = places.poses
+def spread_nodes(samples: PoseCoordinates, most: int) -> Floats:
+    """Return up to `most` of the poses (M, D), each the farthest from rest and those chosen before."""
+    poses = samples.poses
     gaps = np.linalg.norm(poses, axis=1)
     least = _NEAR * float(gaps.max(initial=0.0))
     return poses[spread(gaps, lambda k: np.linalg.norm(poses - poses[k], axis=1), min(most, len(poses)), least)]
 
 
-def tried_poses(count: int, most: int = TRIED) -> NDArray[np.int64]:
-    """Return the numbers of at most `most` of `count` poses, spread evenly, that choices are made on."""
+def evenly_spread(count: int, most: int = SAMPLED) -> NDArray[np.int64]:
+    """Return at most `most` of the indices 0 to `count` - 1, spread evenly."""
     return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(np.int64))
 
 
-class Trial:
-    """Poses in a space, left out in runs: which radius and smoothing predict them best from the others, and how well.
+class CrossValidation:
+    """Chooses radius and smoothing of a regression by predicting held-out runs of poses from the others.
 
-    What depends on the poses alone is found once, for whatever displacements are asked about.
+    What depends on the poses alone is computed once and serves any number of values.
 
     Parameters
     ----------
-    places : of the poses; at most `most` of them, spread evenly, are tried
+    samples : the poses
+    most : most poses, spread evenly, that are used
     """
 
-    def __init__(self, places: Places, most: int = TRIED) -> None:
-        self.tried = tried_poses(len(places.poses), most)
-        self.places = places
-        poses = places.poses[self.tried]
-        self._runs = np.array_split(np.arange(len(poses)), min(RUNS, len(poses)))
+    def __init__(self, samples: PoseCoordinates, most: int = SAMPLED) -> None:
+        self.sampled = evenly_spread(len(samples.poses), most)
+        self.samples = samples
+        poses = samples.poses[self.sampled]
+        self._folds = np.array_split(np.arange(len(poses)), min(FOLDS, len(poses)))
         self._kernels = []
-        for radius in (fraction * places.extent for fraction in RADII):
-            sizes, vectors = np.linalg.eigh(pinned(poses, poses, radius))
-            self._kernels.append((radius, np.maximum(sizes, 0.0), vectors, _mean_size(poses, radius)))
+        for radius in (fraction * samples.extent for fraction in RADII):
+            sizes, vectors = np.linalg.eigh(pinned_kernel(poses, poses, radius))
+            self._kernels.append((radius, np.maximum(sizes, 0.0), vectors, _mean_diagonal(poses, radius)))
 
-    def best(self, values: Floats, exact: bool = False) -> LeftOut:
-        """Return the best choice for values (T, K) at the poses tried, e.g. their `principal_coordinates`.
+    def best(self, values: Floats, exact: bool = False) -> RegressionChoice:
+        """Return the best settings for values (T, K) at the `sampled` poses, e.g. their `principal_coordinates`.
 
-        An exact one passes through all values, whether that predicts left-out poses or not.
+        With `exact` the function passes through all values, whether that predicts held-out poses or not.
         """
         plain = float((values**2).sum())
-        best = LeftOut(self.places.extent, SMOOTHINGS[-1], math.inf if exact else plain, plain, 0.0)
+        best = RegressionChoice(self.samples.extent, SMOOTHINGS[-1], math.inf if exact else plain, plain, 0.0)
         # The widest kernels have weights that cancel each other, which costs the digits that an exact fit needs.
         for radius, sizes, vectors, mean in self._kernels[:-1] if exact else self._kernels:
-            turned = vectors.T @ values
+            projected = vectors.T @ values
             for smoothing in (EXACT,) if exact else SMOOTHINGS:
                 damped = vectors / (sizes + smoothing * mean)
-                guessed = values - _errors(damped, vectors, turned, self._runs)
-                shrink = 1.0 if exact else _shrink(guessed, values)
-                error = float(((shrink * guessed - values) ** 2).sum())
+                predicted = values - _held_out_errors(damped, vectors, projected, self._folds)
+                shrink = 1.0 if exact else _shrink(predicted, values)
+                error = float(((shrink * predicted - values) ** 2).sum())
                 if error < best.error:
-                    best = LeftOut(radius, smoothing, error, plain, shrink)
+                    best = RegressionChoice(radius, smoothing, error, plain, shrink)
         return best
 
 
-def _errors(damped: Floats, vectors: Floats, turned: Floats, runs: Sequence[NDArray[np.integer]]) -> Floats:
-    """What is not predicted (P, K) of each run from the others, in closed form from the inverse of the system."""
-    weights, errors = damped @ turned, np.empty((len(damped), turned.shape[1]))
-    for run in runs:
-        errors[run] = np.linalg.solve(damped[run] @ vectors[run].T, weights[run])
+def _held_out_errors(
+    damped: Floats, vectors: Floats, projected: Floats, folds: Sequence[NDArray[np.integer]]
+) -> Floats:
+    """Errors (P, K) of each fold predicted from the others, in closed form from the inverse of the system."""
+    weights, errors = damped @ projected, np.empty((len(damped), projected.shape[1]))
+    for fold in folds:
+        errors[fold] = np.linalg.solve(damped[fold] @ vectors[fold].T, weights[fold])
     return errors
 
 
-def _shrink(guessed: Floats, values: Floats) -> float:
-    """The factor from 0 to 1 by which a guess is nearest to the values."""
-    size = float((guessed**2).sum())
-    return float(np.clip((guessed * values).sum() / size, 0.0, 1.0)) if size > 0 else 0.0
+def _shrink(predicted: Floats, values: Floats) -> float:
+    """The factor from 0 to 1 that brings predictions nearest to the values."""
+    size = float((predicted**2).sum())
+    return float(np.clip((predicted * values).sum() / size, 0.0, 1.0)) if size > 0 else 0.0
 
 
 def principal_coordinates(gram: Floats) -> Floats:
-    """Return (P, K) coordinates of poses with the products `gram` (P, P): all that choices need of displacements."""
+    """Return (P, K) coordinates of poses with the inner products `gram` (P, P).
+
+    They stand for the poses' displacements in a cross-validation, which depends on their inner products alone.
+    """
     sizes, vectors = np.linalg.eigh(gram)
     sizes = np.sqrt(np.maximum(sizes[::-1], 0.0))
-    kept = sizes > _KEPT * sizes[0]
+    kept = sizes > _LEAST_COORDINATE * sizes[0]
     return np.asarray(vectors[:, ::-1][:, kept] * sizes[kept])

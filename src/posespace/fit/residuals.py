@@ -1,4 +1,7 @@
-"""What every example adds in the rest shape, for all examples at once: one compiled pass per pose."""
+"""Residuals of all examples: the displacements of the rest shape that plain skinning lacks, one compiled pass a pose.
+
+`Examples.residual` is the same for one pose in plain NumPy; this one is for data that a fit reads several times.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Residuals:
     Parameters
     ----------
     values : (P, N, 3) float32
-    damped : how many vertices, over all poses, have a blend so close to losing rank that their displacement is damped
+    damped : number of vertices, over all poses, whose displacement is damped because their blend nearly loses rank
     """
 
     values: Floats32
@@ -39,31 +42,27 @@ def point_residuals(examples: Examples) -> Residuals:
 
 
 def residual_into(examples: Examples, index: int, out: Floats32) -> int:
-    """Write what plain skinning lacks at an example to `out` (N, 3); return how many vertices are damped."""
-    rig, weld, name = examples.rig, examples.rig.mesh.shading, examples.motion.names[index]
+    """Write the residual of an example to `out` (N, 3); return how many vertices are damped."""
+    rig, name = examples.rig, examples.motion.names[index]
     shape = check.floats(f"shape of pose {name!r}", examples.shapes[index], rig.mesh.points.shape)
-    pose, damped = examples.motion[index], 0
+    pose = examples.motion[index]
     if rig.blending == "linear":
         rest = np.ascontiguousarray(rig.mesh.points, dtype=np.float64)
-        moved = rig.transforms(pose).astype(np.float64)
-        rows = np.flatnonzero(_residual(moved, rig.influences, rig.weights, rest, shape, out))
-        if len(rows):
-            blend = skinning.blend_linear(moved, rig.influences[rows], rig.weights[rows])
-            inverse, low = skinning.invert(blend)
-            out[rows] = np.einsum("nij,nj->ni", inverse, shape[rows] - skinning.apply(blend, rest[rows]))
-            damped = int(low.sum())
+        transforms = rig.transforms(pose).astype(np.float64)
+        rows = np.flatnonzero(_residual(transforms, rig.influences, rig.weights, rest, shape, out))
+        blend = skinning.blend_linear(transforms, rig.influences[rows], rig.weights[rows])
+        inverse, damped = skinning.invert(blend)
+        out[rows] = skinning.residual(blend, inverse, rest[rows], shape[rows])
     else:
-        displaced, low = rig.residual(pose, shape)
-        out[:], damped = displaced, int(low.sum())
-    if len(weld.first) < len(out):
-        out[:] = weld.scatter(weld.gather(out.astype(np.float64)))
+        out[:], damped = rig.residual(pose, shape)
+    rig.mesh.shading.average(out)
     if not np.isfinite(out).all():
         raise InputError(f"shape of pose {name!r}: its numbers are too large")
-    return damped
+    return int(damped.sum())
 
 
 def normal_residuals(examples: Examples) -> Floats32:
-    """Return what must be added to the rest normals (P, N, 3) so that carrying them gives each example's normals."""
+    """Return what must be added to the rest normals (P, N, 3) so that skinning gives each example's normals."""
     rig = examples.rig
     values = np.empty((len(examples), *rig.mesh.points.shape), dtype=np.float32)
     for index in track(range(len(examples)), "normals"):

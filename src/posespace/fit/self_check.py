@@ -1,6 +1,6 @@
-"""What a fit finds when it looks at its own result: layers that make its examples worse are weakened or dropped.
+"""The check of a fit's result: layers that raise the error at its examples are weakened or dropped.
 
-No skin may be worse than plain skinning at the shapes it was given; what was done about it is in the skin's notes.
+No skin may be worse than plain skinning at the shapes it was fitted to. What was changed is in the skin's notes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from posespace.examples import Examples
-from posespace.fit.regression import tried_poses
+from posespace.fit.regression import evenly_spread
 from posespace.poses.parts import parts_of
 from posespace.skin.basis import combined
 from posespace.skin.edit import scaled_layer
@@ -20,11 +20,11 @@ from posespace.skin.provenance import EXAMPLES_ERROR, notes_of, with_notes
 from posespace.skin.skin import Skin
 
 ENOUGH, WORSE = 4, 1.2
-"""So many examples of one pose space say whether they predict one another: not, where each left out in turn has more
-than this fraction of plain skinning's error."""
+"""At least this many examples of one pose space are needed to tell whether they predict one another. They do not, if
+their leave-one-out error is more than this fraction of plain skinning's."""
 
 _POSES = 256
-"""Most examples, spread evenly, that are looked at: of fewer, a layer for two joints may act on hardly any."""
+"""Most examples, spread evenly, that are checked: among fewer, a layer for two joints may act on hardly any."""
 
 _ROUNDS = 3
 _LEAST = 0.05
@@ -35,8 +35,8 @@ _WORSE = 1.0 + 1e-3
 
 
 def do_not_predict(what: str, error: float) -> str:
-    """Return the words for examples, called `what`, that have more error when each is left out than plain skinning."""
-    return f"its {what} do not predict one another ({error:.2f} of plain skinning's error when each is left out)"
+    """Return the note on examples, called `what`, whose leave-one-out error is above plain skinning's."""
+    return f"its {what} do not predict one another ({error:.2f} of plain skinning's error by leave-one-out)"
 
 
 def checked(skin: Skin, examples: Examples) -> Skin:
@@ -44,14 +44,14 @@ def checked(skin: Skin, examples: Examples) -> Skin:
 
     Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
     """
-    lines, some = list[str](), replace(examples, rig=skin.rig)[tried_poses(len(examples), _POSES)]
+    lines, sampled = list[str](), replace(examples, rig=skin.rig)[evenly_spread(len(examples), _POSES)]
     for _ in range(_ROUNDS):
-        layers, done, ratio = _improved(skin, some)
+        layers, done, ratio = _improved(skin, sampled)
         if not done:
             break
         skin, lines = replace(skin, layers=tuple(layers)), lines + done
     else:
-        ratio = _improved(skin, some)[2]
+        ratio = _improved(skin, sampled)[2]
     if ratio > 1.0:
         skin, ratio = replace(skin, layers=()), 1.0
         lines.append("every layer is dropped: the skin was worse than plain skinning at its own examples")
@@ -59,30 +59,30 @@ def checked(skin: Skin, examples: Examples) -> Skin:
 
 
 def said(skin: Skin) -> Skin:
-    """Return a skin after a warning for each of its notes: once for a fit, which may have tried several skins."""
+    """Return a skin after a warning for each of its notes; called once per fit, which may try several skins."""
     for line in notes_of(skin.about):
         warnings.warn(line, stacklevel=3)
     return skin
 
 
 def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], float]:
-    """The layers, those that make the examples worse weakened or dropped, and a line on each of these.
+    """The layers, with those that raise the error weakened or dropped; a note on each of these; and the error before.
 
-    With them comes the root of the summed squared error before, as a fraction of plain skinning's.
+    The error is the root of the summed squares, as a fraction of plain skinning's.
     """
     error, plain, along, sizes = 0.0, 0.0, np.zeros(len(skin.layers)), np.zeros(len(skin.layers))
     parts = parts_of(skin.rig.skeleton).of(examples.motion)
     driven = [skin.coordinates(layer.driver, examples.motion, parts) for layer in skin.layers]
     for index in range(len(examples)):
-        added = [combined(layer.basis, own[index]) for layer, own in zip(skin.layers, driven, strict=True)]
-        off = -examples.residual(index)[0]
-        plain += float(np.square(off).sum())
-        for layer, own in zip(skin.layers, added, strict=True):
-            off[layer.support] += own
-        error += float(np.square(off).sum())
-        for k, (layer, own) in enumerate(zip(skin.layers, added, strict=True)):
-            along[k] += float((off[layer.support] * own).sum())
-            sizes[k] += float(np.square(own).sum())
+        added = [combined(layer.basis, values[index]) for layer, values in zip(skin.layers, driven, strict=True)]
+        errors = -examples.residual(index)[0]
+        plain += float(np.square(errors).sum())
+        for layer, moved in zip(skin.layers, added, strict=True):
+            errors[layer.support] += moved
+        error += float(np.square(errors).sum())
+        for k, (layer, moved) in enumerate(zip(skin.layers, added, strict=True)):
+            along[k] += float((errors[layer.support] * moved).sum())
+            sizes[k] += float(np.square(moved).sum())
     layers, lines = [], []
     for layer, product, size in zip(skin.layers, along.tolist(), sizes.tolist(), strict=True):
         # Without the layer the squared error is error - 2 · product + size.
@@ -90,7 +90,7 @@ def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], f
             layers.append(layer)
             continue
         factor = max(0.0, 1.0 - product / size)
-        why = "it makes the examples it was fitted to worse"
+        why = "it raises the error at the examples it was fitted to"
         if factor < _LEAST:
             lines.append(f"layer {layer.name!r} is dropped: {why}")
         else:

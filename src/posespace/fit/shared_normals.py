@@ -1,4 +1,4 @@
-"""Corrections of normals for layers of points, driven by the same coordinates, where all poses are fitted at once."""
+"""Corrections of normals driven by the coordinates of the points' layers, fitted to all poses at once."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from posespace.check import Floats32
 from posespace.examples import Examples
-from posespace.fit.eigenskin.term_solve import runs_of, solve_for
+from posespace.fit.block_least_squares import consecutive_folds, solve_blocks
 from posespace.skin.basis import PackedBasis
 from posespace.skin.layer import Layer
 
 
 def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits: int) -> list[Layer]:
-    """Give each layer corrections of the normals, driven by its own coordinates: least squares against (P, N, 3).
+    """Give each layer corrections of the normals, by least squares against the normal residuals `data` (P, N, 3).
 
-    How much large corrections are held back is what best predicts poses that are left out.
+    They are regularised as cross-validation finds best.
     """
     rig = examples.rig
     coordinates = [
@@ -25,9 +25,9 @@ def share_normals(examples: Examples, layers: list[Layer], data: Floats32, bits:
     masks = [np.zeros(len(rig.mesh.points), dtype=np.float32) for _ in layers]
     for mask, layer in zip(masks, layers, strict=True):
         mask[layer.support] = 1
-    # Fitted to every pose as it is, the corrections would swing between poses that move much at once.
-    folds = runs_of(np.arange(len(examples)))
-    bases, _ = solve_for(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], folds)
+    # Fitted exactly to every pose, the corrections would oscillate between poses that move several joints.
+    folds = consecutive_folds(np.arange(len(examples)))
+    bases = solve_blocks(coordinates, data, masks, [np.eye(values.shape[1]) for values in coordinates], folds)
     shared = []
     for layer, basis in zip(layers, bases, strict=True):
         # A component acts on the normals where it acts on the points, so that the budget holds for both.

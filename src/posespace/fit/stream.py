@@ -1,8 +1,8 @@
-"""What examples add in the rest shape, passed over in blocks of poses: data may be larger than memory.
+"""Residuals of examples, streamed in blocks of poses: the data may be larger than memory.
 
-All that a fit asks for is a few poses, sums over all poses, or products with all poses. Where the data fit into the
-memory that a fit may use they are kept; else every pass reads and inverts them again. On a cluster, each task sums over
-a fixed run of poses and the sums are added in order, so that it does not matter who computes what, or who dies.
+A fit needs a few poses, sums over all poses, or inner products with all poses. Residuals that fit into the memory limit
+are kept; otherwise every pass computes them again. On a cluster each task sums over a fixed run of poses and the sums
+are added in order, so that the result does not depend on the number of workers, or on those that fail.
 """
 
 from __future__ import annotations
@@ -24,25 +24,24 @@ from posespace.fit.residuals import residual_into
 from posespace.progress import counter
 
 SHARE = 0.25
-"""Fraction of the machine's memory that a fit uses unless told."""
+"""Fraction of the machine's memory that a fit uses by default."""
 
 TASKS = 8
-"""Runs of poses that a pass is divided into on a cluster, however many workers there are: each sends its sums."""
+"""Tasks that a pass is divided into on a cluster, whatever the number of workers."""
 
 _BLOCK = 32
-"""Most poses in memory at once where they are not kept."""
+"""Most poses in memory at once where residuals are not kept."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a fit may use.
+    """Memory and processes that a fit may use.
 
     Parameters
     ----------
-    memory : how much it holds at once, e.g. "2GB"; None: a quarter of the machine's. What it needs for its result comes
-        on top
-    workers : local processes that pass over the data; 1: this process alone
-    scheduler : address of a running Dask scheduler, which is used instead; its workers must see the store's folder
+    memory : data to hold at once, e.g. "2GB", besides the result; None: a quarter of the machine's memory
+    workers : number of local processes that pass over the data; 1: this process alone
+    scheduler : address of a running Dask scheduler to use instead; its workers must see the store's folder; None: none
     """
 
     memory: str | None = None
@@ -61,24 +60,24 @@ class Resources:
         for ending, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3), ("B", 1)):
             if self.memory.upper().endswith(ending):
                 try:
-                    found = float(self.memory[: -len(ending)]) * factor
+                    size = float(self.memory[: -len(ending)]) * factor
                 except ValueError:
                     break
-                if found >= 1e6:
-                    return int(found)
+                if size >= 1e6:
+                    return int(size)
                 break
         raise InputError(f"memory: expected a size of at least 1MB, e.g. 2GB, got {self.memory!r}")
 
     @property
     def alone(self) -> bool:
-        """Whether this process does all by itself."""
+        """Whether this process does all the work."""
         return self.workers == 1 and self.scheduler is None
 
 
 class Mix(NamedTuple):
-    """A sum over all poses: at some vertices (S,), times a mask (S,), with weights (M, P).
+    """A weighted sum over all poses: vertices (S,), a mask (S,) on them, and weights (M, P).
 
-    Weights that cancel are in double precision, and so is then what they sum.
+    Sums are in double precision if the weights are, as weights that cancel must be.
     """
 
     support: NDArray[np.int64]
@@ -87,12 +86,12 @@ class Mix(NamedTuple):
 
 
 class Source:
-    """Displacements (P, N, 3) of all examples, however they are kept.
+    """Residuals (P, N, 3) of all examples, kept in memory or computed again for each pass.
 
     Parameters
     ----------
-    examples : whose
-    resources : what passes over them may use
+    examples : the poses and shapes
+    resources : limits on memory and processes
     """
 
     def __init__(self, examples: Examples, resources: Resources | None = None) -> None:
@@ -104,12 +103,12 @@ class Source:
 
     @property
     def damped(self) -> int:
-        """Vertices, over all poses, that are damped because their blend nearly loses rank; known after a pass."""
+        """Number of vertices, over all poses, damped because their blend nearly loses rank; known after a pass."""
         return self._damped
 
     @cached_property
     def _kept(self) -> Floats32 | None:
-        """All displacements, where they fit into memory."""
+        """All residuals, if they fit into memory."""
         count, points = len(self), self._examples.rig.mesh.points
         if 12 * count * len(points) > self._resources.bytes:
             return None
@@ -121,7 +120,7 @@ class Source:
         return values
 
     def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
-        """Return the displacements (K, N, 3) of some poses."""
+        """Return the residuals (K, N, 3) of chosen poses."""
         if self._kept is not None:
             return rows(self._kept, poses)
         values = np.empty((len(poses), *self._examples.rig.mesh.points.shape), dtype=np.float32)
@@ -130,27 +129,27 @@ class Source:
         return values
 
     def release(self) -> None:
-        """Give back what is kept; it is read again when it is asked for."""
+        """Free the memory; residuals are computed again on demand."""
         self.__dict__.pop("_kept", None)
         self._damped = 0
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
-        """Return each mix' sum over all poses, (M, S, 3), in one pass."""
-        found = [np.zeros((len(mix.weights), len(mix.support), 3)) for mix in mixes]
+        """Return the sum (M, S, 3) of each mix over all poses, in one pass."""
+        totals = [np.zeros((len(mix.weights), len(mix.support), 3)) for mix in mixes]
         damped = 0
         for sums, low in self._passes(partial(_sums, mixes)):
             damped += low
-            for number, own in enumerate(sums):
-                found[number] += own
+            for number, part in enumerate(sums):
+                totals[number] += part
         self._damped = self._damped if self._kept is not None else damped
-        return _masked(mixes, found)
+        return _masked(mixes, totals)
 
     def products(self, basis: Floats32) -> Floats:
-        """Return the products (P, K) of all poses with displacements (K, N, 3), in one pass."""
+        """Return the inner products (P, K) of all poses with displacements (K, N, 3), in one pass."""
         return np.concatenate(list(self._passes(partial(_products, basis))))
 
     def _passes(self, work: Callable[[Examples | Floats32, NDArray[np.integer]], Any]) -> Iterator[Any]:
-        """What `work` makes of each run of poses, in order."""
+        """The results of `work` on each run of poses, in order."""
         every = np.arange(len(self))
         if self._resources.alone:
             step = max(1, min(_BLOCK, self._resources.bytes // (40 * max(1, len(self._examples.rig.mesh.points)))))
@@ -162,15 +161,15 @@ class Source:
             return
         runs = [run for run in np.array_split(every, TASKS) if len(run)]
         with Machines(self._resources.workers, self._resources.scheduler).cluster() as client:
-            given = client.submit(_given, (self._examples, work), pure=False)
-            futures = [client.submit(_on_worker, given, run, pure=False) for run in runs]
+            shared = client.submit(_identity, (self._examples, work), pure=False)
+            futures = [client.submit(_on_worker, shared, run, pure=False) for run in runs]
             for number, future in enumerate(futures):
                 yield future.result()
                 futures[number] = None
 
 
 class Held:
-    """Displacements (P, N, 3) that are in memory anyway; stands where a `Source` does."""
+    """Displacements (P, N, 3) that are in memory already, with the interface of a `Source`."""
 
     def __init__(self, values: Floats32) -> None:
         self._values = values
@@ -179,67 +178,69 @@ class Held:
         return len(self._values)
 
     def some(self, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
-        """Return the displacements (K, N, 3) of some poses."""
+        """Return the residuals (K, N, 3) of chosen poses."""
         return rows(self._values, poses)
 
     def combined(self, mixes: Sequence[Mix]) -> list[Floats32]:
-        """Return each mix' sum over all poses, (M, S, 3)."""
+        """Return the sum (M, S, 3) of each mix over all poses."""
         return _masked(mixes, _sums(mixes, self._values, np.arange(len(self._values)))[0])
 
 
 def rows(values: Floats32, poses: Sequence[int] | NDArray[np.integer]) -> Floats32:
-    """Return some poses of displacements (P, N, 3); a view where they follow one another."""
+    """Return chosen poses of displacements (P, N, 3); a view where they are consecutive."""
     chosen = np.asarray(poses)
     if len(chosen) and (np.diff(chosen) == 1).all():
         return values[int(chosen[0]) : int(chosen[-1]) + 1]
-    found: Floats32 = values[chosen]
-    return found
+    copied: Floats32 = values[chosen]
+    return copied
 
 
 def _blocks(
     source: Examples | Floats32, run: NDArray[np.integer]
 ) -> Iterator[tuple[NDArray[np.integer], Floats32, int]]:
-    """The displacements (B, N, 3) of a run of poses, a few at a time, with their numbers and how many are damped."""
+    """The residuals (B, N, 3) of a run of poses, in blocks: their indices, values, and number of damped vertices."""
     for start in range(0, len(run), _BLOCK):
-        some = run[start : start + _BLOCK]
+        poses = run[start : start + _BLOCK]
         if isinstance(source, np.ndarray):
-            yield some, rows(source, some), 0
+            yield poses, rows(source, poses), 0
             continue
-        values, damped = np.empty((len(some), *source.rig.mesh.points.shape), dtype=np.float32), 0
-        for row, index in zip(values, some, strict=True):
+        values, damped = np.empty((len(poses), *source.rig.mesh.points.shape), dtype=np.float32), 0
+        for row, index in zip(values, poses, strict=True):
             damped += residual_into(source, int(index), row)
-        yield some, values, damped
+        yield poses, values, damped
 
 
 def _sums(mixes: Sequence[Mix], source: Examples | Floats32, run: NDArray[np.integer]) -> tuple[list[Floats32], int]:
-    """Each mix' sum over a run of poses, without its mask, and how many vertices were damped."""
-    found = [np.zeros((len(mix.weights), 3 * len(mix.support))) for mix in mixes]
+    """The sum of each mix over a run of poses, without its mask, and the number of damped vertices."""
+    sums = [np.zeros((len(mix.weights), 3 * len(mix.support))) for mix in mixes]
     damped = 0
-    for some, values, low in _blocks(source, run):
+    for poses, values, low in _blocks(source, run):
         damped += low
         for number, mix in enumerate(mixes):
-            own = np.take(values, mix.support, axis=1)
-            found[number] += mix.weights[:, some] @ own.reshape(len(some), -1)
-    return [each.reshape(len(each), -1, 3).astype(np.float32) for each in found], damped
+            part = np.take(values, mix.support, axis=1)
+            sums[number] += mix.weights[:, poses] @ part.reshape(len(poses), -1)
+    return [total.reshape(len(total), -1, 3).astype(np.float32) for total in sums], damped
 
 
 def _masked(mixes: Sequence[Mix], sums: Sequence[Floats]) -> list[Floats32]:
-    """Each mix' sum (M, S, 3) times its mask, which is the same for all poses."""
-    return [(own * mix.mask[:, None]).astype(np.float32) for mix, own in zip(mixes, sums, strict=True)]
+    """The sum (M, S, 3) of each mix times its mask, which is the same for all poses."""
+    return [(total * mix.mask[:, None]).astype(np.float32) for mix, total in zip(mixes, sums, strict=True)]
 
 
 def _products(basis: Floats32, source: Examples | Floats32, run: NDArray[np.integer]) -> Floats:
-    """The products (R, K) of a run of poses with displacements (K, N, 3)."""
+    """The inner products (R, K) of a run of poses with displacements (K, N, 3)."""
     flat = basis.reshape(len(basis), -1)
     return np.concatenate(
         [(values.reshape(len(values), -1) @ flat.T).astype(np.float64) for _, values, _ in _blocks(source, run)]
     )
 
 
-def _given(what: Any) -> Any:
-    return what
+def _identity(value: Any) -> Any:
+    return value
 
 
-def _on_worker(given: tuple[Examples, Callable[[Examples, NDArray[np.integer]], Any]], run: NDArray[np.integer]) -> Any:
-    examples, work = given
+def _on_worker(
+    shared: tuple[Examples, Callable[[Examples, NDArray[np.integer]], Any]], run: NDArray[np.integer]
+) -> Any:
+    examples, work = shared
     return work(examples, run)

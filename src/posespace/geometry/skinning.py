@@ -70,6 +70,16 @@ def apply(blend: Floats, points: Floats) -> Floats:
     return moved
 
 
+def residual(blend: Floats, inverse: Floats, rest: Floats, observed: Floats) -> Floats:
+    """Return what must be added to rest points (N, 3) so that blends (N, 3, 4) take them to the observed ones (N, 3).
+
+    `inverse` (N, 3, 3) inverts the linear part of each blend, as well as it can: see `invert`.
+    """
+    # From the skinned point rather than as M⁻¹·v - v: even where M is damped, a shape that skinning gives has no
+    # residual then.
+    return np.asarray(np.einsum("nij,nj->ni", inverse, observed - apply(blend, rest)))
+
+
 def cofactor_normals(blend: Floats, normals: Floats) -> Floats:
     """Return unit normals (N, 3) carried by blends (N, 3, 4): cof(M)·n, which stays normal to the surface."""
     carried: Floats = np.einsum("nij,nj->ni", cofactors(blend[:, :, :3]), normals, dtype=np.float64)

@@ -63,6 +63,11 @@ class Weld:
         mean: Floats = (sums / count[:, None]).reshape((len(self.first), *values.shape[1:]))
         return mean
 
+    def average(self, values: NDArray[np.floating]) -> None:
+        """Replace per-vertex `values` (N, ...) by the mean over each group, in place."""
+        if len(self.first) < len(self.groups):
+            values[...] = self.scatter(self.gather(values))
+
     def scatter(self, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return (N, ...) per-vertex values from `values` (G, ...) of the groups."""
         spread: NDArray[np.floating] = values[self.groups]

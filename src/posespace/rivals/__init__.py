@@ -9,7 +9,7 @@ from posespace.examples import Examples
 from posespace.rivals.arap import NearestRigid
 from posespace.rivals.bones import DualQuaternions, PlainSkinning
 from posespace.rivals.cardinal import LinearRadial
-from posespace.rivals.height_maps import RegressedRelief, StaticMap
+from posespace.rivals.height_maps import RegressedHeights, StaticMap
 from posespace.rivals.linear import LinearPoseShapes
 from posespace.rivals.meshik import MeshIK
 from posespace.rivals.plain_psd import PlainPSD
@@ -18,7 +18,7 @@ from posespace.rivals.shepard import ShepardCorrections
 from posespace.rivals.weighted import WeightedPSD
 from posespace.skin.skin import Posable, Skin
 
-__all__ = ["Method", "fit_all", "point_rivals", "relief_rivals", "rivals"]
+__all__ = ["Method", "fit_all", "height_rivals", "point_rivals", "rivals"]
 
 
 class Method(Protocol):
@@ -44,25 +44,25 @@ def rivals(smoothing: float = 0.0) -> dict[str, Method]:
 
 
 def point_rivals() -> dict[str, Method]:
-    """Return the rivals that control points move, by name; they are fitted on examples whose joints are such points."""
+    """Return the rivals driven by control points, by name; the joints of their examples must be such points."""
     return {"MESHIK": MeshIK(), "ARAP": NearestRigid()}
 
 
-def relief_rivals(surface: Skin) -> dict[str, Method]:
-    """Return other ways to detail by name, over a skin of control points that has none."""
+def height_rivals(surface: Skin) -> dict[str, Method]:
+    """Return other methods for detail, by name, over a skin of control points that has none."""
     return {
         "static map": StaticMap(surface),
-        "cascade": RegressedRelief(surface, "bones"),
-        "all points": RegressedRelief(surface, "points"),
+        "cascade": RegressedHeights(surface, "bones"),
+        "all points": RegressedHeights(surface, "points"),
     }
 
 
 def fit_all(methods: dict[str, Method], examples: Examples) -> dict[str, Posable | InputError]:
     """Fit each method; one that cannot be fitted to these examples gives its reason instead."""
-    found: dict[str, Posable | InputError] = {}
+    fitted: dict[str, Posable | InputError] = {}
     for name, method in methods.items():
         try:
-            found[name] = method.fit(examples)
+            fitted[name] = method.fit(examples)
         except InputError as error:
-            found[name] = error
-    return found
+            fitted[name] = error
+    return fitted

@@ -1,4 +1,4 @@
-"""As rigid as possible from the nearest example: its shape is bent until the control points are where they belong."""
+"""As-rigid-as-possible deformation of the nearest example to given positions of the control points."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RigidSurface(PointedSurface):
     Parameters
     ----------
     handles : the surface, its control points and its examples
-    settings : how long it is bent
-    solve : the surface from its edges
+    settings : limits on the iterations
+    solve : least squares for the surface from its edges
     ends : (E, 2) the edges
     starts, neighbours : (V + 1,) and (2E,) the neighbours of each vertex
     poses : digests of the poses it was fitted on
@@ -44,19 +44,19 @@ class RigidSurface(PointedSurface):
         """What it stores, excluding the rig."""
         return (self.handles.shapes.astype(np.float32),)
 
-    def shape(self, places: Floats) -> Floats:
-        """Return the surface (V, 3) whose control points are at `places` (C, 3)."""
-        start = self.handles.shapes[self.handles.nearest(places)]
+    def shape(self, positions: Floats) -> Floats:
+        """Return the surface (V, 3) whose control points are at `positions` (C, 3)."""
+        start = self.handles.shapes[self.handles.nearest(positions)]
         i, j = self.ends.T
         edges = start[i] - start[j]
         least = self.settings.tolerance * self.rig.mesh.diagonal
-        # First as if nothing turned: a smooth start, however far the points have gone.
-        shape = self.solve(edges, places)
-        turns = np.empty((len(shape), 3, 3))
+        # First without rotations: a smooth start, however far the points have moved.
+        shape = self.solve(edges, positions)
+        rotations = np.empty((len(shape), 3, 3))
         for _ in range(self.settings.rounds):
-            _turn(start, shape, self.starts, self.neighbours, turns)
-            wanted = 0.5 * np.einsum("eij,ej->ei", turns[i] + turns[j], edges)
-            moved = self.solve(wanted, places)
+            _rotate(start, shape, self.starts, self.neighbours, rotations)
+            wanted = 0.5 * np.einsum("eij,ej->ei", rotations[i] + rotations[j], edges)
+            moved = self.solve(wanted, positions)
             change = float(np.abs(moved - shape).max())
             shape = moved
             if change < least:
@@ -68,11 +68,11 @@ class RigidSurface(PointedSurface):
 class NearestRigid:
     """As-rigid-as-possible modelling (Sorkine, Alexa 2007) from the nearest example, control points exact.
 
-    All edges count alike, so that one factor serves every example.
+    All edges have the same weight, so that one factorisation serves every example.
 
     Parameters
     ----------
-    rounds : at least 1, most rounds of turning the vertices' surroundings and solving for the surface
+    rounds : at least 1, most rounds of fitting a rotation per vertex and solving for the surface
     tolerance : above 0; rounds end when no vertex moves farther, as a fraction of the diagonal
     """
 
@@ -80,8 +80,7 @@ class NearestRigid:
     tolerance: float = 1e-5
 
     def __post_init__(self) -> None:
-        if check.whole("rounds", self.rounds) < 1:
-            raise InputError(f"rounds: expected at least 1, got {self.rounds}")
+        check.count("rounds", self.rounds)
         if not 0 < self.tolerance < np.inf:
             raise InputError(f"tolerance: expected above 0, got {self.tolerance}")
 
@@ -89,9 +88,9 @@ class NearestRigid:
         """Return the surface of examples whose joints are control points."""
         handles = Handles.of(examples)
         count, ends = len(handles.rest), edges_of(handles.triangles).ends
-        each = np.arange(len(ends))
+        row = np.arange(len(ends))
         values = np.concatenate([np.ones(len(ends)), -np.ones(len(ends))])
-        where = (np.concatenate([each, each]), np.concatenate([ends[:, 0], ends[:, 1]]))
+        where = (np.concatenate([row, row]), np.concatenate([ends[:, 0], ends[:, 1]]))
         rows = coo_array((values, where), shape=(len(ends), count)).tocsr()
         starts, neighbours = neighbours_of(handles.triangles, count)
         digests = tuple(pose_digests(examples.motion, examples.rig.skeleton))
@@ -99,10 +98,10 @@ class NearestRigid:
 
 
 @njit()
-def _turn(
-    start: Floats, shape: Floats, starts: Ints, neighbours: Ints, turns: Floats
+def _rotate(
+    start: Floats, shape: Floats, starts: Ints, neighbours: Ints, rotations: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write how the surroundings of each vertex are turned between two shapes (V, 3)."""
+    """Write the rotation of the edges around each vertex between two shapes (V, 3)."""
     product = np.empty((3, 3))
     for i in range(len(start)):
         product[:] = 0.0
@@ -111,4 +110,4 @@ def _turn(
             for a in range(3):
                 for b in range(3):
                     product[a, b] += (shape[i, a] - shape[j, a]) * (start[i, b] - start[j, b])
-        nearest_rotation(product, turns[i])
+        nearest_rotation(product, rotations[i])

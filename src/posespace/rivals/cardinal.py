@@ -1,4 +1,4 @@
-"""Cardinal linear and radial functions: a hyperplane by least squares, then radial functions for what it leaves."""
+"""Cardinal linear and radial functions: a hyperplane by least squares, then radial functions for its residual."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LinearRadial:
     """Shape by example (Sloan, Rose, Cohen 2001) on corrections in the rest shape.
 
     The space is the angles of the joints' degrees of freedom. Gaussians stand for the paper's B-splines, with one
-    width, chosen by leave-one-out on what the hyperplane leaves, where the paper takes each example's spacing.
+    width, chosen by leave-one-out on the residual, instead of the spacing of each example.
 
     Parameters
     ----------
@@ -29,14 +29,18 @@ class LinearRadial:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
-        given = Corrections.of(examples, kind="freedoms")
-        where, count = given.where.astype(np.float64), len(given.names)
-        plane = tail_columns(where, where[0], "linear", "euclidean")
+        corrections = Corrections.of(examples, kind="freedoms")
+        samples, count = corrections.samples.astype(np.float64), len(corrections.names)
+        plane = tail_columns(samples, samples[0], "linear", "euclidean")
         linear = np.linalg.pinv(plane)
-        # Each example's own function: 1 there and 0 at the others, less its best hyperplane.
-        left = np.eye(count) - plane @ linear
-        chosen = RBF("gaussian", smoothing=self.smoothing).fit(where, left @ given.columns, names=given.names)
-        radial = RBF("gaussian", float(chosen.radius[0]), smoothing=self.smoothing).fit(where, left, names=given.names)
+        # The residual of each example's cardinal function, 1 there and 0 at the others.
+        residual = np.eye(count) - plane @ linear
+        chosen = RBF("gaussian", smoothing=self.smoothing).fit(
+            samples, residual @ corrections.columns, names=corrections.names
+        )
+        radial = RBF("gaussian", float(chosen.radius[0]), smoothing=self.smoothing).fit(
+            samples, residual, names=corrections.names
+        )
         weights = np.vstack([radial.weights, linear])
-        cardinal = RBFInterpolant("gaussian", "euclidean", "linear", radial.radius, where, weights)
-        return given.skin(cardinal, "linear + radial", self)
+        cardinal = RBFInterpolant("gaussian", "euclidean", "linear", radial.radius, samples, weights)
+        return corrections.skin(cardinal, "linear + radial", self)

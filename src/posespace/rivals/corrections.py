@@ -1,4 +1,4 @@
-"""What the rivals share: the corrections of all examples in the rest shape, and one layer over all that moves."""
+"""Corrections of all examples in the rest shape, and one layer over all that moves: shared by several rivals."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _STILL = 1e-6  # of the box diagonal: smaller corrections count as none
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """Corrections of examples at points of a pose space; the rest pose is one of them.
+    """Corrections of examples at samples of a pose space; the rest pose is one of them.
 
     Parameters
     ----------
-    examples : where they come from
+    examples : the examples
     space : what they are interpolated over
-    where : (M, D) their places
+    samples : (M, D) their positions in the pose space
     names : M names of the poses
     support : (S,) the vertices that any of them moves
     values : (M, S, 3) the corrections, in the rest shape
@@ -37,7 +37,7 @@ class Corrections:
 
     examples: Examples
     space: PoseSpace
-    where: Floats
+    samples: Floats
     names: tuple[str, ...]
     support: Ints
     values: Floats
@@ -48,16 +48,16 @@ class Corrections:
         """Gather the corrections of `examples` over a space of the given kind, "joint" or "freedoms"."""
         rig, motion = examples.rig, examples.motion
         space = whole_space(rig, motion, kind)
-        where, names = space.coordinates(motion, rig.skeleton), motion.names
-        found = [examples.residual(index) for index in range(len(examples))]
-        residuals, damped = np.stack([each for each, _ in found]), sum(int(low.sum()) for _, low in found)
+        samples, names = space.coordinates(motion, rig.skeleton), motion.names
+        pairs = [examples.residual(index) for index in range(len(examples))]
+        residuals, damped = np.stack([residual for residual, _ in pairs]), sum(int(low.sum()) for _, low in pairs)
         if not at_rest(rig, motion).any():
-            where = np.vstack([where, space.coordinates(rig.rest, rig.skeleton)])
+            samples = np.vstack([samples, space.coordinates(rig.rest, rig.skeleton)])
             names = (*names, "the rest pose")
             residuals = np.concatenate([residuals, np.zeros((1, *residuals.shape[1:]))])
         moved = np.linalg.norm(residuals, axis=2).max(axis=0) > _STILL * rig.mesh.diagonal
         support = np.flatnonzero(moved).astype(np.int32)
-        return cls(examples, space, where, names, support, residuals[:, support], damped)
+        return cls(examples, space, samples, names, support, residuals[:, support], damped)
 
     @property
     def columns(self) -> Floats:
@@ -65,9 +65,9 @@ class Corrections:
         return self.values.reshape(len(self.names), -1)
 
     def skin(self, cardinal: RBFInterpolant | ShepardInterpolant, method: str, settings: object) -> Skin:
-        """Return the skin that mixes the corrections by M functions, each 1 at its own example and 0 at the others.
+        """Return the skin that blends corrections by M cardinal functions, each 1 at its example and 0 at the others.
 
-        `method` and `settings` are what it says about how it was made.
+        `method` and `settings` go into its `about`.
         """
         layer = Layer(method, Driver(self.space, cardinal), self.support, self.values.astype(np.float32))
         about = about_fit(method, settings, pose_digests(self.examples.motion, self.examples.rig.skeleton), self.damped)

@@ -1,6 +1,6 @@
-"""A surface held at a few vertices: what rivals share that are moved by control points alone.
+"""A surface with a few fixed vertices: shared by rivals that are driven by control points alone.
 
-The handles are exact, so their vertices leave the unknowns; the matrix of the others is factored once.
+The control points are met exactly, so their vertices are no unknowns; the matrix of the others is factored once.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
 
 _NEAR = 1e-4
-"""A control point is on a vertex that is no farther from it than this fraction of the box."""
+"""A control point is on a vertex if it is no farther away than this fraction of the box."""
 _STILL = 1e-6
-"""An example that moves no vertex farther from rest than this fraction of the box is the rest."""
+"""An example that moves no vertex farther than this fraction of the box is the rest shape."""
 
 
 class HeldSurface:
-    """Least squares ``|rows x - wanted|²`` over the vertices x of a surface, some of which are held.
+    """Least squares ``|rows x - wanted|²`` over the vertices x of a surface, some of which are fixed.
 
     Parameters
     ----------
     rows : (R, N) sparse; each row sums to zero
-    held : (C,) the vertices that are held, each once
+    held : (C,) the fixed vertices, each once
     """
 
     def __init__(self, rows: csr_array, held: Ints) -> None:
@@ -46,16 +46,16 @@ class HeldSurface:
         loose = np.flatnonzero(np.bincount(piece[held], minlength=pieces) == 0)
         if len(loose):
             vertex = int(np.flatnonzero(piece == loose[0])[0])
-            raise InputError(f"mesh: a piece of it, with vertex {vertex}, has no control point that could hold it")
+            raise InputError(f"mesh: a piece of it, with vertex {vertex}, has no control point")
         self._coupling = matrix[self.free][:, held]
         inner = matrix[self.free][:, self.free].tocsc()
         self._factor = splu(inner, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
-    def __call__(self, wanted: Floats, places: Floats) -> Floats:
-        """Return the vertices (N, 3) for `wanted` (R, 3), with the held ones at `places` (C, 3)."""
+    def __call__(self, wanted: Floats, positions: Floats) -> Floats:
+        """Return the vertices (N, 3) for `wanted` (R, 3), with the fixed ones at `positions` (C, 3)."""
         result = np.empty((self.rows.shape[1], 3))
-        result[self.held] = places
-        right = (self.rows.T @ wanted)[self.free] - self._coupling @ places
+        result[self.held] = positions
+        right = (self.rows.T @ wanted)[self.free] - self._coupling @ positions
         result[self.free] = self._factor.solve(right)
         return result
 
@@ -76,8 +76,8 @@ class Handles:
     held : (C,) their vertices, of those without seams
     rest : (V, 3) the rest shape, each position once
     triangles : (T, 3)
-    shapes : (M, V, 3) the rest, then the other examples, brought to the rest by their control points
-    anchors : (C,) how much each control point counts in the rigid motion of the whole
+    shapes : (M, V, 3) the rest shape, then the other examples, aligned with it by their control points
+    anchors : (C,) the weight of each control point in the alignment
     """
 
     rig: Rig
@@ -90,13 +90,15 @@ class Handles:
 
     @classmethod
     def of(cls, examples: Examples) -> Handles:
-        """Find the vertices of the control points, and bring the shapes to the rest."""
+        """Find the vertices of the control points, and align the shapes with the rest shape."""
         rig = examples.rig
         weld, mesh = rig.mesh.weld, rig.mesh
         joints = np.flatnonzero(rig.skeleton.parents >= 0).astype(np.int32)
         rest = mesh.points[weld.first].astype(np.float64)
-        places = rig.skeleton.rest_world[joints, :3, 3]
-        gaps = np.stack([np.linalg.norm(rest - place, axis=1) for place in places]) if len(joints) else np.zeros((0, 1))
+        positions = rig.skeleton.rest_world[joints, :3, 3]
+        gaps = (
+            np.stack([np.linalg.norm(rest - point, axis=1) for point in positions]) if len(joints) else np.zeros((0, 1))
+        )
         held = gaps.argmin(axis=1)
         far = gaps.min(axis=1) > _NEAR * mesh.diagonal
         if len(joints) < 3 or far.any() or len(np.unique(held)) < len(held):
@@ -104,8 +106,8 @@ class Handles:
             raise InputError(f"control points: expected three or more, each on a vertex of its own, got {which!r}")
         shapes = np.stack([np.asarray(examples.shapes[k])[weld.first] for k in range(len(examples))]).astype(np.float64)
         anchors = find_anchors(rest[held], shapes[:, held])[0]
-        turn, shift = rigid(rest[held], shapes[:, held], anchors)
-        aligned = (shapes - shift[:, None]) @ turn
+        rotation, translation = rigid(rest[held], shapes[:, held], anchors)
+        aligned = (shapes - translation[:, None]) @ rotation
         moved = np.abs(aligned - rest).max(axis=(1, 2)) > _STILL * mesh.diagonal
         aligned = np.concatenate([rest[None], aligned[moved]])
         triangles = weld.groups[mesh.triangles]
@@ -117,25 +119,25 @@ class Handles:
         """(C,) the vertices of the control points, of those of the rig."""
         return np.asarray(self.rig.mesh.weld.first[self.held])
 
-    def places(self, pose: Pose) -> tuple[Floats, Floats, Floats]:
-        """Return where a pose wants the points (C, 3), brought to the rest, and the way back: (3, 3) and (3,)."""
+    def positions(self, pose: Pose) -> tuple[Floats, Floats, Floats]:
+        """Return a pose's points (C, 3), aligned with the rest shape, and the rigid motion back: (3, 3) and (3,)."""
         world = self.rig.skeleton.world(pose.rotations.astype(np.float64), pose.translations)[self.joints, :3, 3]
-        turn, shift = rigid(self.rest[self.held], world, self.anchors)
-        return (world - shift) @ turn, turn, shift
+        rotation, translation = rigid(self.rest[self.held], world, self.anchors)
+        return (world - translation) @ rotation, rotation, translation
 
-    def nearest(self, places: Floats) -> int:
-        """Return the example whose points are nearest to `places` (C, 3)."""
-        return int(((self.shapes[:, self.held] - places) ** 2).sum(axis=(1, 2)).argmin())
+    def nearest(self, positions: Floats) -> int:
+        """Return the example whose points are nearest to `positions` (C, 3)."""
+        return int(((self.shapes[:, self.held] - positions) ** 2).sum(axis=(1, 2)).argmin())
 
-    def posed(self, shape: Floats, turn: Floats, shift: Floats) -> tuple[Floats, Floats]:
-        """Return the points and normals (N, 3) of the rig's mesh for a shape (V, 3) that was brought to the rest."""
-        points = (shape @ turn.T + shift)[self.rig.mesh.weld.groups]
+    def posed(self, shape: Floats, rotation: Floats, translation: Floats) -> tuple[Floats, Floats]:
+        """Return the points and normals (N, 3) of the rig's mesh for an aligned shape (V, 3)."""
+        points = (shape @ rotation.T + translation)[self.rig.mesh.weld.groups]
         return points, self.rig.mesh.normals(points)
 
 
 @dataclass(frozen=True, eq=False)
 class PointedSurface(Unsaved, ABC):
-    """A surface that control points move.
+    """A surface driven by control points.
 
     Parameters
     ----------
@@ -156,18 +158,18 @@ class PointedSurface(Unsaved, ABC):
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3)."""
-        places, turn, shift = self.handles.places(pose)
-        return self.handles.posed(self.shape(places), turn, shift)
+        positions, rotation, translation = self.handles.positions(pose)
+        return self.handles.posed(self.shape(positions), rotation, translation)
 
     @abstractmethod
-    def shape(self, places: Floats) -> Floats:
-        """Return the surface (V, 3) whose control points are at `places` (C, 3)."""
+    def shape(self, positions: Floats) -> Floats:
+        """Return the surface (V, 3) whose control points are at `positions` (C, 3)."""
 
 
 def gradient_rows(points: Floats, triangles: Ints) -> tuple[csr_array, Floats]:
-    """Return the gradients of a surface as rows (2T, N), and the two tangents (T, 2, 3) that they are along.
+    """Return the gradients of a surface as rows (2T, N), and the two tangents (T, 2, 3) of their directions.
 
-    Rows and tangents are times the root of the triangle's area, so that a sum of squares is an integral. A triangle
+    Rows and tangents are scaled by the root of the triangle's area, so that a sum of squares is an integral. A triangle
     of no area has zeros.
     """
     corners = points[triangles]

@@ -1,4 +1,4 @@
-"""Detail by other ways, over the same surface that control points move: a map that never changes, and regressions."""
+"""Other methods for detail, over the same surface of control points: a constant height map, and regressions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from posespace.rivals.unsaved import Unsaved
 from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
-SEEN = ("bones", "points")
+FEATURES = ("bones", "points")
 
 _WIDTH = 4.0
-"""Of the kernels, over the median distance between the examples."""
+"""Of the kernels, relative to the median distance between the examples."""
 
 _RIDGES = (1e-3, 1e-2, 1e-1)
-"""Of which the one is taken that predicts examples best where each is left out."""
+"""Ridges tried; that of least leave-one-out error is taken."""
 
 
 @dataclass(frozen=True)
 class StaticMap:
-    """A displacement map as games have it: the heights of the rest, whatever the pose.
+    """A constant displacement map, as in games: the heights of the rest shape, whatever the pose.
 
     Parameters
     ----------
@@ -44,58 +44,58 @@ class StaticMap:
         """Return the surface with the heights of the example whose points are nearest to the rest."""
         heights, bones = _heights(examples), self.surface.bones
         assert bones is not None
-        shifts = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0].translations
-        nearest = int((shifts**2).sum(axis=(1, 2)).argmin())
+        aligned = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0]
+        nearest = int((aligned.translations**2).sum(axis=(1, 2)).argmin())
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
         return replace(self.surface, bones=bones.with_constant(), detail=detail)
 
 
 @dataclass(frozen=True)
-class RegressedRelief:
-    """Heights by kernel regression on the whole pose.
+class RegressedHeights:
+    """Height maps by kernel regression on the whole pose.
 
     Parameters
     ----------
     surface : a skin of control points without detail
-    seen : what they are learned from: "bones", the rotations that the points give the bones, a cascade; "points", where
-        all points are, as Huang et al. 2011
+    features : what they are learned from; "bones": the rotations of the bones, in a cascade; "points": the positions of
+        all points, as Huang et al. 2011
     """
 
     surface: Skin
-    seen: str = field(default="bones", metadata={"choices": SEEN})
+    features: str = field(default="bones", metadata={"choices": FEATURES})
 
     def __post_init__(self) -> None:
-        check.choice("seen", self.seen, SEEN)
+        check.choice("features", self.features, FEATURES)
 
     def fit(self, examples: Examples) -> RegressedSurface:
         """Return the surface and its heights."""
         skin, heights = self.surface, _heights(examples)
         assert skin.bones is not None
         motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
-        samples = np.stack([_features(skin, self.seen, pose) for pose in motion])
+        samples = np.stack([_features(skin, self.features, pose) for pose in motion])
         squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
         width = np.asarray(_WIDTH * median_distances(squares))
         mean = heights.mean(axis=0)
         values = (heights - mean)[None]
-        lost = [float((leave_one_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
+        errors = [float((leave_one_out(squares[None], values, width[None], ridge) ** 2).sum()) for ridge in _RIDGES]
         kernels, row = centred_kernels(squares, width)
-        weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(lost))])
+        weights = ridge_weights(kernels, values[0], _RIDGES[int(np.argmin(errors))])
         learned = (samples, float(width), mean - row @ weights, weights)
         return RegressedSurface(
-            skin, examples.levels, self.seen, *learned, tuple(pose_digests(motion, skin.rig.skeleton))
+            skin, examples.levels, self.features, *learned, tuple(pose_digests(motion, skin.rig.skeleton))
         )
 
 
 @dataclass(frozen=True, eq=False)
 class RegressedSurface(Unsaved):
-    """A surface that control points move, and heights over it.
+    """A surface driven by control points, and heights over it.
 
     Parameters
     ----------
     skin : the surface
-    levels : how often it is subdivided below the heights
-    seen : "bones" or "points"
-    samples : (S, X) what was seen at the examples
+    levels : subdivisions of the surface that the heights are on
+    features : "bones" or "points"
+    samples : (S, X) the features of the examples
     width : of the kernels
     offset, weights : (F,) and (S, F), the heights per unit of each example's kernel
     poses : digests of the poses it was fitted on
@@ -103,7 +103,7 @@ class RegressedSurface(Unsaved):
 
     skin: Skin
     levels: int
-    seen: str
+    features: str
     samples: Floats
     width: float
     offset: Floats
@@ -127,26 +127,26 @@ class RegressedSurface(Unsaved):
         return (self.samples, self.offset, self.weights)
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
-        """Return the posed points (N, 3) and unit normals (N, 3) of the surface below the heights."""
+        """Return the posed points (N, 3) and unit normals (N, 3) of the surface without heights."""
         return self.skin.pose(pose)
 
     def heights(self, pose: Pose) -> Floats:
         """Return the heights (F,) in a pose."""
-        gaps = self.samples - _features(self.skin, self.seen, pose)
+        gaps = self.samples - _features(self.skin, self.features, pose)
         return np.asarray(self.offset + np.exp(-0.5 * (gaps**2).sum(axis=1) / self.width**2) @ self.weights)
 
 
 def _heights(examples: Examples) -> Floats:
     """The heights (S, F) of all examples."""
     if examples.heights is None:
-        raise InputError("examples: expected some with heights, got none; registered scans have them")
+        raise InputError("examples: expected heights, got none; registered scans have them")
     return np.stack([np.asarray(examples.heights[k], dtype=np.float64) for k in range(len(examples))])
 
 
-def _features(skin: Skin, seen: str, pose: Pose) -> Floats:
-    """What is seen of a pose, without the rigid motion of the whole: (X,)."""
+def _features(skin: Skin, kind: str, pose: Pose) -> Floats:
+    """The features (X,) of a pose, without the rigid motion of the whole."""
     assert skin.bones is not None
-    shifts = skin.aligned(pose)[0].translations[1:]
-    if seen == "points":
-        return np.asarray(shifts, dtype=np.float64).ravel()
-    return np.asarray(rotations.same_side(skin.bones.predict(shifts)[0])).ravel()
+    translations = skin.aligned(pose)[0].translations[1:]
+    if kind == "points":
+        return np.asarray(translations, dtype=np.float64).ravel()
+    return np.asarray(rotations.same_side(skin.bones.predict(translations)[0])).ravel()

@@ -54,7 +54,7 @@ class LinearPoseShapes:
 
     Parameters
     ----------
-    ridge : at least 0, how strongly large shapes are penalised, relative to the mean square of the features
+    ridge : at least 0, penalty on large shapes, relative to the mean square of the features
     """
 
     ridge: float = 1e-3
@@ -66,10 +66,9 @@ class LinearPoseShapes:
     def fit(self, examples: Examples) -> LinearPoseSkin:
         """Return the regression of the examples' corrections."""
         rig, motion = examples.rig, examples.motion
-        turns = rotated_from_rest(rig, motion).any(axis=0)
-        joints = tuple(np.flatnonzero(turns).tolist())
+        joints = tuple(np.flatnonzero(rotated_from_rest(rig, motion).any(axis=0)).tolist())
         if not joints:
-            raise InputError("linear pose shapes: no joint but a root turns in the examples; they need one that does")
+            raise InputError("linear pose shapes: no joint but a root rotates in the examples; they need one that does")
         features = rotation_features(rig, motion, joints)
         residuals = np.stack([examples.residual(index)[0] for index in range(len(examples))])
         u, sizes, vt = np.linalg.svd(features, full_matrices=False)
@@ -81,8 +80,8 @@ class LinearPoseShapes:
 
 
 def rotation_features(rig: Rig, pose: Pose | Motion, joints: tuple[int, ...]) -> Floats:
-    """Return the entries of R - I of some joints: (9K,) of a pose, (P, 9K) of a motion."""
+    """Return the entries of R - I of chosen joints: (9K,) of a pose, (P, 9K) of a motion."""
     chosen = list(joints)
-    parts, rest = (parts_of(rig.skeleton).of(each)[0] for each in (pose, rig.rest))
-    turn = rotations.matrices(rotations.multiply(rotations.inverse(rest[chosen]), parts[..., chosen, :]))
-    return (turn - np.eye(3)).reshape(*turn.shape[:-3], -1)
+    parts, rest = (parts_of(rig.skeleton).of(source)[0] for source in (pose, rig.rest))
+    matrices = rotations.matrices(rotations.multiply(rotations.inverse(rest[chosen]), parts[..., chosen, :]))
+    return (matrices - np.eye(3)).reshape(*matrices.shape[:-3], -1)

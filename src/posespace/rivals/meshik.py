@@ -1,4 +1,4 @@
-"""MESHIK: triangles are turned and stretched by one blend of the examples for the whole surface, found from points."""
+"""MESHIK: one blend of the examples rotates and stretches the triangles; its weights come from the control points."""
 
 from __future__ import annotations
 
@@ -23,84 +23,84 @@ _LEAST_GAIN = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class MeshIKSurface(PointedSurface):
-    """A surface that looks for the blend of its examples that meets the control points with least distortion.
+    """A surface with the blend of its examples that meets the control points with least distortion.
 
     Parameters
     ----------
     handles : the surface and its control points
-    settings : how the blend is found
-    solve : the surface from the gradients of its triangles
+    settings : of the iterations
+    solve : least squares for the surface from the gradients of its triangles
     tangents : (T, 2, 3) two tangents of each triangle at rest, times the root of its area
-    turns : (M, T, 3) float32, rotation vector of each triangle in each example but the rest
-    stretches : (M, T, 3, 3) float32, what is left of its gradient, less the identity
+    vectors : (M, T, 3) float32, rotation vector of each triangle in each example but the rest
+    stretches : (M, T, 3, 3) float32, the stretch of its gradient, minus the identity
     poses : digests of the poses it was fitted on
     """
 
     settings: MeshIK
     solve: HeldSurface
     tangents: Floats
-    turns: Floats
+    vectors: Floats
     stretches: Floats
     poses: tuple[str, ...]
 
     @property
     def tables(self) -> tuple[Floats, ...]:
         """What it stores, excluding the rig."""
-        return (self.turns, self.stretches)
+        return (self.vectors, self.stretches)
 
-    def shape(self, places: Floats) -> Floats:
-        """Return the surface (V, 3) whose control points are at `places` (C, 3), by Gauss and Newton."""
-        weights = np.zeros(len(self.turns))
-        nearest = self.handles.nearest(places)
+    def shape(self, positions: Floats) -> Floats:
+        """Return the surface (V, 3) whose control points are at `positions` (C, 3), by Gauss-Newton."""
+        weights = np.zeros(len(self.vectors))
+        nearest = self.handles.nearest(positions)
         if nearest:
             weights[nearest - 1] = 1.0
-        energy, shape, left = self._measure(weights, places)
+        energy, shape, residual = self._measure(weights, positions)
         for _ in range(self.settings.rounds):
-            step = self._step(weights, left)
+            step = self._step(weights, residual)
             for halving in range(_HALVINGS + 1):
                 tried = weights + step / 2**halving
-                new, moved, rest = self._measure(tried, places)
+                new, moved, new_residual = self._measure(tried, positions)
                 if new < energy:
                     break
             else:
                 break
             gain = 1 - new / energy
-            weights, energy, shape, left = tried, new, moved, rest
+            weights, energy, shape, residual = tried, new, moved, new_residual
             if gain < _LEAST_GAIN:
                 break
         return shape
 
-    def _measure(self, weights: Floats, places: Floats) -> tuple[float, Floats, Floats]:
-        """Return the energy of a blend, its surface (V, 3), and what the surface lacks of its gradients (2T, 3)."""
-        turn, stretch = self._blend(weights)
-        wanted = _rows(turn @ stretch, self.tangents)
-        shape = self.solve(wanted, places)
-        left = wanted - self.solve.rows @ shape
-        return float((left**2).sum()), shape, left
+    def _measure(self, weights: Floats, positions: Floats) -> tuple[float, Floats, Floats]:
+        """Return the energy of a blend, its surface (V, 3), and the residual of its gradients (2T, 3)."""
+        rotation, stretch = self._blend(weights)
+        wanted = _rows(rotation @ stretch, self.tangents)
+        shape = self.solve(wanted, positions)
+        residual = wanted - self.solve.rows @ shape
+        return float((residual**2).sum()), shape, residual
 
     def _blend(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return the blended rotations and stretches (T, 3, 3)."""
-        vectors = np.tensordot(weights, self.turns, 1)
+        vectors = np.tensordot(weights, self.vectors, 1)
         return _exponential(vectors), np.eye(3) + np.tensordot(weights, self.stretches, 1)
 
-    def _step(self, weights: Floats, left: Floats) -> Floats:
+    def _step(self, weights: Floats, residual: Floats) -> Floats:
         """Return the change of the weights (M,) by the linearised energy; the surface moves along with it."""
-        vectors = np.tensordot(weights, self.turns, 1)
-        turn, stretch = self._blend(weights)
-        both, jacobian = turn @ stretch, _left_jacobian(vectors)
-        columns = np.empty((len(self.turns), *left.shape))
-        for k in range(len(self.turns)):
-            spin = np.einsum("tij,tj->ti", jacobian, self.turns[k])
-            columns[k] = _rows(np.cross(spin[:, :, None], both, axis=1) + turn @ self.stretches[k], self.tangents)
-        # What the surface can follow costs nothing: it is taken out by the same solve.
-        right, followed = self.solve.drawn(columns.transpose(1, 0, 2).reshape(len(left), -1))
+        vectors = np.tensordot(weights, self.vectors, 1)
+        rotation, stretch = self._blend(weights)
+        both, jacobian = rotation @ stretch, _left_jacobian(vectors)
+        columns = np.empty((len(self.vectors), *residual.shape))
+        for k in range(len(self.vectors)):
+            spin = np.einsum("tij,tj->ti", jacobian, self.vectors[k])
+            columns[k] = _rows(np.cross(spin[:, :, None], both, axis=1) + rotation @ self.stretches[k], self.tangents)
+        # What the surface can follow costs nothing: the same solve projects it out.
+        right, followed = self.solve.drawn(columns.transpose(1, 0, 2).reshape(len(residual), -1))
         flat = columns.reshape(len(columns), -1)
         free = len(right)
-        split = (each.reshape(free, -1, 3).transpose(1, 0, 2).reshape(len(columns), -1) for each in (right, followed))
+        split = (part.reshape(free, -1, 3).transpose(1, 0, 2).reshape(len(columns), -1) for part in (right, followed))
         right, followed = split
         square = flat @ flat.T - right @ followed.T
-        held = self.settings.ridge * np.trace(flat @ flat.T) / len(flat)
-        return np.asarray(-np.linalg.solve(square + held * np.eye(len(flat)), flat @ left.ravel()))
+        ridge = self.settings.ridge * np.trace(flat @ flat.T) / len(flat)
+        return np.asarray(-np.linalg.solve(square + ridge * np.eye(len(flat)), flat @ residual.ravel()))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class MeshIK:
 
     Parameters
     ----------
-    rounds : at least 1, most rounds of Gauss and Newton
+    rounds : at least 1, most Gauss-Newton steps
     ridge : above 0, keeps the steps small, relative to the mean square of the linearised gradients
     """
 
@@ -120,8 +120,7 @@ class MeshIK:
     ridge: float = 1e-4
 
     def __post_init__(self) -> None:
-        if check.whole("rounds", self.rounds) < 1:
-            raise InputError(f"rounds: expected at least 1, got {self.rounds}")
+        check.count("rounds", self.rounds)
         if not 0 < self.ridge < np.inf:
             raise InputError(f"ridge: expected above 0, got {self.ridge}")
 
@@ -132,10 +131,10 @@ class MeshIK:
             raise InputError("MESHIK: expected an example besides the rest shape, got none")
         rows, tangents = gradient_rows(handles.rest, handles.triangles)
         gradients = _gradients(handles)
-        turns = np.empty_like(gradients)
-        _nearest(gradients.reshape(-1, 3, 3), turns.reshape(-1, 3, 3))
-        stretches = np.swapaxes(turns, -1, -2) @ gradients - np.eye(3)
-        vectors = _logarithm(turns)
+        matrices = np.empty_like(gradients)
+        _nearest(gradients.reshape(-1, 3, 3), matrices.reshape(-1, 3, 3))
+        stretches = np.swapaxes(matrices, -1, -2) @ gradients - np.eye(3)
+        vectors = _logarithm(matrices)
         digests = tuple(pose_digests(examples.motion, examples.rig.skeleton))
         return MeshIKSurface(
             handles,
@@ -149,18 +148,18 @@ class MeshIK:
 
 
 def _gradients(handles: Handles) -> Floats:
-    """Return (M, T, 3, 3) how each example but the rest turns and stretches each triangle, its normal included."""
-    rest = _frames(handles.rest, handles.triangles)
+    """Return (M, T, 3, 3) the deformation gradient of each triangle, with its normal, in each example but the rest."""
+    rest = _edge_bases(handles.rest, handles.triangles)
     flat = np.abs(np.linalg.det(rest)) < 1e-300
     rest[flat] = np.eye(3)
     inverse = np.linalg.inv(rest)
-    found = np.stack([_frames(shape, handles.triangles) @ inverse for shape in handles.shapes[1:]])
-    found[:, flat] = np.eye(3)
-    return found
+    gradients = np.stack([_edge_bases(shape, handles.triangles) @ inverse for shape in handles.shapes[1:]])
+    gradients[:, flat] = np.eye(3)
+    return gradients
 
 
-def _frames(points: Floats, triangles: Ints) -> Floats:
-    """Return (T, 3, 3) with two edges of each triangle and its normal, as long as the root of its area, as columns."""
+def _edge_bases(points: Floats, triangles: Ints) -> Floats:
+    """Return (T, 3, 3) with two edges of each triangle and its normal, scaled by the root of its area, as columns."""
     corners = points[triangles]
     e1, e2 = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     normal = np.cross(e1, e2)
@@ -180,9 +179,9 @@ def _exponential(vectors: Floats) -> Floats:
     return rotations.matrices(rotations.from_axis_angle(axis, angle))
 
 
-def _logarithm(turns: Floats) -> Floats:
+def _logarithm(matrices: Floats) -> Floats:
     """Return the rotation vectors (..., 3) of rotations (..., 3, 3)."""
-    quaternions = np.concatenate([rotations.from_matrices(each)[None] for each in turns])
+    quaternions = np.concatenate([rotations.from_matrices(example)[None] for example in matrices])
     sine = np.linalg.norm(quaternions[..., :3], axis=-1, keepdims=True)
     angle = 2 * np.arctan2(sine, quaternions[..., 3:])
     return np.asarray(quaternions[..., :3] * np.where(sine > 1e-12, angle / np.where(sine > 1e-12, sine, 1), 2.0))
@@ -203,7 +202,7 @@ def _left_jacobian(vectors: Floats) -> Floats:
 
 
 @njit()
-def _nearest(matrices: Floats, turns: Floats) -> None:  # pragma: no cover - compiled
+def _nearest(matrices: Floats, nearest: Floats) -> None:  # pragma: no cover - compiled
     """Write the rotations nearest to matrices (K, 3, 3)."""
     for k in range(len(matrices)):
-        nearest_rotation(matrices[k], turns[k])
+        nearest_rotation(matrices[k], nearest[k])

@@ -1,4 +1,4 @@
-"""Uncompressed pose space deformation: every correction kept, over one space of all joints and controls that move."""
+"""Uncompressed pose space deformation: all corrections, over one space of all joints and controls that move."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PlainPSD:
     Parameters
     ----------
     kernel : of the RBF, see `posespace.interpolate.RBF`
-    radius : how far an example reaches, above 0; None: chosen by leave-one-out
+    radius : of the kernel, above 0; None: chosen by leave-one-out
     smoothing : at least 0; above 0 contradictory examples are averaged
     """
 
@@ -33,10 +33,12 @@ class PlainPSD:
 
 
 def one_layer(examples: Examples, rbf: RBF, method: str, settings: object) -> Skin:
-    """Return the skin of all corrections in one layer; `method` and `settings` are what it says about itself."""
-    given = Corrections.of(examples)
-    metric = given.space.metric
-    if rbf.radius is None and given.values.size:
-        chosen = rbf.fit(given.where, given.columns, metric, given.names)
+    """Return the skin of all corrections in one layer; `method` and `settings` go into its `about`."""
+    corrections = Corrections.of(examples)
+    metric = corrections.space.metric
+    if rbf.radius is None and corrections.values.size:
+        chosen = rbf.fit(corrections.samples, corrections.columns, metric, corrections.names)
         rbf = replace(rbf, radius=float(chosen.radius[0]))
-    return given.skin(rbf.fit(given.where, np.eye(len(given.names)), metric, given.names), method, settings)
+    return corrections.skin(
+        rbf.fit(corrections.samples, np.eye(len(corrections.names)), metric, corrections.names), method, settings
+    )

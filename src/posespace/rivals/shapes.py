@@ -1,4 +1,4 @@
-"""Shape interpolation: the posed shapes themselves are blended, with no bones but the root."""
+"""Shape interpolation: the posed shapes are blended, with no bones but the root."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from posespace.skin.skin import Skin
 
 @dataclass(frozen=True)
 class ShepardCorrections:
-    """The same corrections as `PlainPSD`, mixed by Shepard's weights.
+    """The corrections of `PlainPSD`, blended by Shepard's weights.
 
     Parameters
     ----------
@@ -25,6 +25,8 @@ class ShepardCorrections:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the skin that reproduces every example."""
-        given = Corrections.of(examples)
-        cardinal = Shepard(self.power).fit(given.where, np.eye(len(given.names)), given.space.metric, given.names)
-        return given.skin(cardinal, "Shepard", self)
+        corrections = Corrections.of(examples)
+        cardinal = Shepard(self.power).fit(
+            corrections.samples, np.eye(len(corrections.names)), corrections.space.metric, corrections.names
+        )
+        return corrections.skin(cardinal, "Shepard", self)

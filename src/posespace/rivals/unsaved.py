@@ -1,4 +1,4 @@
-"""What a rival that cannot be a `Skin` says when it is asked for a file."""
+"""Rivals that are not a `Skin` and so cannot be saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posespace.errors import InputError
 
 
 class Unsaved:
-    """Poses like a skin but has no file."""
+    """Poses like a skin but cannot be saved."""
 
     def save(self, path: str | Path) -> None:
         """Raise: only a `Skin` has a file."""

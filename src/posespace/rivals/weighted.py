@@ -25,7 +25,7 @@ class WeightedSkin(Unsaved):
     Parameters
     ----------
     rig : the rig
-    joints : K joints that turn
+    joints : K joints that rotate
     centres : (M, K, 4) their rotations in the examples
     radius : of the Gaussian, radians
     shares : (N, K) each joint's weight in a vertex's distance
@@ -59,12 +59,12 @@ class WeightedPSD:
     """Weighted pose space deformation (Kurihara, Miyata 2004).
 
     A vertex's squared distance between two poses is the sum of the joints' squared angles, each times the vertex's
-    skinning weight for that joint's bone. Poses that differ in other joints only are one pose to it: their
-    corrections are averaged, and `smoothing` allows for that.
+    skinning weight for that joint's bone. Poses that differ in other joints only have distance 0: their corrections
+    are averaged, for which `smoothing` is needed.
 
     Parameters
     ----------
-    radius : of the Gaussian, radians, above 0; None: of least leave-one-out error on some vertices
+    radius : of the Gaussian, radians, above 0; None: chosen by leave-one-out on some vertices
     smoothing : above 0; far below 1e-4 the weights of such poses grow beyond the digits of float32
     """
 
@@ -82,7 +82,7 @@ class WeightedPSD:
         rig, motion = examples.rig, examples.motion
         joints = tuple(np.flatnonzero(rotated_from_rest(rig, motion).any(axis=0)).tolist())
         if not joints:
-            raise InputError("weighted PSD: no joint turns in the examples; it needs one that does")
+            raise InputError("weighted PSD: no joint rotates in the examples; it needs one that does")
         if not at_rest(rig, motion).any():
             examples = _with_rest(examples)
         centres = parts_of(rig.skeleton).of(examples.motion)[0][:, list(joints)]
@@ -98,22 +98,22 @@ class WeightedPSD:
         return WeightedSkin(rig, joints, centres.astype(np.float32), radius, shares.astype(np.float32), kept, digests)
 
     def _systems(self, squares: Floats, shares: Floats, radius: float) -> Floats:
-        """Return the matrices (S, M, M) of some vertices with `shares` (S, K)."""
+        """Return the matrices (S, M, M) of vertices with `shares` (S, K)."""
         systems = np.exp(-0.5 * np.einsum("abk,sk->sab", squares, shares, optimize=True) / radius**2)
         return np.asarray(systems + self.smoothing * np.eye(len(squares)))
 
     def _choose_radius(self, squares: Floats, shares: Floats, values: Floats) -> float:
-        """The radius of least leave-one-out error, on about a hundred vertices that are corrected most."""
+        """The radius of least leave-one-out error on about a hundred of the vertices with the largest corrections."""
         energy = (values**2).sum(axis=(1, 2))
-        some = np.argsort(-energy)[: max(1, len(energy) // 4) : max(1, len(energy) // 400)]
+        sampled = np.argsort(-energy)[: max(1, len(energy) // 4) : max(1, len(energy) // 400)]
         spread = float(np.sqrt(squares.sum(axis=2).max()))
         errors: dict[float, float] = {}
         for radius in map(float, np.geomspace(spread / 50, spread, 12)):
             error = 0.0
-            for rows in blocks(len(some), len(squares) ** 2):
-                inverse = np.linalg.inv(self._systems(squares, shares[some[rows]], radius))
+            for rows in blocks(len(sampled), len(squares) ** 2):
+                inverse = np.linalg.inv(self._systems(squares, shares[sampled[rows]], radius))
                 diagonal = np.diagonal(inverse, axis1=1, axis2=2)
-                error += float((((inverse @ values[some[rows]]) / diagonal[..., None]) ** 2).sum())
+                error += float((((inverse @ values[sampled[rows]]) / diagonal[..., None]) ** 2).sum())
             errors[radius] = error
         return min(errors, key=errors.__getitem__)
 

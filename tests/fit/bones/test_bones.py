@@ -172,7 +172,7 @@ def test_bones_of_examples_keep_names_times_and_rest_and_every_method_takes_them
         ({"influences": 9}, "influences: expected 1 to 8"),
         ({"bandwidth": 0.0}, "bandwidth: expected above 0"),
         ({"triangles": None}, "triangles: expected the triangles"),
-        ({"triangles": np.zeros((0, 3), np.int32)}, "expected triangles, from whose motion"),
+        ({"triangles": np.zeros((0, 3), np.int32)}, "expected triangles, whose motion"),
         ({"shapes": POINTS[None]}, "shapes: expected at least two, the first of which is at rest, got 1"),
         ({"shapes": np.zeros((0, len(POINTS), 3))}, "got 0"),
         ({"shapes": np.zeros((3, len(POINTS), 3))}, "rest shape of some size"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.assets import dembones
+from helpers.commands import run
 from helpers.sculpts import bar, posed
 from helpers.strategies import random_pose, random_rig
 from hypothesis import given, settings
@@ -31,7 +32,7 @@ from posespace.skin.basis import PackedBasis
 from posespace.skin.skin import Skin
 
 ARM, ARM_UNSEEN = datasets.bending_arm(rings=24, sides=12)
-FULL = EigenSkin(30, budget=0, threshold=1e-9, taper=0, bits=32)
+FULL = EigenSkin(30, budget=None, threshold=1e-9, taper=0, bits=32)
 PAPER = (0.161, 0.160, 0.100, 0.098, 0.065)
 """Relative errors of 1 to 5 components, thumb's carpo-metacarpal joint (Kry, James and Pai 2002, figure 7)."""
 
@@ -111,9 +112,9 @@ def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints(
 
 def test_greedy_allotment_beats_an_equal_one_of_as_many_bytes() -> None:
     train, random, between = hand()
-    equal = of_hand(EigenSkin(2, "equal", budget=0, threshold=0.04, bits=32))
+    equal = of_hand(EigenSkin(2, "equal", budget=None, threshold=0.04, bits=32))
     size = 0.95 * float(entries(equal).mean())
-    greedy = EigenSkin(10, budget=0, threshold=0.005, size=size, bits=32).fit(train)
+    greedy = EigenSkin(10, budget=None, threshold=0.005, size=size, bits=32).fit(train)
     assert stored_bytes(greedy) <= stored_bytes(equal)
     for unseen in (random, between):
         assert evaluate(greedy, unseen).rel_err < evaluate(equal, unseen).rel_err
@@ -168,7 +169,7 @@ def test_joints_that_always_move_together_make_one_layer_a_region(data: Path) ->
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2
     train, unseen = examples[np.flatnonzero(block == 0)], examples[np.flatnonzero(block)]
-    skin = EigenSkin(budget=0).fit(train)
+    skin = EigenSkin(budget=None).fit(train)
     psd = PlainPSD("thin_plate", smoothing=1e-3).fit(train)
     ours, full = evaluate(skin, unseen), evaluate(psd, unseen)
     assert ours.rel_err < 0.11
@@ -222,9 +223,9 @@ def test_faces_have_a_layer_a_control() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"components": -1}, "components"),
+        ({"components": 0}, "components: expected at least 1, got 0"),
         ({"allotment": "fair"}, "allotment"),
-        ({"budget": -1}, "budget"),
+        ({"budget": 0}, "budget: expected at least 1, got 0"),
         ({"size": 0}, "size"),
         ({"threshold": 1.5}, "threshold"),
         ({"taper": -1}, "taper"),
@@ -287,3 +288,11 @@ def test_a_rig_of_one_vertex_is_fitted_and_contradictions_are_named():
     with pytest.warns(UserWarning, match="their shapes differ by 1"):
         skin = EigenSkin().fit(Examples.from_shapes(rig, motion, [np.zeros((1, 3)), [[0.0, 0.0, 1.0]]]))
     np.testing.assert_allclose(skin.pose(motion[0])[0], [[0, 0, 0.5]], atol=1e-3)
+
+
+def test_the_command_line_takes_none_where_the_default_is_a_number(tmp_path: Path) -> None:
+    singles(ARM).save(tmp_path / "arm.examples")
+    run("fit", "eigenskin", tmp_path / "arm.examples", "-o", tmp_path / "arm.skin", "--budget", "none")
+    used = Skin.load(tmp_path / "arm.skin").about["settings"]
+    assert used["budget"] is None
+    assert used["components"] is None

@@ -22,7 +22,7 @@ from posespace.errors import InputError
 from posespace.evaluation.score import evaluate
 from posespace.evaluation.storage import stored_bytes
 from posespace.examples import Examples
-from posespace.fit.gram import combined, gram_of, principal
+from posespace.fit.gram import gram_of, linear_combinations, principal
 from posespace.fit.ica import energies, independent_signals, principal_signals
 from posespace.fit.muscles.muscles import Muscles
 from posespace.fit.weights.nearest_bone import on_nearest_bone
@@ -121,7 +121,7 @@ def test_products_and_mixtures_of_frames_are_those_of_the_whole(seed: int) -> No
     flat = frames[:, some].reshape(5, -1).astype(np.float64)
     np.testing.assert_allclose(gram_of(frames, some), flat @ flat.T, rtol=1e-10, atol=1e-6)
     mix = rng.normal(size=(2, 5))
-    np.testing.assert_allclose(combined(frames, some, mix).reshape(2, -1), mix @ flat, atol=1e-5)
+    np.testing.assert_allclose(linear_combinations(frames, some, mix).reshape(2, -1), mix @ flat, atol=1e-5)
     assert len(principal(flat @ flat.T)[0]) == 5
 
 
@@ -147,7 +147,7 @@ def test_the_arm_of_the_paper_takes_7_percent_and_misses_less_than_a_tenth_of_a_
 
 def test_frames_that_were_left_out_are_reproduced_too_and_the_fit_foretells_it() -> None:
     train, unseen = datasets.arm()
-    skin = Muscles(0).fit(train)
+    skin = Muscles().fit(train)
     assert evaluate(skin, unseen).seen == 0
     assert rms(skin, unseen) < 0.1
     said = {row["signals"]: row["rms"] for row in skin.about["left out"]}
@@ -212,7 +212,7 @@ def test_two_fits_agree_bit_for_bit() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"signals": -1}, "signals"),
+        ({"signals": 0}, "signals: expected at least 1, got 0"),
         ({"signals": 2.5}, "signals: expected a whole number"),
         ({"signals": "7"}, "signals: expected a whole number"),
         ({"joints": -1}, "joints"),
@@ -279,8 +279,8 @@ def test_clips_that_cannot_be_fitted_are_refused_in_one_line() -> None:
 
 def test_two_frames_are_enough_for_one_signal() -> None:
     two = small()[0][[2, 29]]
-    assert evaluate(Muscles(1, smoothing=0.0, centres=0, bones="weights").fit(two), two).rel_err < 1e-3
-    assert Muscles(0, bones="weights").fit(two).layers[0].driver.components == 1
+    assert evaluate(Muscles(1, smoothing=0.0, centres=None, bones="weights").fit(two), two).rel_err < 1e-3
+    assert Muscles(bones="weights").fit(two).layers[0].driver.components == 1
     with pytest.warns(UserWarning, match="no signals help"):
         assert not Muscles().fit(two).layers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,8 +48,8 @@ def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
     assert skin.bones is not None
     unseen = examples_from_shapes(arm[1], skin.rig, skin.bones.points)
     score = ps.evaluate(skin, unseen)
-    assert score.rel_err < 0.2
-    assert score.rms < 0.02
+    assert score.rel_err < 0.01
+    assert score.rms < 1e-3
     assert score.seen == 0
     assert ps.evaluate(skin, arm[0]).seen == len(arm[0])
 
@@ -64,7 +65,7 @@ def test_each_example_is_returned_up_to_what_regularisation_leaves(
 ) -> None:
     score = ps.evaluate(skin, arm[0])
     assert score.rms == pytest.approx(skin.about["rms on its examples"], rel=1e-3)
-    assert score.rms < 0.02
+    assert score.rms < 1e-3
 
 
 def test_where_and_how_the_examples_are_placed_does_not_matter(
@@ -98,7 +99,7 @@ def test_every_kind_of_model_saves_compiles_and_stays_near_unseen_shapes(
     motion = motion_from_shapes(arm[1], loaded.rig, loaded.bones.points)
     for pose, (points, _) in zip(motion, loaded.compile().many(motion), strict=True):
         np.testing.assert_allclose(points, fitted.pose(pose)[0], atol=1e-4)
-    assert ps.evaluate(loaded, arm[1]).rms < 0.05
+    assert ps.evaluate(loaded, arm[1]).rms < 5e-3
 
 
 def test_points_that_are_picked_are_taken(arm: tuple[ps.Examples, ps.Examples]) -> None:
@@ -148,17 +149,17 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
 
 
 def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examples]) -> None:
-    """Where a bone listens to near points alone, far ones do not turn it."""
+    """A bone that is influenced by near points alone is not rotated by far ones."""
     fitted = ps.ControlPoints(**SMALL, near_points=3, beta=100.0).fit(arm[0])
     assert fitted.bones is not None
     near, rest = fitted.bones.near, np.zeros((len(fitted.bones.points), 3))
     still = rotations.matrices(fitted.bones.predict(rest)[0])
     for point in range(len(rest)):
-        shifts = rest.copy()
-        shifts[point] = 0.05
-        turned = rotations.matrices(fitted.bones.predict(shifts)[0])
-        deaf = ~(near == point).any(axis=1)
-        np.testing.assert_array_equal(turned[deaf], still[deaf])
+        translations = rest.copy()
+        translations[point] = 0.05
+        rotated = rotations.matrices(fitted.bones.predicted(translations)[0])
+        unaffected = ~(near == point).any(axis=1)
+        np.testing.assert_array_equal(rotated[unaffected], still[unaffected])
 
 
 def test_corrections_bring_the_examples_back_more_closely_and_unseen_shapes_too(
@@ -178,12 +179,15 @@ def test_corrections_that_nothing_predicts_are_dropped(arm: tuple[ps.Examples, p
     assert errors[6] < 1.1 * errors[0]
 
 
-def test_points_on_a_line_leave_no_bone_without_a_frame(arm: tuple[ps.Examples, ps.Examples]) -> None:
-    points = arm[0].rig.mesh.points
-    line = np.argsort(np.abs(points[:, :2] - points[0, :2]).sum(axis=1))[:8]
-    for picked in (line.tolist(), [*line[:5].tolist(), 120]):
-        fitted = ps.ControlPoints(picked=picked, bones=10).fit(arm[0])
-        assert ps.evaluate(fitted, arm[1]).rms < 0.5
+@pytest.mark.parametrize(
+    "picked", [range(0, 288, 36), range(0, 96, 12), [0, 1, 11, 2, 10, 9, 3, 288], [0, 1, 11, 2, 10, 120]]
+)
+def test_points_on_a_line_or_in_one_spot_still_carry_the_whole(
+    arm: tuple[ps.Examples, ps.Examples], picked: Sequence[int]
+) -> None:
+    """Along the arm, along half of it, at its tip, and at its tip but for one: no bone is left without axes."""
+    fitted = ps.ControlPoints(picked=picked, bones=10).fit(arm[0])
+    assert ps.evaluate(fitted, arm[1]).rms < 0.03
 
 
 def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
@@ -194,7 +198,7 @@ def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
 def test_identical_examples_are_one(arm: tuple[ps.Examples, ps.Examples]) -> None:
     same = repeated(arm[0], [0, 0, 0, 5, 5, 9, 9, 9])
     fitted = ps.ControlPoints(**SMALL).fit(same)
-    assert ps.evaluate(fitted, same).rms < 0.02
+    assert ps.evaluate(fitted, same).rms < 1e-3
 
 
 def test_examples_that_are_all_alike_give_a_stiff_skin(arm: tuple[ps.Examples, ps.Examples]) -> None:
@@ -209,7 +213,7 @@ def test_examples_that_are_all_alike_give_a_stiff_skin(arm: tuple[ps.Examples, p
         ({"picked": [1, 2]}, "points: expected at least 3"),
         ({"picked": [1, 2, 99999]}, "picked: expected indices from 0 to"),
         ({"picked": [1, 2, 3, 3]}, "some twice"),
-        ({"picked": "1,two"}, "numbers of vertices with commas"),
+        ({"picked": "1,two"}, "vertex numbers separated by commas"),
         ({"local": "pose", "near_poses": 14}, "near_poses: expected at most 13"),
         ({"local": "nowhere"}, "local: expected one of"),
         ({"width": 0.0}, "width: expected"),

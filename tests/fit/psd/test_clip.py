@@ -8,7 +8,7 @@ from helpers.clips import bending, bulging, parted, tube_rig
 
 import posespace as ps
 from posespace.evaluation.score import evaluate
-from posespace.fit.duplicate_poses import merged
+from posespace.fit.duplicate_poses import merge_duplicate_poses
 from posespace.fit.psd.clip import EXACT_BELOW, LEAST, clip_poses
 from posespace.geometry import rotations
 
@@ -78,11 +78,11 @@ def test_a_clip_does_not_correct_what_is_below_the_tolerance() -> None:
 
 def test_equal_poses_are_merged_into_the_mean_of_their_shapes() -> None:
     examples = bulging(RIG, bending(5))
-    assert merged(examples) is examples
+    assert merge_duplicate_poses(examples) is examples
     rows = [0, 1, 2, 1, 3, 1]
     shapes = np.stack([examples.shapes[k] for k in rows])
     shapes[3] += 0.3
-    found = merged(ps.Examples.from_shapes(RIG, ps.Motion(examples.motion.rotations[rows]), shapes))
+    found = merge_duplicate_poses(ps.Examples.from_shapes(RIG, ps.Motion(examples.motion.rotations[rows]), shapes))
     assert found.motion.names == ("0", "1", "2", "4")
     np.testing.assert_allclose(found.shapes[1], examples.shapes[1] + 0.1, atol=1e-6)
     np.testing.assert_array_equal(found.shapes[2], examples.shapes[2])

@@ -10,7 +10,7 @@ import posespace as ps
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.evaluation.score import angles_between
-from posespace.fit.psd.normals import LEAST, turned
+from posespace.fit.psd.normals import LEAST, noticeable
 
 ARM, UNSEEN = ps.datasets.bending_arm(rings=16, sides=8)
 
@@ -33,7 +33,7 @@ def test_every_sculpt_has_the_normals_of_its_shape(settings: dict[str, object]) 
         truth = ARM.rig.mesh.normals(shape)
         off = angles_between(skin.pose(pose)[1], truth)
         # Normals that are corrected by less are left alone; per vertex, the rest of the layer shows through there.
-        corrected = turned(ARM.rig.normal_residual(pose, truth)) | ("per_vertex" not in settings)
+        corrected = noticeable(ARM.rig.normal_residual(pose, truth)) | ("per_vertex" not in settings)
         assert off[corrected].max(initial=0.0) < np.degrees(2 * LEAST)
 
 

@@ -75,7 +75,7 @@ def test_per_vertex_interpolates_over_just_the_sculpts_that_moved_a_vertex() -> 
 
 def layers_of(examples: ps.Examples) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
     none = np.zeros(len(examples), dtype=bool)
-    return [(p.space.kind, p.space.names, p.own) for p in plan_layers(examples.rig, examples.motion, none, none)]
+    return [(p.space.kind, p.space.names, p.examples) for p in plan_layers(examples.rig, examples.motion, none, none)]
 
 
 def test_examples_that_move_the_same_controls_make_a_layer() -> None:
@@ -208,7 +208,7 @@ def test_a_given_space_takes_all_examples_in_one_layer() -> None:
     assert len(skin.layers) == 1
     assert misfit(skin, examples) < 1e-6
     bent = sculpted({"open": posed(open=1.0), "bent": posed(open=1.0, tip=0.8)})
-    # In this space both lie at one place.
+    # In this space both coincide.
     evened = ps.PSD(space=ps.PoseSpace("controls", ("open",))).fit(bent)
     mean = (bent.residual(0)[0] + bent.residual(1)[0]) / 2
     np.testing.assert_allclose(evened.displacements(posed(open=1.0)), mean, atol=1e-6)

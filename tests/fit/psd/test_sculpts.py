@@ -108,7 +108,7 @@ def test_a_session_tells_what_it_cannot_do() -> None:
     assert session.names == ("bent",)
     with pytest.raises(InputError, match="sculpt 'bent': there is one of that name already; replace it"):
         session.add("bent", posed(tip=0.7), shape)
-    with pytest.raises(InputError, match="sculpts 'bent' and 'again' coincide"):
+    with pytest.raises(InputError, match="sculpts 'bent' and 'again' are at the same position"):
         session.add("again", posed(tip=0.5), shape)
     with pytest.raises(InputError, match="sculpt 'bnet': none has that name; the closest is 'bent'"):
         session.replace("bnet", shape)
@@ -184,7 +184,7 @@ def test_an_alternative_is_tried_at_the_pose_of_a_muted_sculpt() -> None:
     shape = np.array(session["two"].shape) + 0.1
     session.mute("two")
     session.add("other", posed(tip=1.6), shape)
-    with pytest.raises(InputError, match="'other' and 'two' coincide"):
+    with pytest.raises(InputError, match="'other' and 'two' are at the same position"):
         session.mute("two", muted=False)
 
 

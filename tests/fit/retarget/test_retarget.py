@@ -69,9 +69,9 @@ def missed(guess: Skin, truth: Skin, motion: Motion) -> float:
     return float(np.linalg.norm(moved(guess, motion) - right) / np.linalg.norm(right))
 
 
-@pytest.mark.parametrize("transfer", ["operator", "difference", "auto"])
-@pytest.mark.parametrize("correspondence", ["same", "padding", "closest", "auto"])
-def test_nothing_changes_where_x2_is_x1(transfer: str, correspondence: str) -> None:
+@pytest.mark.parametrize("transfer", ["operator", "difference", None])
+@pytest.mark.parametrize("correspondence", ["same", "padding", "closest", None])
+def test_nothing_changes_where_x2_is_x1(transfer: str | None, correspondence: str | None) -> None:
     motion = examples().motion
     made = retarget(arm(), arm(), arm(1.4), motion, transfer=transfer, correspondence=correspondence, bits=32)
     assert missed(made, arm(1.4), motion) < 2e-3
@@ -193,7 +193,7 @@ def test_a_vertex_lies_on_itself() -> None:
     [
         ({"transfer": "magic"}, "transfer"),
         ({"correspondence": "guess"}, "correspondence"),
-        ({"signals": -1}, "signals"),
+        ({"signals": 0}, "signals: expected at least 1, got 0"),
         ({"signals": 400}, "expected at most [0-9]+, the rank"),
         ({"motion": examples().motion[[2]]}, "the clip is constant"),
         ({"motion": examples().motion[[9]]}, "the clip is constant"),

@@ -1,4 +1,4 @@
-"""Weights of given bones: at each vertex the few bones, and their weights, that bring it closest to its shapes."""
+"""Weights for given bone transforms: at each vertex the few bones and weights that bring it closest to its shapes."""
 
 from __future__ import annotations
 
@@ -11,51 +11,51 @@ from posespace.fit.weights.simplex import energy_of, sparse_on_simplex
 from posespace.jit import njit
 
 POOL = 32
-"""Bones looked at per vertex: all where there are no more, else those of the vertices around and the nearest."""
+"""Most candidate bones per vertex: those of the vertices around it, and the nearest."""
 
 ENTERING = 6
-"""Bones of the pool that are tried beside a vertex's own: those that would lower its error most."""
+"""Candidates that are tried besides the current bones of a vertex: those that would lower its error most."""
 
 PULL = 1e-10
-"""How strongly weights that the shapes leave open stay as they are, relative to the moments of a single bone."""
+"""Weight of the previous weights, relative to the moments of a single bone, for what shapes do not determine."""
 
 
 def fit_weights(
     points: Floats, shapes: Floats, transforms: Floats, pool: Ints, influences: Ints, weights: Floats
 ) -> tuple[Ints, Floats, Floats]:
-    """Return better weights of given bones, at least 0 with the sum one, and what is left of the error.
+    """Return better weights of given bones, at least 0 with the sum one, and the remaining error.
 
-    No vertex gets worse: where the search finds nothing better, its weights stay.
+    No vertex gets worse: its weights stay where the search does not improve them.
 
     Parameters
     ----------
     points : (N, 3) the rest shape
     shapes : (N, P, 3) the same vertices in P shapes
     transforms : (B, P, 3, 4) rest to each shape
-    pool : (N, M) bones to look at, -1 for none
-    influences, weights : (N, K) the bones of each vertex and their weights, to begin with: not changed
+    pool : (N, M) candidate bones, -1 for none
+    influences, weights : (N, K) the initial bones of each vertex and their weights, not changed
 
     Returns
     -------
     influences, weights : (N, K) strongest first
     errors : (N,) squared distances to the shapes, summed over them
     """
-    bones, found = influences.astype(np.int32, copy=True), weights.astype(np.float64, copy=True)
+    bones, best = influences.astype(np.int32, copy=True), weights.astype(np.float64, copy=True)
     errors = np.empty(len(points))
     flat = np.ascontiguousarray(transforms, dtype=np.float64)
-    _fit(points, shapes, flat, pool, bones, found, errors, ENTERING, PULL)
-    return bones, found, errors
+    _fit(points, shapes, flat, pool, bones, best, errors)
+    return bones, best, errors
 
 
 def bone_pool(points: Floats, starts: Ints, around: Ints, influences: Ints, weights: Floats, bones: int) -> Ints:
-    """Return (N, M) the bones to look at for each vertex, -1 where there are fewer: see `POOL`.
+    """Return (N, M) the candidate bones of each vertex, -1 where there are fewer: see `POOL`.
 
     Parameters
     ----------
     points : (N, 3) the rest shape
     starts, around : which vertices share an edge, from `neighbours_of`
     influences, weights : (N, K) the bones of each vertex and their weights
-    bones : how many there are
+    bones : number of bones
     """
     if bones <= POOL:
         return np.broadcast_to(np.arange(bones, dtype=np.int32), (len(points), bones))
@@ -66,7 +66,7 @@ def bone_pool(points: Floats, starts: Ints, around: Ints, influences: Ints, weig
 
 
 def bone_centres(points: Floats, influences: Ints, weights: Floats, bones: int) -> Floats:
-    """Return (B, 3) the mean rest place of what each bone moves; of one without weights, that of the whole."""
+    """Return (B, 3) the weighted mean rest position of each bone's vertices; without weights, that of all vertices."""
     sums = np.zeros((bones, 4))
     ones = np.concatenate([points, np.ones((len(points), 1))], axis=1)
     for column in range(4):
@@ -102,7 +102,7 @@ def _gather(
 
 @njit()
 def _put(row: Ints, count: int, bone: int) -> int:  # pragma: no cover - compiled
-    """Add a bone to a row of so many, unless it is there or the row is full; return how many there are then."""
+    """Add a bone to the first `count` of a row, unless it is there or the row is full; return the new count."""
     for k in range(count):
         if row[k] == bone:
             return count
@@ -121,21 +121,19 @@ def _fit(
     influences: Ints,
     weights: Floats,
     errors: Floats,
-    entering: int,
-    pull: float,
 ) -> None:  # pragma: no cover - compiled
     """Improve the weights of each vertex in place and write its error."""
     slots = influences.shape[1]
     for vertex in prange(len(points)):
-        chosen = np.full(slots + entering, -1, np.int32)
-        old = np.zeros(slots + entering)
+        chosen = np.full(slots + ENTERING, -1, np.int32)
+        old = np.zeros(slots + ENTERING)
         count = 0
         for slot in range(slots):
             if weights[vertex, slot] > 0:
                 chosen[count], old[count] = influences[vertex, slot], weights[vertex, slot]
                 count += 1
-        own = count
-        count = _enter(points[vertex], shapes[vertex], transforms, pool[vertex], chosen, old, count, own)
+        current = count
+        count = _enter(points[vertex], shapes[vertex], transforms, pool[vertex], chosen, old, count, current)
         gram = _gram(points[vertex], shapes[vertex], transforms, chosen[:count])
         size = 0.0
         for c in range(count):
@@ -143,8 +141,8 @@ def _fit(
         target = np.zeros(count)
         normal = gram.copy()
         for c in range(count):
-            normal[c, c] += pull * size + 1e-300
-            target[c] = pull * size * old[c]
+            normal[c, c] += PULL * size + 1e-300
+            target[c] = PULL * size * old[c]
         new = sparse_on_simplex(normal, target, old[:count], np.ones(count, np.bool_), slots)
         if energy_of(normal, target, new) >= energy_of(normal, target, old[:count]):
             new = old[:count].copy()
@@ -158,7 +156,7 @@ def _fit(
 
 @njit()
 def _enter(
-    point: Floats, shape: Floats, transforms: Floats, pool: Ints, chosen: Ints, old: Floats, count: int, own: int
+    point: Floats, shape: Floats, transforms: Floats, pool: Ints, chosen: Ints, old: Floats, count: int, current: int
 ) -> int:  # pragma: no cover - compiled
     """Add to the chosen bones those of the pool along which the error falls most steeply; return how many there are."""
     poses = len(shape)
@@ -167,7 +165,7 @@ def _enter(
     for p in range(poses):
         for k in range(3):
             gap[p, k] = -shape[p, k]
-    for c in range(own):
+    for c in range(current):
         for p in range(poses):
             bone = transforms[chosen[c], p]
             for k in range(3):
@@ -178,47 +176,47 @@ def _enter(
         for k in range(3):
             level += gap[p, k] * (gap[p, k] + shape[p, k])
     for bone in pool:
-        if bone < 0 or _holds(chosen, own, bone):
+        if bone < 0 or _contains(chosen, current, bone):
             continue
         slope = -level
         for p in range(poses):
-            turn = transforms[bone, p]
+            matrix = transforms[bone, p]
             for k in range(3):
-                moved = turn[k, 0] * point[0] + turn[k, 1] * point[1] + turn[k, 2] * point[2] + turn[k, 3]
+                moved = matrix[k, 0] * point[0] + matrix[k, 1] * point[1] + matrix[k, 2] * point[2] + matrix[k, 3]
                 slope += gap[p, k] * moved
         if slope < 0.0:
-            count = _insert(chosen, slopes, own, count, bone, slope)
+            count = _insert(chosen, slopes, current, count, bone, slope)
     return count
 
 
 @njit()
-def _holds(chosen: Ints, count: int, bone: int) -> bool:  # pragma: no cover - compiled
-    found = False
+def _contains(chosen: Ints, count: int, bone: int) -> bool:  # pragma: no cover - compiled
+    present = False
     for c in range(count):
-        found = found or chosen[c] == bone
-    return found
+        present = present or chosen[c] == bone
+    return present
 
 
 @njit()
 def _insert(
-    chosen: Ints, slopes: Floats, own: int, count: int, bone: int, slope: float
+    chosen: Ints, slopes: Floats, current: int, count: int, bone: int, slope: float
 ) -> int:  # pragma: no cover - compiled
-    """Put a bone among the entering ones, steepest first; the least steep one goes where there is no room."""
-    place = count
-    while place > own and slopes[place - 1] > slope:
-        place -= 1
-    if place >= len(chosen):
+    """Put a bone among the entering ones, steepest first; the least steep one is dropped if there is no room."""
+    slot = count
+    while slot > current and slopes[slot - 1] > slope:
+        slot -= 1
+    if slot >= len(chosen):
         return count
     last = min(count, len(chosen) - 1)
-    for c in range(last, place, -1):
+    for c in range(last, slot, -1):
         chosen[c], slopes[c] = chosen[c - 1], slopes[c - 1]
-    chosen[place], slopes[place] = bone, slope
+    chosen[slot], slopes[slot] = bone, slope
     return min(count + 1, len(chosen))
 
 
 @njit()
 def _gram(point: Floats, shape: Floats, transforms: Floats, chosen: Ints) -> Floats:  # pragma: no cover - compiled
-    """Return (C, C) products, summed over shapes, of how far each bone alone would put a vertex from the truth.
+    """Return (C, C) inner products, over shapes, of the errors that each bone alone would leave at a vertex.
 
     Since weights sum to one, the squared error of weights w is then wᵀ·gram·w.
     """

@@ -1,7 +1,7 @@
-"""Affine bones as joints that only shift: four corners around what a bone moves carry any affine motion of it.
+"""Affine bones as joints that only translate: four corners around what a bone moves represent any affine motion.
 
-A point inside a tetrahedron is a mean of its corners with weights of at least 0, and stays that mean when the corners
-move by an affine transform. So affine bones need nothing that poses, files and exporters do not hold already.
+A point inside a tetrahedron is a weighted mean of its corners, and stays so under an affine transform. So affine bones
+need nothing new in poses, files and exporters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from posespace.check import Floats, Ints
 
 DIRECTIONS = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / np.sqrt(3.0)
-"""(4, 3) from the middle of a regular tetrahedron to its corners."""
+"""(4, 3) from the centre of a regular tetrahedron to its corners."""
 
 
 def corners_around(points: Floats, influences: Ints, weights: Floats, centres: Floats) -> Floats:
@@ -21,7 +21,7 @@ def corners_around(points: Floats, influences: Ints, weights: Floats, centres: F
     ----------
     points : (N, 3) the rest shape
     influences, weights : (N, K) the bones of each vertex and their weights
-    centres : (B, 3) the middles of the bones
+    centres : (B, 3) of the bones
     """
     reach = np.zeros(len(centres))
     moved = weights > 0
@@ -29,7 +29,7 @@ def corners_around(points: Floats, influences: Ints, weights: Floats, centres: F
     np.maximum.at(reach, influences[moved], distance[moved])
     # A bone of one vertex, or of none, gets corners of some size too; and rounding leaves nothing outside.
     reach = np.maximum(1.001 * reach, 1e-3 * float(np.ptp(points, axis=0).max()))
-    # The sphere that holds all touches the faces; the corners are three times as far.
+    # The enclosing sphere touches the faces; the corners are three times as far.
     return np.asarray(centres[:, None] + 3 * reach[:, None, None] * DIRECTIONS)
 
 

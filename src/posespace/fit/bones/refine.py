@@ -1,4 +1,4 @@
-"""Bones and weights refined in turn, each given the other, until the error settles."""
+"""Refinement of bones: transforms and weights alternately, until the error converges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTLED = 3e-3
 
 @dataclass(frozen=True, eq=False)
 class Bones:
-    """Bones of a rest shape, their weights, and what is left of the error.
+    """Bones of a rest shape, their weights, and the remaining error.
 
     Parameters
     ----------
@@ -40,8 +40,10 @@ class Bones:
         return float(self.errors.sum())
 
 
-def start(points: Floats, triangles: Ints, shapes: Floats, labels: Ints, transforms: Floats, influences: int) -> Bones:
-    """Return bones of clusters of triangles, each vertex on one alone: that around it that suits it best.
+def initial_bones(
+    points: Floats, triangles: Ints, shapes: Floats, labels: Ints, transforms: Floats, influences: int
+) -> Bones:
+    """Return one bone per cluster of triangles; each vertex is on the bone of an adjacent triangle that fits it best.
 
     Parameters
     ----------
@@ -49,31 +51,31 @@ def start(points: Floats, triangles: Ints, shapes: Floats, labels: Ints, transfo
     shapes : (N, P, 3)
     labels : (T,) the cluster of each triangle
     transforms : (B, P, 3, 4) of the clusters
-    influences : room for so many bones per vertex
+    influences : K, most bones per vertex
     """
-    own, least = np.zeros(len(points), np.int32), np.full(len(points), np.inf)
+    nearest, least = np.zeros(len(points), np.int32), np.full(len(points), np.inf)
     for vertex in triangles.T:
         moved = np.einsum("tpij,tj->tpi", transforms[labels][..., :3], points[vertex]) + transforms[labels][..., 3]
         gap = np.square(moved - shapes[vertex]).sum(axis=(1, 2))
-        # The best comes last and stays, where several triangles have one vertex.
+        # In this order the best of several triangles at one vertex is written last.
         order = np.argsort(-gap, kind="stable")
         better = order[gap[order] < least[vertex[order]]]
-        own[vertex[better]], least[vertex[better]] = labels[better], gap[better]
+        nearest[vertex[better]], least[vertex[better]] = labels[better], gap[better]
     weights = np.zeros((len(points), influences))
     weights[:, 0] = 1.0
-    return Bones(transforms, np.repeat(own[:, None], influences, axis=1), weights, least)
+    return Bones(transforms, np.repeat(nearest[:, None], influences, axis=1), weights, least)
 
 
 def refine(
     points: Floats, triangles: Ints, shapes: Floats, bones: Bones, affine: bool = False, rounds: int = ROUNDS
 ) -> Bones:
-    """Return better bones: transforms given the weights, weights given the transforms, in turn.
+    """Return better bones, by alternately solving for transforms and for weights.
 
     Parameters
     ----------
     points, triangles : (N, 3) and (T, 3) the rest shape, half its box's diagonal about 1
     shapes : (N, P, 3)
-    bones : where to begin
+    bones : the initial ones
     affine : whether bones may stretch and shear
     rounds : most rounds
     """
@@ -83,9 +85,9 @@ def refine(
     for _ in range(rounds):
         moved = solve(points, shapes, best.influences, best.weights, best.transforms)
         pool = bone_pool(points, *around, best.influences, best.weights, len(moved))
-        found = Bones(moved, *fit_weights(points, shapes, moved, pool, best.influences, best.weights))
-        settled = found.error > (1 - SETTLED) * best.error
-        best = found
+        refined = Bones(moved, *fit_weights(points, shapes, moved, pool, best.influences, best.weights))
+        settled = refined.error > (1 - SETTLED) * best.error
+        best = refined
         if settled:
             break
     return best

@@ -1,12 +1,12 @@
-"""Bone transforms of every shape, the weights being given: all bones of a shape together, rigid or affine.
+"""Bone transforms of every shape for given weights: all bones of a shape together, rigid or affine.
 
-A shape enters only by its products with the weighted rest points, which are formed once: what is then solved has the
-size of the bones, however many vertices there are.
+A shape enters only by its products with the weighted rest points, which are computed once. The systems that are then
+solved have the size of the bones, whatever the number of vertices.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,14 +24,14 @@ SETTLED = 1e-6
 """The passes end when no entry of a transform changes by more than this; lengths are of half the box's diagonal."""
 
 KEPT = 1e-9
-"""How strongly a rotation that the shapes leave open stays as it is, relative to the bone's moments."""
+"""Weight of the previous rotation, relative to the bone's moments, for what the shapes do not determine."""
 
 RIDGE = 1e-9
-"""How strongly an affine transform that the shapes leave open stays as it is, relative to the largest moment."""
+"""Weight of the previous affine transform, relative to the largest moment, for what the shapes do not determine."""
 
 
 def rest_transforms(shapes: int, bones: int) -> Floats:
-    """Return (B, P, 3, 4) transforms of no motion."""
+    """Return (B, P, 3, 4) identity transforms."""
     return np.tile(np.eye(3, 4), (bones, shapes, 1, 1))
 
 
@@ -40,27 +40,27 @@ def bone_transforms(
 ) -> Floats:
     """Return the rigid transforms (B, P, 3, 4) that bring linear blending closest to the shapes.
 
-    One bone after the other gets the best transform given those of the others (weighted Procrustes), until all settle.
+    Each bone in order gets the best transform for those of the others (weighted Procrustes), until all converge.
 
     Parameters
     ----------
     points : (N, 3) the rest shape, half its box's diagonal about 1
     shapes : (N, P, 3) the same vertices in P shapes
     influences, weights : (N, K) the bones of each vertex and their weights
-    start : (B, P, 3, 4) where to begin: not changed. A bone without weights stays there
+    start : (B, P, 3, 4) initial transforms, not changed. A bone without weights keeps them
     sweeps : most passes over the bones
     """
     moments = _moments(points, influences, weights, len(start))
     products = _products(points, shapes, influences, weights, len(start))
     moved: Floats = np.ascontiguousarray(start.transpose(1, 0, 2, 3), dtype=np.float64).copy()
-    _sweep(moments.starts, moments.others, moments.blocks, products, moved, sweeps, SETTLED, KEPT)
+    _sweep(moments, products, moved, sweeps)
     return np.ascontiguousarray(moved.transpose(1, 0, 2, 3))
 
 
 def affine_transforms(points: Floats, shapes: Floats, influences: Ints, weights: Floats, start: Floats) -> Floats:
     """Return the affine transforms (B, P, 3, 4) that bring linear blending closest to the shapes: one linear solve.
 
-    The parameters are those of `bone_transforms`; what the shapes leave open stays near `start`.
+    The parameters are those of `bone_transforms`; what the shapes do not determine stays near `start`.
     """
     bones, count = start.shape[:2]
     moments = _moments(points, influences, weights, bones)
@@ -68,13 +68,12 @@ def affine_transforms(points: Floats, shapes: Floats, influences: Ints, weights:
     ridge = RIDGE * normal.diagonal().max()
     products = _products(points, shapes, influences, weights, bones)
     right = products.transpose(1, 3, 0, 2).reshape(4 * bones, 3 * count)
-    given = start.transpose(0, 3, 1, 2).reshape(4 * bones, 3 * count)
-    solved = splu(normal + ridge * sp.identity(4 * bones, format="csc")).solve(right + ridge * given)
+    initial = start.transpose(0, 3, 1, 2).reshape(4 * bones, 3 * count)
+    solved = splu(normal + ridge * sp.identity(4 * bones, format="csc")).solve(right + ridge * initial)
     return np.ascontiguousarray(solved.reshape(bones, 4, count, 3).transpose(0, 2, 3, 1))
 
 
-@dataclass(frozen=True, eq=False)
-class _Moments:
+class _Moments(NamedTuple):
     """Sums over the vertices of wᵢ·wⱼ·[v 1]ᵀ[v 1] for each pair of bones i, j that share some, in rows of bones.
 
     Parameters
@@ -122,74 +121,67 @@ def _products(points: Floats, shapes: Floats, influences: Ints, weights: Floats,
 
 
 @njit(parallel=True)
-def _sweep(
-    starts: Ints,
-    others: Ints,
-    blocks: Floats,
-    products: Floats,
-    moved: Floats,
-    sweeps: int,
-    settled: float,
-    kept: float,
-) -> None:  # pragma: no cover - compiled
+def _sweep(moments: _Moments, products: Floats, moved: Floats, sweeps: int) -> None:  # pragma: no cover - compiled
     """Bring the transforms `moved` (P, B, 3, 4) to their best, bone by bone, in place."""
     for shape in prange(len(moved)):
-        left, turn, middle = np.empty((3, 4)), np.empty((3, 3)), np.empty((3, 3))
+        residual, rotation, covariance = np.empty((3, 4)), np.empty((3, 3)), np.empty((3, 3))
         for _ in range(sweeps):
             largest = 0.0
             for bone in range(moved.shape[1]):
-                change = _place(bone, starts, others, blocks, products[shape], moved[shape], left, turn, middle, kept)
+                weighted = _without_others(bone, moments, products[shape], moved[shape], residual)
+                change = _align(weighted, residual, moved[shape, bone], rotation, covariance)
                 largest = max(largest, change)
-            if largest < settled:
+            if largest < SETTLED:
                 break
 
 
 @njit()
-def _place(
-    bone: int,
-    starts: Ints,
-    others: Ints,
-    blocks: Floats,
-    products: Floats,
-    moved: Floats,
-    left: Floats,
-    turn: Floats,
-    middle: Floats,
-    kept: float,
-) -> float:  # pragma: no cover - compiled
-    """Give one bone its best rigid transform, the others' being held; return the largest change of an entry."""
-    left[:] = products[bone]
-    own = blocks[starts[bone]]
-    for pair in range(starts[bone], starts[bone + 1]):
-        block = blocks[pair]
-        if others[pair] == bone:
-            own = block
+def _without_others(
+    bone: int, moments: _Moments, products: Floats, moved: Floats, residual: Floats
+) -> Floats:  # pragma: no cover - compiled
+    """Write the products of a bone minus what the other bones give; return its moments (4, 4) with itself."""
+    residual[:] = products[bone]
+    diagonal: Floats = moments.blocks[moments.starts[bone]]
+    for pair in range(moments.starts[bone], moments.starts[bone + 1]):
+        block = moments.blocks[pair]
+        if moments.others[pair] == bone:
+            diagonal = block
             continue
-        other = moved[others[pair]]
+        other = moved[moments.others[pair]]
         for i in range(3):
             for j in range(4):
-                left[i, j] -= (
+                residual[i, j] -= (
                     other[i, 0] * block[0, j]
                     + other[i, 1] * block[1, j]
                     + other[i, 2] * block[2, j]
                     + other[i, 3] * block[3, j]
                 )
-    weight = own[3, 3]
+    return diagonal
+
+
+@njit()
+def _align(
+    moments: Floats, residual: Floats, transform: Floats, rotation: Floats, covariance: Floats
+) -> float:  # pragma: no cover - compiled
+    """Give one bone its best rigid transform, from its moments and residual products; return its largest change."""
+    weight = moments[3, 3]
     if weight <= 0.0:
         return 0.0
-    spread = (own[0, 0] + own[1, 1] + own[2, 2]) + weight
+    spread = (moments[0, 0] + moments[1, 1] + moments[2, 2]) + weight
     for i in range(3):
         for j in range(3):
-            middle[i, j] = left[i, j] - left[i, 3] * own[3, j] / weight + kept * spread * moved[bone, i, j]
-    nearest_rotation(middle, turn)
+            covariance[i, j] = (
+                residual[i, j] - residual[i, 3] * moments[3, j] / weight + KEPT * spread * transform[i, j]
+            )
+    nearest_rotation(covariance, rotation)
     largest = 0.0
     for i in range(3):
-        shift = left[i, 3]
+        translation = residual[i, 3]
         for j in range(3):
-            largest = max(largest, abs(turn[i, j] - moved[bone, i, j]))
-            moved[bone, i, j] = turn[i, j]
-            shift -= turn[i, j] * own[3, j]
-        shift /= weight
-        largest = max(largest, abs(shift - moved[bone, i, 3]))
-        moved[bone, i, 3] = shift
+            largest = max(largest, abs(rotation[i, j] - transform[i, j]))
+            transform[i, j] = rotation[i, j]
+            translation -= rotation[i, j] * moments[3, j]
+        translation /= weight
+        largest = max(largest, abs(translation - transform[i, 3]))
+        transform[i, 3] = translation
     return largest

@@ -1,4 +1,4 @@
-"""Terms for what moves only together with other things, as in clips: a smooth function of the pose per region."""
+"""Terms of regions: a smooth function of the pose per region, for what moves only together, as in clips."""
 
 from __future__ import annotations
 
@@ -9,69 +9,66 @@ import numpy as np
 
 from posespace.check import Floats32
 from posespace.examples import Examples
-from posespace.fit.eigenskin.term_solve import Term, left_over
+from posespace.fit.eigenskin.term_domains import RegionDomain
+from posespace.fit.eigenskin.terms import Term, residual_after
 from posespace.fit.gram import gram_of
-from posespace.fit.region_regression import Together
-from posespace.fit.regions import Listening, Region, by_joint
-from posespace.fit.regression import principal_coordinates, tried_poses
+from posespace.fit.regions import Region, SpaceChoice, by_joint
+from posespace.fit.regression import evenly_spread, principal_coordinates
 from posespace.fit.stream import Held, Mix, Source
-from posespace.interpolate.rbf import RBF
 
 MOST_NODES = 64
-"""Most nodes of a region, so that the cost of playing does not grow with the clip."""
-
-_SETTINGS = RBF("multiquadric")
+"""Most nodes of a region, which bounds the cost of playing, however long the clip."""
 
 
-class _Planned(NamedTuple):
-    """A region's function of the pose, before its values are known, and the sum over poses that gives them."""
+class _Plan(NamedTuple):
+    """A region's domain, and the sum over poses that gives its values."""
 
-    domain: Together
+    domain: RegionDomain
     mix: Mix
 
 
-def terms_together(examples: Examples, data: Source | Held, alone: Sequence[Term]) -> list[Term]:
-    """Return a term for each region whose left-out runs of poses it helps to predict.
+def region_terms(examples: Examples, data: Source | Held, others: Sequence[Term]) -> list[Term]:
+    """Return a term for each region that it helps to predict in cross-validation.
 
     Parameters
     ----------
     examples : the poses
     data : displacements (P, N, 3) that the sum of all terms should give
-    alone : the terms that are there already
+    others : the terms that exist already
     """
-    listening, tried = Listening(examples.rig, examples.motion), tried_poses(len(examples))
-    some = left_over(alone, examples[tried], data.some(tried))
-    planned = [plan for region in by_joint(examples.rig) if (plan := _planned(region, listening, some)) is not None]
-    values = data.combined([plan.mix for plan in planned])
+    spaces, sampled = SpaceChoice(examples.rig, examples.motion), evenly_spread(len(examples))
+    residual = residual_after(others, examples[sampled], data.some(sampled))
+    plans = [plan for region in by_joint(examples.rig) if (plan := _plan(region, spaces, residual)) is not None]
+    sums = data.combined([plan.mix for plan in plans])
     vertices = len(examples.rig.mesh.points)
     terms = []
-    for plan, own in zip(planned, values, strict=True):
-        left, features = own - _given_already(alone, examples, plan.mix), plan.domain.regression.features
-        terms.append(Term(plan.domain, _SETTINGS, vertices, plan.mix.support, left, features))
+    for plan, total in zip(plans, sums, strict=True):
+        values = total - _sum_of(others, examples, plan.mix)
+        terms.append(Term(plan.domain, vertices, plan.mix.support, values, plan.domain.regression.features))
     return terms
 
 
-def _planned(region: Region, listening: Listening, some: Floats32) -> _Planned | None:
-    """What a region depends on, by its displacements at the poses tried (T, N, 3)."""
+def _plan(region: Region, spaces: SpaceChoice, residual: Floats32) -> _Plan | None:
+    """The domain of a region, from its residuals (T, N, 3) at the sampled poses; None if nothing helps."""
     support = np.flatnonzero(region.mask > 0)
-    own = some[:, support] * region.mask[support, None]
-    gram = gram_of(own, np.arange(len(support), dtype=np.int32))
+    masked = residual[:, support] * region.mask[support, None]
+    gram = gram_of(masked, np.arange(len(support), dtype=np.int32))
     if not np.trace(gram) > 0:
         return None
-    # A single pose cannot be left out: it is reproduced.
-    trial, choice = listening.best(region, principal_coordinates(gram), exact=len(some) == 1)
+    # A single pose cannot be held out: it is reproduced.
+    samples, choice = spaces.best(region, principal_coordinates(gram), exact=len(residual) == 1)
     if choice.shrink <= 0:
         return None
-    regression = choice.regression(trial.places, MOST_NODES)
+    regression = choice.regression(samples, MOST_NODES)
     weights = choice.shrink * regression.operator
-    return _Planned(Together(region.name, regression, choice), Mix(support, region.mask[support], weights))
+    return _Plan(RegionDomain(region.name, regression, choice), Mix(support, region.mask[support], weights))
 
 
-def _given_already(alone: Sequence[Term], examples: Examples, mix: Mix) -> Floats32:
-    """What the terms that are there already give (M, S, 3) of a sum over poses."""
+def _sum_of(terms: Sequence[Term], examples: Examples, mix: Mix) -> Floats32:
+    """The sum (M, S, 3) over poses of what terms give, with the weights of `mix`."""
     total = np.zeros((len(mix.weights), len(mix.support), 3), dtype=np.float32)
-    for term in alone:
-        shares = (mix.weights @ term.cardinal_features(examples)).astype(np.float32)
+    for term in terms:
+        shares = (mix.weights @ term.features_at(examples)).astype(np.float32)
         full = np.zeros((len(term.values), term.vertices, 3), dtype=np.float32)
         full[:, term.support] = term.values
         total += np.tensordot(shares, full[:, mix.support] * mix.mask[:, None], axes=1)

@@ -1,4 +1,4 @@
-"""Supports: where layers act, with edges that fade to zero; they shrink smoothly where too many would overlap."""
+"""Supports: the vertices where components act. Their edges fade to zero, and they shrink to keep within a budget."""
 
 from __future__ import annotations
 
@@ -19,8 +19,18 @@ _SMOOTHINGS = 3
 _ROWS = 16
 
 
+class Limits(NamedTuple):
+    """Limits on components and supports, as `EigenSkin` has them; None: no limit, or chosen."""
+
+    components: int | None
+    threshold: float | None
+    taper: int
+    budget: int | None
+    size: float | None
+
+
 class Neighbours:
-    """Neighbours on a mesh, vertices of one position being one.
+    """Adjacent vertices of a mesh, for smoothing and fading over the surface; vertices at one position are one.
 
     Parameters
     ----------
@@ -38,13 +48,13 @@ class Neighbours:
         self._mean = sp.csr_matrix(0.5 * sp.diags_array((1 / degree).astype(np.float32)) @ edges)
 
     def smoothed(self, values: Floats32) -> Floats32:
-        """Return values (N,) or (R, N) averaged over neighbours a few times, so that no support frays."""
+        """Return values (N,) or (R, N) averaged over neighbours a few times, so that supports have smooth outlines."""
         out = np.empty(values.shape, dtype=np.float32)
         for rows in _blocks(values):
-            found = np.ascontiguousarray(values[rows][..., self._first].T)
+            smooth = np.ascontiguousarray(values[rows][..., self._first].T)
             for _ in range(_SMOOTHINGS):
-                found = 0.5 * found + self._mean @ found
-            out[rows] = found.T[..., self._groups]
+                smooth = 0.5 * smooth + self._mean @ smooth
+            out[rows] = smooth.T[..., self._groups]
         return out
 
     def tapered(self, inside: NDArray[np.bool_], rings: int) -> Floats32:
@@ -69,44 +79,44 @@ def _blocks(rows: NDArray[Any]) -> list[slice | EllipsisType]:
 
 
 class Sizes(NamedTuple):
-    """Sizes (R, N) of some components at all vertices, kept only at the W vertices where one is not zero."""
+    """Sizes of R components, kept only at the W vertices where one is not zero: their indices (W,), values (R, W)."""
 
-    where: NDArray[np.int64]
+    vertices: NDArray[np.int64]
     values: Floats32
 
     @classmethod
     def of(cls, full: Floats32) -> Sizes:
         """Keep the vertices where some row of (R, N) is not zero."""
-        where = np.flatnonzero(full.any(axis=0))
-        return cls(where, full[:, where])
+        vertices = np.flatnonzero(full.any(axis=0))
+        return cls(vertices, full[:, vertices])
 
     @property
     def largest(self) -> float:
-        """The largest of them."""
+        """The largest size."""
         return float(self.values.max(initial=0.0))
 
     def above(self, level: Floats32) -> Floats32:
-        """Return those above a level (N,), in one row."""
-        return self.values[self.values > (level[self.where] if level.size > 1 else level)]
+        """Return the sizes above a level (N,), as one row."""
+        return self.values[self.values > (level[self.vertices] if level.size > 1 else level)]
 
     def inside(self, level: Floats32) -> NDArray[np.bool_]:
-        """Return (R, N) where they are above a level (N,)."""
+        """Return (R, N) where sizes are above a level (N,)."""
         inside = np.zeros((len(self.values), len(level)), dtype=bool)
-        inside[:, self.where] = self.values > level[self.where]
+        inside[:, self.vertices] = self.values > level[self.vertices]
         return inside
 
 
 def crowded_out(sizes: Sequence[Sizes], vertices: int, budget: int) -> Floats32:
-    """Return (N,) at each vertex the largest size left out when the `budget` largest are kept."""
+    """Return (N,) at each vertex the largest size that is dropped when the `budget` largest are kept."""
     largest = np.zeros((budget + 1, vertices), dtype=np.float32)
-    for own in sizes:
-        both = np.concatenate([largest[:, own.where], own.values])
-        largest[:, own.where] = np.partition(both, len(own.values) - 1, axis=0)[len(own.values) :]
+    for entries in sizes:
+        both = np.concatenate([largest[:, entries.vertices], entries.values])
+        largest[:, entries.vertices] = np.partition(both, len(entries.values) - 1, axis=0)[len(entries.values) :]
     return np.asarray(largest.min(axis=0))
 
 
 def within_budget(sizes: Floats32, entries: Sequence[int], budget: int) -> Floats32:
-    """Return (N,) the size at or below which displacements must go, so that no vertex has more than `budget` entries.
+    """Return (N,) the size at or below which entries are dropped, so that no vertex has more than `budget` of them.
 
     At each vertex the rows of `sizes` (R, N) are taken from the largest down, each with its number of `entries`; the
     first that does not fit sets the level. Sizes vary smoothly over the surface, so the level does too, and so do masks

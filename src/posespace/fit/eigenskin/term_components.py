@@ -1,4 +1,4 @@
-"""Principal components of terms, and where each acts: one support for all components of a term, or one each."""
+"""Principal components of terms, and their supports: one for all components of a term, or one for each component."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
 from posespace.fit.eigenskin import supports
-from posespace.fit.eigenskin.supports import Neighbours, Sizes
-from posespace.fit.eigenskin.term_solve import Term
+from posespace.fit.eigenskin.supports import Limits, Neighbours, Sizes
+from posespace.fit.eigenskin.terms import Term
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
@@ -23,14 +23,14 @@ MOST = 48
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The first components of a term.
+    """The first principal components of a term.
 
     Parameters
     ----------
     term : what they are components of
     mask : (N,) the fraction of the term that they are components of; 0 outside their support
-    nodes : (M, C) their coordinates at the term's nodes, scaled so that displacements have length one in all
-    mix : (C, M) each component as a sum of the displacements at the nodes
+    nodes : (M, C) their coordinates at the term's nodes, for displacements of unit length
+    mix : (C, M) each component as a linear combination of the displacements at the nodes
     """
 
     term: Term
@@ -40,7 +40,7 @@ class Components:
 
     @property
     def support(self) -> NDArray[np.int64]:
-        """(S,) the vertices considered."""
+        """(S,) the vertices where the mask is not 0."""
         return self.term.support[self.mask[self.term.support] > 0]
 
     def basis(self) -> Floats32:
@@ -49,7 +49,7 @@ class Components:
         return (self.mix @ values.reshape(len(values), -1)).reshape(len(self.mix), values.shape[1], 3)
 
     def sizes(self) -> Floats32:
-        """Return (C, N) how much of a vertex's displacements each component gives: the root of their squares' sum."""
+        """Return (C, N) the norm, over the poses of the fit, of what each component adds to each vertex."""
         full = np.zeros((len(self.mix), self.term.vertices), dtype=np.float32)
         coordinates = self.term.features @ (self.nodes / _largest(self.nodes))
         lengths = np.linalg.norm(coordinates, axis=0).astype(np.float32)
@@ -58,7 +58,7 @@ class Components:
         return full
 
     def layer(self, masks: Floats32 | None, bits: int) -> Layer | None:
-        """Return the layer with masks (C, N) on the components if any, or None if nothing is left of it."""
+        """Return the layer, with masks (C, N) on its components if given, or None if it is zero."""
         basis = self.basis()
         if masks is not None:
             basis *= masks[:, self.support, None]
@@ -75,8 +75,8 @@ class Components:
 
 
 def decompose(term: Term, mask: Floats32, most: int) -> Components:
-    """Return up to `most` principal components of what a masked term adds over the poses of the fit."""
-    triangle = _triangle(term.features)
+    """Return up to `most` principal components of a masked term over the poses of the fit."""
+    triangle = _triangular_factor(term.features)
     matrix = triangle.astype(np.float32) @ _masked(term, mask).reshape(len(triangle), -1)
     energy, vectors = np.linalg.eigh((matrix @ matrix.T).astype(np.float64))
     energy, vectors = energy[::-1], vectors[:, ::-1]
@@ -88,64 +88,61 @@ def decompose(term: Term, mask: Floats32, most: int) -> Components:
     return Components(term, mask, nodes, mix.astype(np.float32))
 
 
-def on_one_support(
-    terms: Sequence[Term], neighbours: Neighbours, most: int, threshold: float, taper: int, budget: int
+def with_shared_supports(
+    terms: Sequence[Term], neighbours: Neighbours, limits: Limits, threshold: float
 ) -> list[Components]:
-    """Give each term `most` components on one support, where it is above `threshold`, smaller where over budget."""
+    """Give all components of a term one support: where the term is above `threshold`, smaller where over budget."""
     sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
-    most = most or MOST
-    most = min(most, budget) if budget else most
+    most, budget = MOST if limits.components is None else limits.components, limits.budget
+    most = most if budget is None else min(most, budget)
     entries = [min(most, len(term.domain.nodes)) for term in terms]
     level = np.full(sizes.shape[1], threshold * float(sizes.max()), dtype=np.float32)
-    if budget:
+    if budget is not None:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
-    masks = neighbours.tapered(sizes > level, taper)
+    masks = neighbours.tapered(sizes > level, limits.taper)
     return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
 
 
-def on_own_supports(
-    terms: Sequence[Term],
-    neighbours: Neighbours,
-    most: int,
-    threshold: float | None,
-    taper: int,
-    budget: int,
-    size: float | None,
-    loss: float,
+def with_separate_supports(
+    terms: Sequence[Term], neighbours: Neighbours, limits: Limits, loss: float
 ) -> Iterator[tuple[Components, Floats32]]:
-    """Give each component its own support: where it is among the largest.
+    """Give each component a support: the vertices where it is among the largest.
 
-    An entry is one component at one vertex. Of all entries the largest are kept: those above `threshold` of the
-    largest, or with no threshold as few as keep the root mean square of the rest below the fraction `loss` of all; at
-    most `budget` per vertex, and at most `size` per vertex on average. Yields the components of each term and their
-    masks (C, N), one term after another: together the masks are as large as the data.
+    An entry is one component at one vertex. The largest of all entries are kept: those above the threshold, or without
+    a threshold as few as keep the root mean square of the rest below the fraction `loss` of all. Yields the components
+    of each term and their masks (C, N), one term at a time: all masks together are as large as the data.
     """
-    masks = _reach(terms, neighbours, 0.1 * loss if threshold is None else threshold, taper)
-    found = [decompose(term, mask, most or MOST) for term, mask in zip(terms, masks, strict=True)]
-    sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in found]
-    least = threshold * max(own.largest for own in sizes) if threshold is not None else _losing(sizes, loss)
+    reach = 0.1 * loss if limits.threshold is None else limits.threshold
+    masks = _masks_above(terms, neighbours, reach, limits.taper)
+    most = MOST if limits.components is None else limits.components
+    decomposed = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+    sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in decomposed]
+    if limits.threshold is None:
+        least = _level_of_loss(sizes, loss)
+    else:
+        least = limits.threshold * max(entries.largest for entries in sizes)
     level = np.full(masks.shape[1], least, dtype=np.float32)
-    if budget:
-        level = np.maximum(level, supports.crowded_out(sizes, len(level), budget))
-    if size is not None:
-        kept = np.concatenate([own.above(level) for own in sizes])
-        last = len(kept) - int(size * len(level)) - 1
+    if limits.budget is not None:
+        level = np.maximum(level, supports.crowded_out(sizes, len(level), limits.budget))
+    if limits.size is not None:
+        kept = np.concatenate([entries.above(level) for entries in sizes])
+        last = len(kept) - int(limits.size * len(level)) - 1
         if last >= 0:
             level = np.maximum(level, np.partition(kept, last)[last])
-    for components, own in zip(found, sizes, strict=True):
-        yield components, neighbours.tapered(own.inside(level), taper)
+    for components, entries in zip(decomposed, sizes, strict=True):
+        yield components, neighbours.tapered(entries.inside(level), limits.taper)
 
 
-def _losing(sizes: Sequence[Sizes], loss: float) -> float:
-    """The size below which entries may go, so that together they are the fraction `loss` of all, root mean square."""
-    every = np.sort(np.concatenate([own.above(np.zeros(1, dtype=np.float32)) for own in sizes]))
-    lost = np.cumsum(every.astype(np.float64) ** 2)
-    kept = int(np.searchsorted(lost, loss**2 * lost[-1])) if len(lost) else 0
-    return float(every[kept - 1]) if kept else 0.0
+def _level_of_loss(sizes: Sequence[Sizes], loss: float) -> float:
+    """The size below which all entries together are the fraction `loss` of all, by root mean square."""
+    ascending = np.sort(np.concatenate([entries.above(np.zeros(1, dtype=np.float32)) for entries in sizes]))
+    lost = np.cumsum(ascending.astype(np.float64) ** 2)
+    dropped = int(np.searchsorted(lost, loss**2 * lost[-1])) if len(lost) else 0
+    return float(ascending[dropped - 1]) if dropped else 0.0
 
 
-def _reach(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:
-    """Masks (terms, N) of where each moves the skin by more than `threshold` of the largest displacement."""
+def _masks_above(terms: Sequence[Term], neighbours: Neighbours, threshold: float, taper: int) -> Floats32:
+    """Masks (terms, N) of where each term moves the skin by more than `threshold` of the largest displacement."""
     sizes = neighbours.smoothed(np.stack([term.sizes for term in terms]))
     return neighbours.tapered(sizes > threshold * float(sizes.max()), taper)
 
@@ -162,7 +159,7 @@ def _largest(nodes: Floats) -> Floats:
     return np.where(signed == 0, 1.0, signed)
 
 
-def _triangle(features: Floats) -> Floats:
-    """The triangular factor (M, M) of features (P, M): it has the same lengths and angles."""
+def _triangular_factor(features: Floats) -> Floats:
+    """The factor R (M, M) of a QR decomposition of features (P, M): its columns have the same inner products."""
     padded = np.concatenate([features, np.zeros((features.shape[1], features.shape[1]))])
     return np.asarray(np.linalg.qr(padded, mode="r"))

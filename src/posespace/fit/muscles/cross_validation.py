@@ -1,6 +1,6 @@
-"""What a clip's own frames say about settings: runs of them are left out in turn and predicted from the others.
+"""Cross-validation of a clip: errors of held-out runs of frames, by number of signals and by driving joints.
 
-All errors come from the products of the frames with each other, so that none of this touches a vertex.
+All errors come from the inner products of the frames, so their cost does not depend on the number of vertices.
 """
 
 from __future__ import annotations
@@ -14,89 +14,101 @@ from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.fit.gram import principal
-from posespace.fit.regression import RUNS, TRIED, LeftOut, Places, Trial, principal_coordinates
+from posespace.fit.regression import (
+    FOLDS,
+    SAMPLED,
+    CrossValidation,
+    PoseCoordinates,
+    RegressionChoice,
+    evenly_spread,
+    principal_coordinates,
+)
 from posespace.motion import Motion
 from posespace.poses.active import space_of
 from posespace.rig import Rig
 
-_TRIAL_FRAMES = 60
+_FRAMES_FOR_JOINTS = 60
+"""Most frames that joints are chosen by."""
+
 _CANDIDATES = 2
+"""Candidates among the joints, per joint that is wanted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """Frames of a clip: where they lie, and their products with each other.
+    """The poses of a clip's frames, and the inner products of their displacements.
 
     Parameters
     ----------
-    rig, motion : whose P frames they are
-    gram : (P, P) products of the frames' displacements
+    rig, motion : the P poses
+    gram : (P, P) inner products of the displacements
     """
 
     rig: Rig
     motion: Motion
     gram: Floats
 
-    def places(self, names: Sequence[str]) -> Places:
-        """Return where the frames lie in the space of some joints and controls, by name."""
+    def coordinates(self, names: Sequence[str]) -> PoseCoordinates:
+        """Return the frames in the pose space of the named joints and controls."""
         known = self.rig.skeleton.names
         movers = frozenset(known.index(name) if name in known else name for name in names)
-        return Places.of(self.rig, self.motion, space_of(self.rig, movers, self.motion, "freedoms"))
+        return PoseCoordinates.of(self.rig, self.motion, space_of(self.rig, movers, self.motion, "freedoms"))
 
     def thinned(self, most: int) -> Clip:
         """Return at most `most` of the frames, spread evenly."""
-        chosen = np.unique(np.linspace(0, len(self.gram) - 1, min(most, len(self.gram))).round().astype(int))
+        chosen = evenly_spread(len(self.gram), most)
         return Clip(self.rig, self.motion[chosen], self.gram[np.ix_(chosen, chosen)])
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    """Frames that are left out, R of them, and what the others span.
+class _Fold:
+    """R held-out frames, and the span of the K others.
 
     Parameters
     ----------
-    frames, kept : their numbers, and those of the K others
-    values : (K, S) the principal coordinates of the others
-    truth : (R, S) where the left-out frames lie in the same coordinates
-    total : the summed squares of the left-out frames
+    held_out, kept : indices of the frames, and of the others
+    values : (K, S) principal coordinates of the kept frames
+    truth : (R, S) the held-out frames in the same coordinates
+    total : the summed squares of the held-out frames
     """
 
-    frames: NDArray[np.int64]
+    held_out: NDArray[np.int64]
     kept: NDArray[np.int64]
     values: Floats
     truth: Floats
     total: float
 
     @classmethod
-    def of(cls, gram: Floats, frames: NDArray[np.int64], most: int) -> _Run:
-        kept = np.setdiff1d(np.arange(len(gram)), frames)
+    def of(cls, gram: Floats, held_out: NDArray[np.int64], most: int) -> _Fold:
+        kept = np.setdiff1d(np.arange(len(gram)), held_out)
         sizes, rows = principal(gram[np.ix_(kept, kept)], most)
-        truth = gram[np.ix_(frames, kept)] @ (rows / sizes[:, None]).T
-        return cls(frames, kept, (sizes[:, None] * rows).T, truth, float(np.trace(gram[np.ix_(frames, frames)])))
+        truth = gram[np.ix_(held_out, kept)] @ (rows / sizes[:, None]).T
+        total = float(np.trace(gram[np.ix_(held_out, held_out)]))
+        return cls(held_out, kept, (sizes[:, None] * rows).T, truth, total)
 
 
-def errors_by_signals(clip: Clip, names: Sequence[str], choice: LeftOut, centres: int, most: int) -> Floats:
-    """Return (R, K) the summed squared error of each run, predicted from the others with 1, 2, ... K signals.
+def errors_by_signals(clip: Clip, names: Sequence[str], choice: RegressionChoice, centres: int, most: int) -> Floats:
+    """Return (R, K) the summed squared error of each held-out run, predicted with 1, 2, ... K signals.
 
-    Signals of any kind that span the same predict the same, since a regression is linear in its values. Beyond the rank
-    of the kept frames there is nothing more to add.
+    Signals of any kind that span the same space predict the same, since a regression is linear in its values. Beyond
+    the rank of the kept frames further signals add nothing.
     """
-    clip = clip.thinned(TRIED)
-    places = clip.places(names)
-    runs = [run for run in np.array_split(np.arange(len(clip.gram)), min(RUNS, len(clip.gram))) if len(run)]
-    found = np.empty((len(runs), most))
-    for row, frames in zip(found, runs, strict=True):
-        run = _Run.of(clip.gram, frames, most)
-        fitted = choice.regression(places.some(run.kept), centres)
-        out = replace(fitted, places=places.some(run.frames)).features
-        guess = choice.shrink * out @ (fitted.operator @ run.values)
-        gained = np.cumsum([0.0, *(run.truth**2 - (guess - run.truth) ** 2).sum(axis=0)])
-        row[:] = run.total - gained[np.minimum(np.arange(1, most + 1), len(gained) - 1)]
-    return np.maximum(found, 0.0)
+    clip = clip.thinned(SAMPLED)
+    samples = clip.coordinates(names)
+    runs = [run for run in np.array_split(np.arange(len(clip.gram)), min(FOLDS, len(clip.gram))) if len(run)]
+    errors = np.empty((len(runs), most))
+    for row, run in zip(errors, runs, strict=True):
+        fold = _Fold.of(clip.gram, run, most)
+        regression = choice.regression(samples.subset(fold.kept), centres)
+        features = replace(regression, samples=samples.subset(fold.held_out)).features
+        predicted = choice.shrink * features @ (regression.operator @ fold.values)
+        gained = np.cumsum([0.0, *(fold.truth**2 - (predicted - fold.truth) ** 2).sum(axis=0)])
+        row[:] = fold.total - gained[np.minimum(np.arange(1, most + 1), len(gained) - 1)]
+    return np.maximum(errors, 0.0)
 
 
-def typical(errors: Floats) -> Floats:
-    """Return the geometric mean over runs of their errors (R, ...): one run that nothing predicts does not decide."""
+def geometric_mean(errors: Floats) -> Floats:
+    """Return the geometric mean over runs of errors (R, ...), so that one unpredictable run does not dominate."""
     floor = 1e-12 * float(errors.max(initial=0.0)) + 1e-300
     return np.asarray(np.exp(np.log(np.maximum(errors, floor)).mean(axis=0)))
 
@@ -104,22 +116,22 @@ def typical(errors: Floats) -> Floats:
 def choose_joints(clip: Clip, names: Sequence[str], most: int) -> tuple[str, ...]:
     """Return up to `most` of the joints and controls that predict the frames best, in the order of `names`.
 
-    They are added one at a time from those that predict left-out frames best alone; then one is exchanged for another
-    as long as that helps.
+    Joints are added one at a time, starting from the one of least cross-validation error. Then one is exchanged for
+    another as long as that lowers the error.
     """
     if len(names) <= most:
         return tuple(names)
-    thin = clip.thinned(_TRIAL_FRAMES)
+    thin = clip.thinned(_FRAMES_FOR_JOINTS)
     values = principal_coordinates(thin.gram)
 
     @cache
     def error(joints: frozenset[str]) -> float:
-        return Trial(thin.places([name for name in names if name in joints])).best(values).error
+        return CrossValidation(thin.coordinates([name for name in names if name in joints])).best(values).error
 
-    able = sorted(names, key=lambda name: error(frozenset([name])))[: _CANDIDATES * most]
-    chosen = frozenset(able[:1])
+    candidates = sorted(names, key=lambda name: error(frozenset([name])))[: _CANDIDATES * most]
+    chosen = frozenset(candidates[:1])
     while True:
-        others = [frozenset([name]) for name in able if name not in chosen]
+        others = [frozenset([name]) for name in candidates if name not in chosen]
         if len(chosen) < most:
             tried = [chosen | other for other in others]
         else:

@@ -1,8 +1,8 @@
-"""The frame that control points are seen from: the one in which what the bones do is most predictable.
+"""Alignment of the control points: weights of the points in the rigid motion that is removed from each example.
 
-The rigid motion of the whole is taken from the points themselves, each counted by its anchor weight. Points that keep
-their places relative to each other are a good start; from there each weight is raised or lowered as long as rotations
-that are left out in turn are predicted better. Leaving out has a closed form, so a trial costs little.
+With the best weights the rotations of the bones are most predictable from the aligned points. Points that keep their
+distances from each other are a good start; from there each weight is raised or lowered as long as the leave-one-out
+error of the rotations falls. That error has a closed form, so a trial is cheap.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from posespace.check import Floats, Ints
-from posespace.fit.points.kernel_models import middle_of, squares_of
+from posespace.fit.points.bone_rotations import BoneRotations
+from posespace.fit.points.kernel_models import mean_rotation, squared_distances
 from posespace.geometry import rotations
 from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.rigid import rigid
@@ -25,42 +26,42 @@ _ENDING = 0.98
 """The rounds end when one lowers the error by less than this factor."""
 
 _LEAST, _COUNTED = 3, 1e-6
-_TRIED = 100
-"""Bones that are looked at, spread evenly over all."""
+_BONES = 100
+"""Most bones, spread evenly, that the error is measured on."""
 
 
 def best_anchors(
-    rest: Floats, places: Floats, near: Ints, turns: Floats, sizes: Floats, width: float, ridge: float
+    rest: Floats, positions: Floats, near: Ints, bones: BoneRotations, width: float, ridge: float
 ) -> Floats:
-    """Return how much each point counts (M,) in the rigid motion of the whole; they sum to one.
+    """Return the weight of each point (M,) in the rigid motion of the whole; they sum to one.
 
     Parameters
     ----------
-    rest, places : (M, 3) and (S, M, 3), the points at rest and in each example
-    near : (B, C) the points that each bone listens to
-    turns : (S, B, 4) each bone's rotation in each example
-    sizes : (B,) how much skin each bone moves
+    rest, positions : (M, 3) and (S, M, 3), the points at rest and in each example
+    near : (B, C) the points that influence each bone
+    bones : the rotations of the bones in each example
     width, ridge : of the kernels
     """
-    tried = np.unique(np.linspace(0, len(near) - 1, min(len(near), _TRIED)).astype(int))
-    near, turns, sizes = near[tried], turns[:, tried], sizes[tried]
+    sampled = np.unique(np.linspace(0, len(near) - 1, min(len(near), _BONES)).astype(int))
+    near, observed, sizes = near[sampled], bones.rotations[:, sampled], bones.sizes[sampled]
 
     def error(anchors: Floats) -> float:
-        whole = rotations.from_matrices(rigid(rest, places, anchors)[0])
-        seen = rotations.multiply(rotations.inverse(whole)[:, None], turns)
-        left = left_out_errors(without_rigid_motion(rest, places, anchors), near, seen, width, ridge)
-        return float(left @ sizes)
+        whole = rotations.from_matrices(rigid(rest, positions, anchors)[0])
+        relative = rotations.multiply(rotations.inverse(whole)[:, None], observed)
+        errors = leave_one_out_errors(without_rigid_motion(rest, positions, anchors), near, relative, width, ridge)
+        return float(errors @ sizes)
 
-    return _descend(find_anchors(rest, places)[0], error)
+    return _descend(find_anchors(rest, positions)[0], error)
 
 
-def left_out_errors(samples: Floats, near: Ints, turns: Floats, width: float, ridge: float) -> Floats:
-    """Return (B,) the mean squared error of rotations, as quaternions, when each example is left out in turn."""
-    squares = squares_of(samples, near)
-    each = np.swapaxes(turns, 0, 1)
-    values = rotations.same_side(rotations.multiply(rotations.inverse(middle_of(each))[:, None], each))
-    left = leave_one_out(squares, values, width * median_distances(squares), ridge)
-    return np.asarray((left**2).sum(axis=(1, 2)) / left.shape[1])
+def leave_one_out_errors(samples: Floats, near: Ints, observed: Floats, width: float, ridge: float) -> Floats:
+    """Return (B,) the mean squared leave-one-out error of rotations (S, B, 4), as quaternions."""
+    squares = squared_distances(samples, near)
+    by_bone = np.swapaxes(observed, 0, 1)
+    mean = mean_rotation(by_bone)
+    values = rotations.same_side(rotations.multiply(rotations.inverse(mean)[:, None], by_bone))
+    errors = leave_one_out(squares, values, width * median_distances(squares), ridge)
+    return np.asarray((errors**2).sum(axis=(1, 2)) / errors.shape[1])
 
 
 def _descend(anchors: Floats, error: Callable[[Floats], float]) -> Floats:
@@ -75,9 +76,9 @@ def _descend(anchors: Floats, error: Callable[[Floats], float]) -> Floats:
                 if (tried > _COUNTED * tried.sum()).sum() < _LEAST:
                     continue
                 tried /= tried.sum()
-                found = error(tried)
-                if found < _BETTER * least:
-                    anchors, least = tried, found
+                tried_error = error(tried)
+                if tried_error < _BETTER * least:
+                    anchors, least = tried, tried_error
                     break
         if least > _ENDING * before:
             break

@@ -1,4 +1,4 @@
-"""How virtual bones are turned in each example: by the vertices that each moves, whatever the other bones do."""
+"""Rotations of virtual bones in each example, each from the vertices it moves, independently of the other bones."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from posespace.check import Floats, Ints
 from posespace.geometry import rotations
 
 
-class Turned(NamedTuple):
-    """Rotations (S, B, 4) of bones, the middles (B, 3) of what they move at rest, and how much (B,) they move."""
+class BoneRotations(NamedTuple):
+    """Rotations (S, B, 4) of bones in the examples, their centres (B, 3) at rest, and their total weights (B,)."""
 
-    turns: Floats
+    rotations: Floats
     centres: Floats
     sizes: Floats
 
 
-def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, count: int) -> Turned:
-    """Return how bones are turned in shapes.
+def bone_rotations(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, count: int) -> BoneRotations:
+    """Return the rotations of bones in shapes.
 
-    Neighbouring bones that are turned together against each other may fit the examples more closely, but nothing can
-    be predicted from that.
+    Neighbouring bones rotated jointly against each other may fit the examples more closely, but such rotations cannot
+    be predicted.
 
     Parameters
     ----------
     rest : (N, 3)
     shapes : (S, N, 3)
-    influences, weights : (N, K) the bones of each vertex, and how much they move it
+    influences, weights : (N, K) the bones of each vertex and their weights
     count : B
     """
     rows = np.repeat(np.arange(len(rest)), influences.shape[1])
@@ -38,11 +38,11 @@ def bone_turns(rest: Floats, shapes: Floats, influences: Ints, weights: Floats, 
     share = 1 / np.where(total > 0, total, 1.0)
     centres = (moved @ rest) * share[:, None]
     centres[total <= 0] = rest.mean(axis=0)
-    turns = np.empty((len(shapes), count, 4))
+    quaternions = np.empty((len(shapes), count, 4))
     for row, shape in enumerate(shapes):
         middles = (moved @ shape) * share[:, None]
         products = (shape[:, :, None] * rest[:, None, :]).reshape(len(rest), 9)
-        spread = (moved @ products).reshape(count, 3, 3) * share[:, None, None]
-        spread -= middles[:, :, None] * centres[:, None, :]
-        turns[row] = rotations.polar(spread)[0]
-    return Turned(turns, centres, total)
+        covariance = (moved @ products).reshape(count, 3, 3) * share[:, None, None]
+        covariance -= middles[:, :, None] * centres[:, None, :]
+        quaternions[row] = rotations.polar(covariance)[0]
+    return BoneRotations(quaternions, centres, total)

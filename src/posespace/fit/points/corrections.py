@@ -1,4 +1,4 @@
-"""Corrections: what learned bones leave over at the examples, as a few displacements of the rest shape."""
+"""Corrections: the residuals of learned bones at the examples, as a few principal components."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from posespace.skin.bones.learned import LearnedBones
 from posespace.skin.skin import Skin
 
 _COLLAPSED = 1e-2
-"""A surface that its bones flatten below this is not corrected along what is lost."""
+"""Squared stretch of a blend below which its inverse is damped: what is flattened cannot be corrected."""
 
 
 def with_corrections(skin: Skin, examples: Examples, motion: Motion, squares: Floats, count: int) -> LearnedBones:
-    """Return a skin's bones with corrections, at most `count`.
+    """Return a skin's bones with at most `count` corrective components.
 
     Parameters
     ----------
-    skin : with learned bones that give rotations alone
-    examples, motion : what it was fitted to, and its control points there
-    squares : (B, S, S) between the examples, as each bone sees its points
+    skin : its learned bones give rotations alone
+    examples, motion : what it was fitted to, and the control points there
+    squares : (B, S, S) squared distances between the examples, for each bone
     """
     bones = skin.bones
     assert bones is not None
-    left = np.stack([_left_over(skin, examples, motion, row) for row in range(len(motion))])
-    coordinates, components = principal(left.reshape(len(left), -1), count)
+    residuals = np.stack([_residual(skin, examples, motion, row) for row in range(len(motion))])
+    coordinates, components = principal(residuals.reshape(len(residuals), -1), count)
     if not len(components):
         return bones
-    # The models have to give as many amounts as there are corrections, so both are put in at once.
-    added = components.reshape(-1, *left.shape[1:])
-    found = with_amounts(bones, squares, coordinates, added)
-    return replace(found, corrections=added.astype(np.float32))
+    corrections = components.reshape(-1, *residuals.shape[1:])
+    predicting = with_amounts(bones, squares, coordinates, corrections)
+    return replace(predicting, corrections=corrections.astype(np.float32))
 
 
-def _left_over(skin: Skin, examples: Examples, motion: Motion, row: int) -> Floats:
-    """What (N, 3) to add to the rest shape so that an example comes out."""
+def _residual(skin: Skin, examples: Examples, motion: Motion, row: int) -> Floats:
+    """What must be added to the rest shape (N, 3) so that the bones give an example."""
     assert skin.bones is not None
-    pose, points = motion[row], skin.rig.mesh.points.astype(np.float64)
-    blend = skinning.blend_linear(skin.transforms(pose), skin.bones.influences, skin.bones.weights)
-    gap = np.asarray(examples.shapes[row], dtype=np.float64) - skinning.apply(blend, points)
-    turned = np.swapaxes(blend[..., :3], -1, -2)
-    damped = turned @ blend[..., :3] + _COLLAPSED * np.eye(3)
-    return np.asarray((1 + _COLLAPSED) * np.linalg.solve(damped, turned @ gap[..., None])[..., 0])
+    blend = skinning.blend_linear(skin.transforms(motion[row]), skin.bones.influences, skin.bones.weights)
+    observed = np.asarray(examples.shapes[row], dtype=np.float64)
+    return skinning.residual(blend, _damped_inverse(blend), skin.rig.mesh.points.astype(np.float64), observed)
+
+
+def _damped_inverse(blend: Floats) -> Floats:
+    """The inverse (N, 3, 3) of blends (N, 3, 4), damped everywhere but for rotations: (MᵀM + c)⁻¹Mᵀ (1 + c)."""
+    transposed = np.swapaxes(blend[..., :3], -1, -2)
+    damped = transposed @ blend[..., :3] + _COLLAPSED * np.eye(3)
+    return np.asarray((1 + _COLLAPSED) * np.linalg.solve(damped, transposed))

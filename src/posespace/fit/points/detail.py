@@ -11,16 +11,16 @@ from posespace.skin.bones.learned import LearnedBones
 from posespace.skin.detail import Detail
 
 COMPONENTS = 8
-"""Components that are kept beside the mean."""
+"""Most components, besides the mean."""
 
 
 def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tuple[LearnedBones, Detail]:
-    """Return the detail of examples that have heights, and bones that drive it.
+    """Return the detail of examples that have heights, and the bones that drive it.
 
     Parameters
     ----------
-    bones : that give rotations, and corrections where they have any
-    squares : (B, S, S) between the examples, as each bone sees its points
+    bones : give rotations, and corrections if they have any
+    squares : (B, S, S) squared distances between the examples, for each bone
     """
     assert examples.heights is not None
     heights = np.stack([np.asarray(examples.heights[k], dtype=np.float32) for k in range(len(examples))])
@@ -28,5 +28,5 @@ def with_detail(bones: LearnedBones, examples: Examples, squares: Floats) -> tup
     coordinates, components = principal(heights - mean, COMPONENTS)
     # The first of the fine vertices are those of the rig.
     coarse = components[:, : len(bones.weights), None]
-    found = with_amounts(bones.with_constant(), squares, coordinates, coarse)
-    return found, Detail(examples.levels, None, np.concatenate([mean[None], components]))
+    driving = with_amounts(bones.with_constant(), squares, coordinates, coarse)
+    return driving, Detail(examples.levels, None, np.concatenate([mean[None], components]))

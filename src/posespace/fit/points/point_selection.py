@@ -1,4 +1,4 @@
-"""Control points proposed by themselves: spread over the surface, denser where it moves more."""
+"""Selection of control points: spread over the surface, denser where it moves more."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.rigid import rigid
 
 _STILL = 0.3
-"""How far apart points are counted where nothing moves, against where the surface moves most."""
+"""Factor on distances where nothing moves, relative to where the surface moves most: points are sparser there."""
 
 
-def moved_most(examples: Examples) -> Floats:
-    """Return (N,) how far each vertex moves over the examples, the rigid motion of the whole taken out."""
+def mean_displacements(examples: Examples) -> Floats:
+    """Return (N,) the root mean square displacement of each vertex from rest, without the rigid motion of the whole."""
     rest = examples.rig.mesh.points.astype(np.float64)
     even = np.full(len(rest), 1 / len(rest))
     squares = np.zeros(len(rest))
     for row in range(len(examples)):
         shape = np.asarray(examples.shapes[row], dtype=np.float64)
-        turn, shift = rigid(rest, shape, even)
-        squares += (((shape - shift) @ turn - rest) ** 2).sum(axis=1)
+        rotation, translation = rigid(rest, shape, even)
+        squares += (((shape - translation) @ rotation - rest) ** 2).sum(axis=1)
     return np.asarray(np.sqrt(squares / len(examples)))
 
 
-def propose(geodesics: Geodesics, moved: Floats, count: int) -> list[int]:
-    """Return `count` vertices, each the farthest over the surface from those before, times how far it moves.
+def select_points(geodesics: Geodesics, displacements: Floats, count: int) -> list[int]:
+    """Return `count` vertices by farthest-point sampling, with distances weighted by how far a vertex moves.
 
     Parameters
     ----------
     geodesics : distances over the surface
-    moved : (N,) how far each vertex moves over the examples
-    count : how many
+    displacements : (N,) how far each vertex moves over the examples
+    count : number of points
     """
-    most = float(moved.max(initial=0.0))
-    dense = _STILL + (1 - _STILL) * (moved / most if most > 0 else np.ones_like(moved))
-    gaps = np.full(len(moved), np.inf)
+    largest = float(displacements.max(initial=0.0))
+    density = _STILL + (1 - _STILL) * (displacements / largest if largest > 0 else np.ones_like(displacements))
+    gaps = np.full(len(displacements), np.inf)
     chosen: list[int] = []
-    here = int(moved.argmax())
+    vertex = int(displacements.argmax())
     while len(chosen) < count:
-        chosen.append(here)
-        gaps = np.minimum(gaps, geodesics([here])[0])
-        known = np.where(np.isfinite(gaps), gaps, 0.0)
+        chosen.append(vertex)
+        gaps = np.minimum(gaps, geodesics([vertex])[0])
+        finite = np.where(np.isfinite(gaps), gaps, 0.0)
         if not np.isfinite(gaps).all():
-            # Another piece of the surface has no point yet: it comes first.
-            here = int(np.where(np.isfinite(gaps), -1.0, dense).argmax())
+            # Another connected component of the surface has no point yet: it comes first.
+            vertex = int(np.where(np.isfinite(gaps), -1.0, density).argmax())
             continue
-        if not known.max() > 0 and len(chosen) < count:
-            raise InputError(f"points: expected at most {len(chosen)}, as the surface has so many places, got {count}")
-        here = int((known * dense).argmax())
+        if not finite.max() > 0 and len(chosen) < count:
+            raise InputError(f"points: expected at most {len(chosen)}, the distinct positions of the mesh, got {count}")
+        vertex = int((finite * density).argmax())
     return chosen

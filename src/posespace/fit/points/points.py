@@ -16,12 +16,12 @@ from posespace.errors import InputError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.alignment import best_anchors
-from posespace.fit.points.bone_rotations import Turned, bone_turns
+from posespace.fit.points.bone_rotations import BoneRotations, bone_rotations
 from posespace.fit.points.control_rig import control_rig
 from posespace.fit.points.corrections import with_corrections
 from posespace.fit.points.detail import with_detail
-from posespace.fit.points.kernel_models import Models, fit_models, squares_of, squares_of_seen
-from posespace.fit.points.point_selection import moved_most, propose
+from posespace.fit.points.kernel_models import KernelModels, fit_models, local_squared_distances, squared_distances
+from posespace.fit.points.point_selection import mean_displacements, select_points
 from posespace.geometry import rotations
 from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.geodesics import Geodesics
@@ -36,13 +36,13 @@ from posespace.skin.provenance import EXAMPLES_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
 LOCAL = ("geometry", "both", "pose", "none")
-FRAMES = ("own", "whole")
+AXES = ("local", "global")
 
 _LEAST = 3
-"""Points that a frame of their own takes."""
+"""Fewest points that determine local axes."""
 
 _FAR = 0.01
-"""How much the points that are far from a bone count in its frame, against the nearest."""
+"""Weight of the points far from a bone in its local axes, relative to the nearest."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +51,29 @@ class ControlPoints:
 
     Parameters
     ----------
-    points : how many control points are proposed, spread over the surface where it moves most
-    picked : numbers of the vertices to take as control points instead, e.g. "12,507,44". In Python a list, too
-    bones : how many virtual bones move the surface
-    local : what a bone's rotation is learned from: "geometry": the points near it, in all examples; "pose": all points,
+    points : number of control points, if they are not picked
+    picked : vertices to take as control points, e.g. "12,507,44"; None: spread over the surface, denser where it moves
+        more. In Python a list, too
+    bones : number of virtual bones that move the surface
+    local : what a bone's rotation is learned from; "geometry": the points near it, in all examples; "pose": all points,
         in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
-    near_points : k_c, how many control points influence a bone where it is local in geometry
-    near_poses : k_p, how many examples a model has where it is local in pose
-    frame : what a bone that is local in geometry sees its points from: "own": a frame that moves with them; "whole":
-        that of the whole, as the others do
-    corrections : with local "geometry", number of corrective components fitted to the residual of the bones
-    width : of the kernels, over the median distance between the examples
-    ridge : how much the kernels are regularised, over their mean variance
-    beta : how strongly the surface is drawn to the points: 3 or more for points that are dragged, 0.3 for noisy markers
+    near_points : number of control points that influence a bone (k_c), with local "geometry" or "both"
+    near_poses : number of nearest examples in a model (k_p), with local "pose" or "both"
+    axes : coordinate axes in which a bone sees its control points, with local "geometry" or "both"; "local": axes that
+        move with these points; "global": those of the whole surface
+    corrections : number of corrective components fitted to the residual of the bones, with local "geometry"
+    width : kernel width, relative to the median distance between the examples
+    ridge : regularisation of the kernels, relative to their mean variance
+    beta : how strongly the surface is pulled to the points: 3 or more for dragged points, 0.3 for noisy markers
     """
 
     points: int = 20
-    picked: str | Sequence[int] = ""
+    picked: str | Sequence[int] | None = None
     bones: int = 200
     local: str = field(default="geometry", metadata={"choices": LOCAL})
     near_points: int = 6
     near_poses: int = 7
-    frame: str = field(default="own", metadata={"choices": FRAMES})
+    axes: str = field(default="local", metadata={"choices": AXES})
     corrections: int = 8
     width: float = 4.0
     ridge: float = 1e-3
@@ -80,24 +81,25 @@ class ControlPoints:
 
     def __post_init__(self) -> None:
         for name in ("points", "bones", "near_points", "near_poses"):
-            if check.whole(name, getattr(self, name)) < 1:
-                raise InputError(f"{name}: expected at least 1, got {getattr(self, name)}")
+            check.count(name, getattr(self, name))
         if self.bones > MOST_BONES:
             raise InputError(f"bones: expected at most {MOST_BONES}, got {self.bones}")
         check.choice("local", self.local, LOCAL)
-        check.choice("frame", self.frame, FRAMES)
+        check.choice("axes", self.axes, AXES)
         if check.whole("corrections", self.corrections) < 0:
             raise InputError(f"corrections: expected at least 0, got {self.corrections}")
         for name, least, most in (("width", 1e-3, 1e3), ("ridge", 0.0, 1e3), ("beta", 1e-6, 1e6)):
             if not least <= check.number(name, getattr(self, name)) <= most:
                 raise InputError(f"{name}: expected {least:g} to {most:g}, got {getattr(self, name)}")
-        object.__setattr__(self, "picked", _numbers(self.picked))
+        if self.picked is not None:
+            object.__setattr__(self, "picked", _vertices(self.picked))
 
     def fit(self, examples: Examples, virtual: Rig | None = None) -> Skin:
-        """Return the skin of the examples: their shapes alone are used, however they are placed; the rig's is the rest.
+        """Return the skin of the examples.
 
-        Its joints are the control points, which poses shift. Where the examples have heights, so has the skin's detail.
-        `virtual` is a rig of virtual bones (`posespace.bones`), where they are known already.
+        Only their shapes are used, up to rigid motions; the rig's mesh is the rest shape. The skin's joints are the
+        control points, which poses translate. Examples with heights give a skin with detail. `virtual` is a rig of
+        virtual bones (`posespace.bones`), if they are known already.
         """
         require_examples(examples)
         mesh = examples.rig.mesh
@@ -109,77 +111,78 @@ class ControlPoints:
         motion = motion_from_shapes(examples, rig, points)
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
         skin = Skin(rig, bones=bones)
-        seen, detail = skin.aligned(motion)[0], None
-        squares = np.stack(
-            [bones.squared_distances(bones.rest + shifts) for shifts in seen.translations[:, 1:]], axis=1
-        )
+        aligned, detail = skin.aligned(motion)[0], None
+        positions = bones.rest + aligned.translations[:, 1:]
+        squares = np.stack([bones.squared_distances(points) for points in positions], axis=1)
         if self.local == "geometry" and self.corrections:
             bones = with_corrections(skin, examples, motion, squares, self.corrections)
         if examples.heights is not None:
             bones, detail = with_detail(bones, examples, squares)
         skin = Skin(rig, bones=bones)
-        own: dict[str, Any] = {"points": points, "bones": len(bones), **_returned(skin, examples, motion)}
-        about = about_fit("points", self, pose_digests(seen, rig.skeleton), figures=own)
-        if (ratio := own[EXAMPLES_ERROR]) > 1:
+        figures: dict[str, Any] = {"points": points, "bones": len(bones), **_errors(skin, examples, motion)}
+        about = about_fit("points", self, pose_digests(aligned, rig.skeleton), figures=figures)
+        if (ratio := figures[EXAMPLES_ERROR]) > 1:
             line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
             warnings.warn(f"points: {line}", stacklevel=2)
             about = with_notes(about, [line])
         return replace(skin, detail=detail, about=about)
 
     def _bones(
-        self, examples: Examples, points: list[int], distances: Floats, shifts: Floats, virtual: Rig | None
+        self, examples: Examples, points: list[int], distances: Floats, translations: Floats, virtual: Rig | None
     ) -> LearnedBones:
-        """The bones of points that are shifted (S, M, 3) in the examples, `distances` (M, N) from them."""
+        """The bones of points with `translations` (S, M, 3) in the examples, `distances` (M, N) from the vertices."""
         mesh = examples.rig.mesh
         rest = mesh.points[points].astype(np.float64)
-        shapes = _brought_back(examples, *rigid(rest, rest + shifts, find_anchors(rest, rest + shifts)[0]))
+        observed = rest + translations
+        shapes = _aligned(examples, *rigid(rest, observed, find_anchors(rest, observed)[0]))
         if virtual is None:
             most = len(mesh.triangles)
-            if self.bones is not None and self.bones > most:
+            if self.bones > most:
                 raise InputError(f"bones: expected 1 to {most}, as there are triangles, got {self.bones}")
             virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points, rounds=1).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)
-        turned = bone_turns(mesh.points.astype(np.float64), shapes, influences, weights, count)
-        near, gaps = self._near(distances, mesh.points, rest, turned.centres)
-        placed = shapes[:, points]
+        observed_bones = bone_rotations(mesh.points.astype(np.float64), shapes, influences, weights, count)
+        near, gaps = self._near(distances, mesh.points, rest, observed_bones.centres)
         return LearnedBones(
             points=np.asarray(points, np.int32),
             rest=rest,
-            **self._models(rest, placed, near, gaps, turned),
+            **self._models(rest, shapes[:, points], near, gaps, observed_bones),
             near=near,
-            centres=turned.centres,
+            centres=observed_bones.centres,
             influences=influences,
             weights=weights,
             beta=self.beta,
         )
 
-    def _models(self, rest: Floats, placed: Floats, near: Ints, gaps: Floats, turned: Turned) -> dict[str, Any]:
-        """The frame of the whole, the examples seen from it, and the models of all bones."""
-        own = self.local in ("geometry", "both") and self.frame == "own" and near.shape[1] >= _LEAST
-        if own:
-            anchors = find_anchors(rest, placed)[0]
+    def _models(
+        self, rest: Floats, positions: Floats, near: Ints, gaps: Floats, bones: BoneRotations
+    ) -> dict[str, Any]:
+        """The weights of the alignment, the aligned examples, and the models of all bones."""
+        local_axes = self.local in ("geometry", "both") and self.axes == "local" and near.shape[1] >= _LEAST
+        if local_axes:
+            anchors = find_anchors(rest, positions)[0]
         else:
-            anchors = best_anchors(rest, placed, near, turned.turns, turned.sizes, self.width, self.ridge)
-        whole = rotations.from_matrices(rigid(rest, placed, anchors)[0])
-        turns = rotations.multiply(rotations.inverse(whole)[:, None], turned.turns)
-        samples = without_rigid_motion(rest, placed, anchors)
-        holds = _holds(gaps) if own else None
+            anchors = best_anchors(rest, positions, near, bones, self.width, self.ridge)
+        whole = rotations.from_matrices(rigid(rest, positions, anchors)[0])
+        relative = rotations.multiply(rotations.inverse(whole)[:, None], bones.rotations)
+        samples = without_rigid_motion(rest, positions, anchors)
+        holds = _axis_weights(gaps) if local_axes else None
         if holds is None:
-            squares = squares_of(samples, near)
+            squares = squared_distances(samples, near)
         else:
-            seen, frames = local_frames(rest[near], samples[:, near], holds)
-            turns = rotations.multiply(rotations.inverse(frames), turns)
-            squares = squares_of_seen(seen)
-        neighbours = self.near_poses if self.local in ("pose", "both") else 0
-        models = _single(fit_models(squares, turns, self.width, self.ridge, neighbours))
+            local, axes = local_frames(rest[near], samples[:, near], holds)
+            relative = rotations.multiply(rotations.inverse(axes), relative)
+            squares = local_squared_distances(local)
+        neighbours = self.near_poses if self.local in ("pose", "both") else None
+        models = _single_precision(fit_models(squares, relative, self.width, self.ridge, neighbours))
         return {"anchors": anchors, "samples": samples, "holds": holds, **models}
 
     def _points(self, examples: Examples, geodesics: Geodesics) -> list[int]:
-        """The vertices of the control points: those picked, or proposed ones."""
+        """The vertices of the control points: those picked, or selected ones."""
         count = len(examples.rig.mesh.points)
-        if not self.picked:
-            return propose(geodesics, moved_most(examples), self.points)
+        if self.picked is None:
+            return select_points(geodesics, mean_displacements(examples), self.points)
         check.indices("picked", np.array(self.picked), ("M",), below=count)
         if len(set(self.picked)) < len(self.picked):
             raise InputError("picked: expected each vertex once, got some twice")
@@ -189,75 +192,71 @@ class ControlPoints:
         if examples < 2:
             raise InputError(f"examples: expected at least 2 shapes to learn from, got {examples}")
         if points < 3:
-            raise InputError(f"points: expected at least 3, so that they say how the whole is turned, got {points}")
+            raise InputError(f"points: expected at least 3, which a rigid motion needs, got {points}")
         if self.local in ("geometry", "both") and points < self.near_points:
-            raise InputError(
-                f"near_points: expected at most {points}, as there are so many points, got {self.near_points}"
-            )
+            raise InputError(f"near_points: expected at most {points}, the number of points, got {self.near_points}")
         if self.local in ("pose", "both") and examples <= self.near_poses:
             wanted = f"at most {examples - 1}, one less than there are examples"
             raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")
 
     def _near(self, distances: Floats, points: Floats, rest: Floats, centres: Floats) -> tuple[Ints, Floats]:
-        """The points (B, C) that each bone listens to, and how far they are: the nearest over the surface from it.
+        """The points (B, C) that influence each bone, the nearest over the surface, and their distances.
 
-        A part of the surface that has none of them (M, 3) listens to the nearest ones in a straight line.
+        A connected component of the surface without points is influenced by the nearest ones in a straight line.
         """
         count = self.near_points if self.local in ("geometry", "both") else len(distances)
         vertex = cKDTree(points).query(centres)[1]
-        far = distances[:, vertex].T
-        apart = np.linalg.norm(centres[:, None] - rest, axis=2)
-        far = np.where(np.isfinite(far), far, 10 * np.ptp(points, axis=0).max() + apart)
-        near = np.argsort(far, axis=1, kind="stable")[:, :count].astype(np.int32)
-        return near, np.take_along_axis(far, near, axis=1)
+        gaps = distances[:, vertex].T
+        straight = np.linalg.norm(centres[:, None] - rest, axis=2)
+        gaps = np.where(np.isfinite(gaps), gaps, 10 * np.ptp(points, axis=0).max() + straight)
+        near = np.argsort(gaps, axis=1, kind="stable")[:, :count].astype(np.int32)
+        return near, np.take_along_axis(gaps, near, axis=1)
 
 
-def _holds(gaps: Floats) -> Floats:
-    """How much (B, C) each of a bone's points counts in its frame, from how far they are, nearest first.
+def _axis_weights(gaps: Floats) -> Floats:
+    """The weight (B, C) of each of a bone's points in its local axes, from their distances, nearest first.
 
-    The distance to the fourth is the measure, so that three to four points count.
+    They fall off with the distance to the fourth, so that three to four points count.
     """
     further = gaps - gaps[:, :1]
     reach = 0.5 * further[:, [min(3, gaps.shape[1] - 1)]] + 1e-30
-    holds = np.exp(-0.5 * np.minimum(further / reach, 30.0) ** 2) + _FAR
-    return np.asarray(holds / holds.sum(axis=1, keepdims=True))
+    weights = np.exp(-0.5 * np.minimum(further / reach, 30.0) ** 2) + _FAR
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _numbers(given: str | Sequence[int]) -> tuple[int, ...]:
-    """Vertices given as a list, or as text with commas."""
-    if not isinstance(given, str):
-        return tuple(check.whole("picked", vertex) for vertex in given)
+def _vertices(picked: str | Sequence[int]) -> tuple[int, ...]:
+    """Vertices from a list, or from text with commas."""
+    if not isinstance(picked, str):
+        return tuple(check.whole("picked", vertex) for vertex in picked)
     try:
-        return tuple(int(part) for part in given.split(",") if part.strip())
+        return tuple(int(part) for part in picked.split(",") if part.strip())
     except ValueError:
-        raise InputError(
-            f"picked: expected numbers of vertices with commas between them, got {quoted(given)}"
-        ) from None
+        raise InputError(f"picked: expected vertex numbers separated by commas, got {quoted(picked)}") from None
 
 
-def _brought_back(examples: Examples, turns: Floats, shifts: Floats) -> Floats:
-    """The shapes (S, N, 3) without the rigid motions of the whole."""
-    found = np.empty((len(examples), *examples.rig.mesh.points.shape))
+def _aligned(examples: Examples, rotation: Floats, translation: Floats) -> Floats:
+    """The shapes (S, N, 3) without the rigid motion of the whole, rotations (S, 3, 3) and translations (S, 3)."""
+    shapes = np.empty((len(examples), *examples.rig.mesh.points.shape))
     for row in range(len(examples)):
-        found[row] = (np.asarray(examples.shapes[row], dtype=np.float64) - shifts[row]) @ turns[row]
-    return found
+        shapes[row] = (np.asarray(examples.shapes[row], dtype=np.float64) - translation[row]) @ rotation[row]
+    return shapes
 
 
-def _single(models: Models) -> dict[str, Any]:
-    """The models as they are stored, in single precision."""
-    found = models._asdict()
-    return {name: value if name == "blended" else value.astype(np.float32) for name, value in found.items()}
+def _single_precision(models: KernelModels) -> dict[str, Any]:
+    """The models as they are stored, by field."""
+    fields = models._asdict()
+    return {name: value if name == "blended" else value.astype(np.float32) for name, value in fields.items()}
 
 
-def _returned(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:
-    """How far the skin is from the examples it was fitted to, the largest box side being 1, and over plain skinning."""
+def _errors(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:
+    """Errors of the skin at its examples: root mean square relative to the largest box side, and to plain skinning."""
     squares = np.zeros((2, len(examples)))
     for k, ((points, _), pose) in enumerate(zip(skin.poses(motion), examples.motion, strict=True)):
         shape = np.asarray(examples.shapes[k])
-        for kind, given in enumerate((points, examples.rig.skin(pose))):
-            squares[kind, k] = ((given - shape) ** 2).sum(axis=1).mean()
-    side, (own, plain) = float(np.ptp(skin.rig.mesh.points, axis=0).max()), np.sqrt(squares.mean(axis=1)).tolist()
+        for row, posed in enumerate((points, examples.rig.skin(pose))):
+            squares[row, k] = ((posed - shape) ** 2).sum(axis=1).mean()
+    side, (rms, plain) = float(np.ptp(skin.rig.mesh.points, axis=0).max()), np.sqrt(squares.mean(axis=1)).tolist()
     return {
-        "rms on its examples": own / (side if side > 0 else 1.0),
-        EXAMPLES_ERROR: round(own / plain, 4) if plain > 0 else 0.0,
+        "rms on its examples": rms / (side if side > 0 else 1.0),
+        EXAMPLES_ERROR: round(rms / plain, 4) if plain > 0 else 0.0,
     }

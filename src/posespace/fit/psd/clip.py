@@ -1,8 +1,8 @@
-"""Poses that move much at once, as the frames of clips do: which they are, and the layers that bring them back.
+"""Poses that move many joints at once, as the frames of clips do: which poses they are, and their layers.
 
-Such poses lie close together along curves of a space of many dimensions. A layer through each of them exactly would
-swing between them; a regression per region of the skin comes near them instead, as near as predicts left-out runs best.
-Few poses it passes through.
+Such poses lie close together along curves in a space of many dimensions. A layer through each of them would oscillate
+between them, so each region of the skin gets a regression instead, smoothed as cross-validation finds best. A clip of
+few poses is still reproduced exactly.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from posespace.check import Floats
 from posespace.fit.gram import gram_of
 from posespace.fit.psd.normals import with_normals
-from posespace.fit.regions import Listening, Region, by_joint, whole
-from posespace.fit.regression import LeftOut, Regression, principal_coordinates, tried_poses
+from posespace.fit.regions import Region, SpaceChoice, by_joint, whole
+from posespace.fit.regression import Regression, RegressionChoice, evenly_spread, principal_coordinates
 from posespace.motion import Motion
 from posespace.poses.active import Active, active_in_poses
 from posespace.rig import Rig
@@ -25,16 +25,16 @@ from posespace.skin.layer import Layer
 from posespace.skin.provenance import CROSS_VALIDATED_ERROR
 
 LEAST = 8
-"""Poses that mostly move the same things make a clip if there are at least so many."""
+"""Fewest poses of similar movers that make a clip."""
 
 EXACT_BELOW = 24
 """A clip of fewer poses may be sculpts: every one of them is reproduced."""
 
-ALIKE = 0.5
-"""Two poses mostly move the same things if they share this fraction of all that either moves."""
+SIMILAR = 0.5
+"""Two poses have similar movers if they share this fraction of all that either moves."""
 
 FEW = 0.1
-"""If no more than this fraction of all poses is left beside the clip, they belong to it."""
+"""Poses outside the clip belong to it as well if they are no more than this fraction of all."""
 
 
 def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
@@ -44,60 +44,66 @@ def clip_poses(rig: Rig, motion: Motion) -> NDArray[np.bool_]:
     for index in sorted(range(len(moves)), key=lambda k: -len(moves[k])):
         if len(moves[index]) < 2:
             continue
-        for all_of_them, poses in clusters:
-            if len(moves[index] & all_of_them) >= ALIKE * len(moves[index] | all_of_them):
+        for movers, poses in clusters:
+            if len(moves[index] & movers) >= SIMILAR * len(moves[index] | movers):
                 poses.append(index)
                 break
         else:
             clusters.append((moves[index], [index]))
-    found = np.zeros(len(moves), dtype=bool)
+    in_clip = np.zeros(len(moves), dtype=bool)
     for _, poses in clusters:
-        found[poses] = len(poses) >= LEAST
-    away = np.array([bool(each) for each in moves])
-    if (away & ~found).sum() <= FEW * away.sum():
+        in_clip[poses] = len(poses) >= LEAST
+    away = np.array([bool(movers) for movers in moves])
+    if (away & ~in_clip).sum() <= FEW * away.sum():
         return away
-    return found
+    return in_clip
 
 
 def clip_layers(
-    rig: Rig, motion: Motion, left: Floats, least: float, normals: Floats | None = None
+    rig: Rig, motion: Motion, residuals: Floats, least: float, normals: Floats | None = None
 ) -> tuple[list[Layer], list[dict[str, Any]]]:
-    """Return a layer per region that brings back what is `left` (P, N, 3) of the poses, and what it says of itself.
+    """Return a layer per region that reproduces the residuals, and figures on each region.
 
-    What is shorter than `least` in all poses is not corrected. A region that no pose space helps to predict in left-out
-    runs of poses gets no layer. `normals` (P, N, 3) is what is left of the normals, or None.
+    A region whose held-out poses no pose space helps to predict gets no layer.
+
+    Parameters
+    ----------
+    rig, motion : the P poses
+    residuals : (P, N, 3) displacements that earlier layers do not give
+    least : a vertex whose residuals are all shorter is not corrected
+    normals : (P, N, 3) residuals of the normals, or None
     """
-    listening = Listening(rig, motion)
-    sizes = np.linalg.norm(left, axis=2)
-    loud, moved = np.flatnonzero(sizes.max(axis=1) > least), sizes.max(axis=0) > least
-    exact = len(loud) < EXACT_BELOW
+    spaces = SpaceChoice(rig, motion)
+    sizes = np.linalg.norm(residuals, axis=2)
+    active, moves = np.flatnonzero(sizes.max(axis=1) > least), sizes.max(axis=0) > least
+    exact = len(active) < EXACT_BELOW
     layers, figures = list[Layer](), list[dict[str, Any]]()
-    # In one space for all of the skin, regions would only make it larger.
+    # An exact fit has one space for all of the skin, so regions would only make it larger.
     for region in [whole(rig)] if exact else by_joint(rig):
-        support = np.flatnonzero((region.mask > 0) & moved)
+        support = np.flatnonzero((region.mask > 0) & moves)
         if not len(support):
             continue
-        own = (left[:, support] * region.mask[support, None]).astype(np.float32)
-        every, tried = np.arange(len(support), dtype=np.int32), tried_poses(len(own))
-        trial, choice = listening.best(region, principal_coordinates(gram_of(own[tried], every)), exact)
-        figures.append(_figures(region, choice, trial.places.space.names, len(loud)))
+        masked = (residuals[:, support] * region.mask[support, None]).astype(np.float32)
+        gram = gram_of(masked[evenly_spread(len(masked))], np.arange(len(support), dtype=np.int32))
+        samples, choice = spaces.best(region, principal_coordinates(gram), exact)
+        figures.append(_figures(region, choice, samples.space.names, len(active)))
         if choice.shrink > 0:
-            driver = _driver(choice.regression(trial.places, len(motion)), choice.shrink, loud)
-            layer = Layer(f"{region.name} (clip)", driver, support.astype(np.int32), own[loud])
-            layers.append(layer if normals is None else with_normals(layer, normals[loud] * region.mask[:, None]))
+            driver = _driver(choice.regression(samples, len(motion)), choice.shrink, active)
+            layer = Layer(f"{region.name} (clip)", driver, support.astype(np.int32), masked[active])
+            layers.append(layer if normals is None else with_normals(layer, normals[active] * region.mask[:, None]))
     return layers, figures
 
 
-def _driver(regression: Regression, shrink: float, loud: NDArray[np.intp]) -> Driver:
-    """The driver whose coordinates say how much of each loud pose there is."""
-    return Driver(regression.places.space, regression.interpolant(shrink * regression.operator[:, loud]))
+def _driver(regression: Regression, shrink: float, active: NDArray[np.intp]) -> Driver:
+    """The driver with one coordinate for each active pose: its weight."""
+    return Driver(regression.samples.space, regression.interpolant(shrink * regression.operator[:, active]))
 
 
-def _figures(region: Region, choice: LeftOut, axes: tuple[str, ...], poses: int) -> dict[str, Any]:
+def _figures(region: Region, choice: RegressionChoice, axes: tuple[str, ...], poses: int) -> dict[str, Any]:
     return {
         "name": f"{region.name} (clip)",
         "poses": poses,
         "axes": len(axes),
-        CROSS_VALIDATED_ERROR: round(choice.ratio, 4),
+        CROSS_VALIDATED_ERROR: round(choice.relative_error, 4),
         "shrunk to": round(choice.shrink, 4),
     }

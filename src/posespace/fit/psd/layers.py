@@ -1,4 +1,4 @@
-"""From a plan and its deltas to a layer: the radius, the interpolant over the pose space, the basis."""
+"""Layers from plans and deltas: the choice of the radius, the interpolant over the pose space, and the basis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.fit.psd.plan import LayerPlan
 from posespace.fit.psd.vertex_sets import fill_sets
-from posespace.fit.regression import HELD
+from posespace.fit.regression import EXACT_REACH
 from posespace.interpolate.distances import distances
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.interpolate.kernels import KERNELS
@@ -21,60 +21,60 @@ from posespace.interpolate.samples import SingularError
 from posespace.skin.driver import Driver
 from posespace.skin.layer import Layer
 
-# About how many vertices a radius is chosen by.
-_ENOUGH = 1000
+_VERTICES = 1000
+"""About how many vertices a radius is chosen on."""
 
 WIDEST = 0.2
-"""The widest radius that is chosen, as a fraction of the largest distance between samples: wider kernels follow the
-samples of a layer as closely, but run wild outside them."""
+"""The widest radius that is chosen, as a fraction of the largest distance between samples: wider kernels fit the
+samples of a layer as well, but overshoot outside them."""
 
 STEPS = tuple(10.0**power for power in range(-10, -1))
-"""Smoothings tried, one after the other, where samples lie too close together for a system without."""
+"""Smoothings tried, one after the other, where samples are too close together for a system without smoothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Deltas:
-    """What a layer's own examples add to the earlier layers.
+    """What the examples of a layer add to the earlier layers.
 
     Parameters
     ----------
     support : (S,) int32 the vertices that some example moves
-    values : (C, S, 3) float64, of the examples that move anything
-    loud : (own examples,) bool, which examples those are
+    values : (C, S, 3) float64, of the active examples, which move a vertex
+    active : (E,) bool, which of the layer's examples those are
     """
 
     support: NDArray[np.int32]
     values: Floats
-    loud: NDArray[np.bool_]
+    active: NDArray[np.bool_]
 
     @classmethod
     def of(cls, deltas: list[Floats], moved: NDArray[np.bool_]) -> Deltas:
-        """From the deltas (N, 3) of each own example and the vertices (own examples, N) that they move."""
-        support, loud = np.flatnonzero(moved.any(axis=0)).astype(np.int32), np.asarray(moved.any(axis=1))
-        values = [delta[support] for delta, some in zip(deltas, loud.tolist(), strict=True) if some]
-        return cls(support, np.stack(values) if values else np.zeros((0, 0, 3)), loud)
+        """From the deltas (N, 3) of each of the layer's examples, and the vertices (E, N) that they move."""
+        support, active = np.flatnonzero(moved.any(axis=0)).astype(np.int32), np.asarray(moved.any(axis=1))
+        values = [delta[support] for delta, moves in zip(deltas, active.tolist(), strict=True) if moves]
+        return cls(support, np.stack(values) if values else np.zeros((0, 0, 3)), active)
 
     def only(self, chosen: NDArray[np.bool_]) -> Deltas:
-        """Return the deltas of some of the examples, `chosen` (own examples,); as they are where all are."""
+        """Return the deltas of the chosen examples (E,)."""
         if chosen.all():
             return self
-        return Deltas(self.support, self.values[chosen[self.loud]], self.loud & chosen)
+        return Deltas(self.support, self.values[chosen[self.active]], self.active & chosen)
 
     @cached_property
     def basis(self) -> Floats:
-        """(C, S, 3) float32: with one cardinal function per example as coordinate, the deltas are the basis."""
+        """(C, S, 3) float32: with one cardinal function per example as its coordinate, the deltas are the basis."""
         return self.values.astype(np.float32)
 
     @cached_property
     def factor(self) -> Floats:
-        """(own examples, C) a matrix with the inner products of the deltas: all that leave-one-out needs of them.
+        """(E, C) a matrix with the inner products of the deltas, which is all that leave-one-out needs.
 
-        Of a large support, evenly chosen vertices say enough.
+        They are taken over evenly chosen vertices of a large support.
         """
-        some = self.values[:, :: 1 + len(self.support) // _ENOUGH].copy()
-        energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", some, some))
-        factor = np.zeros((len(self.loud), len(some)))
-        factor[self.loud] = vectors * np.sqrt(np.maximum(energy, 0.0))
+        sampled = self.values[:, :: 1 + len(self.support) // _VERTICES].copy()
+        energy, vectors = np.linalg.eigh(np.einsum("isk,jsk->ij", sampled, sampled))
+        factor = np.zeros((len(self.active), len(sampled)))
+        factor[self.active] = vectors * np.sqrt(np.maximum(energy, 0.0))
         return factor
 
 
@@ -83,30 +83,30 @@ def choose_radius(
 ) -> float:
     """Return the radius of least leave-one-out error, to be multiplied by `stretch` (axes,)."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
-    values[: len(plan.own)] = deltas.factor
-    # Only spaces of straight distance are stretched.
-    alike = replace(plan, centres=plan.centres / stretch) if (stretch != 1).any() else plan
-    chosen = float(_fit(RBF(kernel, smoothing=smoothing), alike, values, names).radius[0])
-    if KERNELS[kernel].scale_free or len(alike.centres) < 3:
+    values[: len(plan.examples)] = deltas.factor
+    # Only spaces with the Euclidean metric are stretched.
+    scaled = replace(plan, centres=plan.centres / stretch) if (stretch != 1).any() else plan
+    chosen = float(_fit(RBF(kernel, smoothing=smoothing), scaled, values, names).radius[0])
+    if KERNELS[kernel].scale_free or len(scaled.centres) < 3:
         return chosen
-    return min(chosen, WIDEST * float(distances(alike.centres, alike.centres, plan.space.metric).max()))
+    return min(chosen, WIDEST * float(distances(scaled.centres, scaled.centres, plan.space.metric).max()))
 
 
-def left_out_error(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> float:
-    """Return the error at the layer's own examples, each left out in turn, as a fraction of that of no layer."""
+def leave_one_out_error(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> float:
+    """Return the leave-one-out error at the layer's examples, as a fraction of the error without the layer."""
     values = np.zeros((len(plan.centres), deltas.factor.shape[1]))
-    values[: len(plan.own)] = deltas.factor
+    values[: len(plan.examples)] = deltas.factor
     try:
         errors = settings.leave_one_out(plan.centres, values, plan.space.metric, names, _origin(plan))
     except SingularError:
         return 1.0
     size = float(np.square(values).sum())
-    return float(np.sqrt(np.square(errors[: len(plan.own)]).sum() / size)) if size > 0 else 0.0
+    return float(np.sqrt(np.square(errors[: len(plan.examples)]).sum() / size)) if size > 0 else 0.0
 
 
 def cardinal_layer(plan: LayerPlan, deltas: Deltas, settings: RBF, names: list[str]) -> Layer:
     """Return the layer whose coordinates are the cardinal functions of the examples: each is reproduced exactly."""
-    ones = np.eye(len(plan.centres))[:, : len(plan.own)][:, deltas.loud]
+    ones = np.eye(len(plan.centres))[:, : len(plan.examples)][:, deltas.active]
     driver = Driver(plan.space, _fit(settings, plan, ones, names))
     return Layer(plan.name, driver, deltas.support, deltas.basis)
 
@@ -116,21 +116,21 @@ def per_vertex_layer(
 ) -> Layer:
     """Return the layer in which each vertex interpolates over its own set of samples, `members` (M, S) bool.
 
-    Where a sample is not in a vertex's set, the vertex's interpolant has some value there. With these values in the
-    basis, the cardinal functions of all samples give that interpolant back; its own weights, which cancel each other,
-    would lose their digits in float32.
+    The basis has the values of each vertex's interpolant at all samples, also those outside its set. The cardinal
+    functions of all samples then reproduce that interpolant. Its weights, which cancel each other, would lose their
+    digits in float32.
     """
     driver = Driver(plan.space, _fit(settings, plan, np.eye(len(plan.centres)), names))
-    basis = at_all_samples(plan, deltas.loud, deltas.values, settings, members).astype(np.float32)
+    basis = at_all_samples(plan, deltas.active, deltas.values, settings, members).astype(np.float32)
     return Layer(plan.name, driver, deltas.support, basis)
 
 
 def at_all_samples(
-    plan: LayerPlan, loud: NDArray[np.bool_], values: Floats, settings: RBF, members: NDArray[np.bool_]
+    plan: LayerPlan, active: NDArray[np.bool_], values: Floats, settings: RBF, members: NDArray[np.bool_]
 ) -> Floats:
-    """Return what each vertex's interpolant gives at all samples (M, S, 3); `values` (C, S, 3) are at the loud ones."""
+    """Return each vertex's interpolant at all samples (M, S, 3), from `values` (C, S, 3) at the active examples."""
     full = np.zeros((len(plan.centres), *values.shape[1:]))
-    full[: len(plan.own)][loud] = values
+    full[: len(plan.examples)][active] = values
     assert settings.radius is not None
     gaps = distances(plan.centres, plan.centres, plan.space.metric, settings.radius)
     kernel = KERNELS[settings.kernel].value(gaps) + settings.smoothing * np.eye(len(gaps))
@@ -138,21 +138,23 @@ def at_all_samples(
 
 
 def _fit(settings: RBF, plan: LayerPlan, values: Floats, names: list[str]) -> RBFInterpolant:
-    """The interpolant through `values` (M, C), or as near to them as a sound system comes: see `STEPS`."""
+    """The interpolant through `values` (M, C), smoothed by as little as makes its system solvable: see `STEPS`."""
     origin = _origin(plan)
     for smoothing in (settings.smoothing, *STEPS):
         try:
-            made = replace(settings, smoothing=smoothing).fit(plan.centres, values, plan.space.metric, names, origin)
+            interpolant = replace(settings, smoothing=smoothing).fit(
+                plan.centres, values, plan.space.metric, names, origin
+            )
         except SingularError as error:
             if settings.smoothing or smoothing == STEPS[-1]:
                 raise InputError(f"layer {plan.name!r}: {error}") from error
             continue
-        return made.with_reach(HELD)
+        return interpolant.with_reach(EXACT_REACH)
     raise AssertionError
 
 
 def _origin(plan: LayerPlan) -> int:
-    """The sample that reach is measured from: the rest pose, or where it is none the one least far from all others."""
+    """The sample that the reach is measured from: the rest pose, or else the most central sample."""
     if plan.rest is not None:
         return plan.rest
     return int(distances(plan.centres, plan.centres, plan.space.metric).max(axis=1).argmin())

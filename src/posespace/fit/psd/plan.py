@@ -1,4 +1,4 @@
-"""Which layers a set of poses makes, over which pose spaces, and where the samples of each lie. No shapes here."""
+"""Plans: which layers a set of poses makes, over which pose spaces, with which samples. No shapes are needed."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ REST = "the rest pose"
 
 @dataclass(frozen=True, eq=False)
 class LayerPlan:
-    """Where the samples of one layer lie.
+    """The pose space and the samples of one layer.
 
     Parameters
     ----------
     controls : names of what its examples move
     moves, reach : what its examples move from the rest shape, and what its space spans; empty for a given space
-    space : the pose space they span, or a wider one
-    own : its examples by number
-    centres : (M, D) its own examples, then the samples that it holds at zero
-    held : for each sample held at zero, the earlier examples that it stands for; none for the rest pose
-    rest : the sample held at zero in the rest pose, by number, or None
-    twin : 0, or how many earlier layers would have the same name
+    space : the pose space that its examples span, or a wider one
+    examples : indices of its examples
+    centres : (M, D) its examples, then the samples where it is zero
+    held : for each sample where it is zero, the earlier examples at that position; none for the rest pose
+    rest : index of the sample at the rest pose, where it is zero, or None
+    twin : number of earlier layers with the same name
     """
 
     controls: tuple[str, ...]
     moves: Active
     reach: Active
     space: PoseSpace
-    own: tuple[int, ...]
+    examples: tuple[int, ...]
     centres: Floats
     held: tuple[tuple[int, ...], ...]
     rest: int | None
@@ -60,14 +60,14 @@ class LayerPlan:
         """What each axis of the space is called."""
         return self.space.axes
 
-    def sample_names(self, examples: Sequence[str]) -> list[str]:
+    def sample_names(self, names: Sequence[str]) -> list[str]:
         """Return what each centre is called in a message."""
-        held = [examples[numbers[0]] if numbers else REST for numbers in self.held]
-        return [*(examples[number] for number in self.own), *held]
+        held = [names[numbers[0]] if numbers else REST for numbers in self.held]
+        return [*(names[number] for number in self.examples), *held]
 
 
-def check_place(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
-    """Raise where a pose moves a control that `space` lacks, or nothing of `space`: it would lie at rest there."""
+def check_in_space(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
+    """Raise where a pose moves a control that `space` lacks, or nothing of `space`: it would be at rest there."""
     motion = Motion.from_poses([pose], [name])
     (active,) = active_in_poses(rig, motion, shown=True)
     known = space.controls(rig.skeleton)
@@ -95,86 +95,86 @@ def plan_layers(
 ) -> list[LayerPlan]:
     """Plan the layers of the poses in their order.
 
-    `silent` (P,) marks the examples that plain skinning gives, `clip` (P,) those that get no layers here.
+    `silent` (P,) marks the examples that plain skinning reproduces, `clip` (P,) those that are fitted as clips.
     """
     moves = active_in_poses(rig, motion, shown=True)
     if not any(moves):
         raise InputError("examples: no pose differs from rest, so there is nothing to interpolate over")
     away = active_in_poses(rig, motion)
-    # A rest pose with the rest shape says the same as the anchor.
-    loud = [index for index, controls in enumerate(away) if (controls or not silent[index]) and not clip[index]]
-    anchor = anchor or len(loud) < len(motion)
+    # A rest pose with the rest shape is the same sample as the anchor.
+    active = [index for index, controls in enumerate(away) if (controls or not silent[index]) and not clip[index]]
+    anchor = anchor or len(active) < len(motion)
     if space is not None:
-        return [_whole(rig, motion, space, loud, anchor)]
+        return [_single_plan(rig, motion, space, active, anchor)]
     groups: dict[Active, list[int]] = {}
-    for index in loud:
+    for index in active:
         if moves[index]:
             groups.setdefault(moves[index], []).append(index)
     if not groups:
         return []
-    next(iter(groups.values())).extend(index for index in loud if not moves[index])
+    next(iter(groups.values())).extend(index for index in active if not moves[index])
     plans, earlier = list[LayerPlan](), list[int]()
-    for controls, own in groups.items():
-        plan = _layer(rig, motion, away, controls, own, earlier, anchor)
+    for controls, examples in groups.items():
+        plan = _plan(rig, motion, away, controls, examples, earlier, anchor)
         twins = sum(plan.name == replace(other, twin=0).name for other in plans)
         plans.append(replace(plan, twin=twins))
-        earlier += own
+        earlier += examples
     return plans
 
 
-def _whole(rig: Rig, motion: Motion, space: PoseSpace, own: list[int], anchor: bool) -> LayerPlan:
+def _single_plan(rig: Rig, motion: Motion, space: PoseSpace, examples: list[int], anchor: bool) -> LayerPlan:
     """All examples in one given space."""
-    centres = space.coordinates(motion, rig.skeleton)[own]
+    centres = space.coordinates(motion, rig.skeleton)[examples]
     held: tuple[tuple[int, ...], ...] = ()
     if anchor and space.kind != "points":
         still = space.coordinates(rig.rest, rig.skeleton)[None]
         gaps = distances(centres, still, space.metric)
         if gaps.min() > _COINCIDENT * gaps.max():
             centres, held = np.vstack([centres, still]), ((),)
-    rest = len(own) if held else None
-    return LayerPlan(space.names, frozenset(), frozenset(), space, tuple(own), centres, held, rest)
+    rest = len(examples) if held else None
+    return LayerPlan(space.names, frozenset(), frozenset(), space, tuple(examples), centres, held, rest)
 
 
-def _layer(
+def _plan(
     rig: Rig,
     motion: Motion,
     away: list[Active],
     controls: Active,
-    own: list[int],
+    examples: list[int],
     earlier: list[int],
     anchor: bool,
 ) -> LayerPlan:
     reach = controls
     while True:
         touching = [index for index in earlier if away[index] & reach]
-        space = space_of(rig, reach, motion[own + touching])
-        where = space.coordinates(motion, rig.skeleton)
+        space = space_of(rig, reach, motion[examples + touching])
+        coordinates = space.coordinates(motion, rig.skeleton)
         still = space.coordinates(rig.rest, rig.skeleton)[None]
-        gaps = distances(where[own], where[touching], space.metric)
-        near = np.any(gaps <= _NEAR * distances(where[own], still, space.metric), axis=0).tolist()
+        gaps = distances(coordinates[examples], coordinates[touching], space.metric)
+        near = np.any(gaps <= _NEAR * distances(coordinates[examples], still, space.metric), axis=0).tolist()
         wider = reach.union(*(away[index] for index, close in zip(touching, near, strict=True) if close))
         if wider == reach:
             break
         reach = wider
     # Without an anchor the rest pose is still held where an earlier example rests in this space.
-    rests = (anchor or len(touching) < len(earlier)) and all(away[index] & reach for index in own)
-    groups = [[touching[k] for k in group] for group in _coincident(where[touching], space.metric)]
-    centres = np.vstack([where[own], still[: int(rests)], where[[group[0] for group in groups]]])
+    rests = (anchor or len(touching) < len(earlier)) and all(away[index] & reach for index in examples)
+    groups = [[touching[k] for k in group] for group in _coincident(coordinates[touching], space.metric)]
+    centres = np.vstack([coordinates[examples], still[: int(rests)], coordinates[[group[0] for group in groups]]])
     held = (*([()] if rests else []), *(tuple(group) for group in groups))
     return LayerPlan(
         active_names(controls, rig.skeleton),
-        frozenset().union(*(away[index] for index in own)),
+        frozenset().union(*(away[index] for index in examples)),
         reach,
         space,
-        tuple(own),
+        tuple(examples),
         centres,
         held,
-        len(own) if rests else None,
+        len(examples) if rests else None,
     )
 
 
 def _coincident(points: Floats, metric: str) -> list[list[int]]:
-    """Group the points (M, D) that lie in the same place."""
+    """Group the points (M, D) that coincide."""
     if not len(points):
         return []
     gaps = distances(points, points, metric)

@@ -1,10 +1,10 @@
-"""Pose space deformation of examples: an editing session with all of them, solved once."""
+"""PSD: pose space deformation of examples, as an editing session with all of them that is solved once."""
 
 from __future__ import annotations
 
 from posespace.examples import Examples, require_examples
 from posespace.fit.contradictions import warn_of_contradictions
-from posespace.fit.duplicate_poses import merged
+from posespace.fit.duplicate_poses import merge_duplicate_poses
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
 from posespace.fit.self_check import checked, said
@@ -16,11 +16,11 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
     __doc__ = PSDSettings.__doc__
 
     def fit(self, examples: Examples) -> Skin:
-        """Return the skin that reproduces every example; frames of clips it comes near."""
+        """Return the skin that reproduces every example exactly, and frames of clips approximately."""
         require_examples(examples)
         examples = linked(examples)
         warn_of_contradictions(examples)
-        examples = merged(examples)
+        examples = merge_duplicate_poses(examples)
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape, examples.radii.get(name))

@@ -86,12 +86,12 @@ class SculptList:
 
     def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
         """Return the sculpts that are named, or match a pattern as file names do; raise for one that none matches."""
-        found: set[str] = set()
+        matched: set[str] = set()
         for pattern in patterns:
-            # A name first: it may hold brackets, which are signs of a pattern.
-            some = [pattern] if pattern in self._all else [n for n in self.names if fnmatchcase(n, pattern)]
-            found.update(some or [self._named(pattern)])
-        return tuple(name for name in self.names if name in found)
+            # A name first: it may hold brackets, which a pattern gives another meaning.
+            names = [pattern] if pattern in self._all else [n for n in self.names if fnmatchcase(n, pattern)]
+            matched.update(names or [self._named(pattern)])
+        return tuple(name for name in self.names if name in matched)
 
     def add(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None = None) -> None:
         """Add the sculpt `shape` (N, 3), in posed space, at a pose where there is none yet."""
@@ -102,8 +102,8 @@ class SculptList:
         if name in self._all:
             raise InputError(f"sculpt {name!r}: there is one of that name already; replace it, or give another name")
         if len(pose.rotations) != len(self.rig.skeleton):
-            have, want = len(pose.rotations), len(self.rig.skeleton)
-            raise InputError(f"pose {name!r}: expected {want} joints as in the rig, got {have}")
+            joints = len(self.rig.skeleton)
+            raise InputError(f"pose {name!r}: expected {joints} joints as in the rig, got {len(pose.rotations)}")
         self._require_free(name, pose)
         self._change(f"added {name!r}", {**self._all, name: self._made(name, pose, shape, radius)})
 
@@ -116,7 +116,9 @@ class SculptList:
     def remove(self, *names: str) -> None:
         """Take sculpts away."""
         gone = {self._named(name) for name in names}
-        self._change(f"removed {shown(names)}", {name: each for name, each in self._all.items() if name not in gone})
+        self._change(
+            f"removed {shown(names)}", {name: sculpt for name, sculpt in self._all.items() if name not in gone}
+        )
 
     def rename(self, name: str, to: str) -> None:
         """Give the sculpt `name` another name."""
@@ -125,7 +127,7 @@ class SculptList:
         if not to or to in self._all:
             problem = "there is one of that name already" if to else "expected at least one character"
             raise InputError(f"sculpt {to!r}: {problem}; give another name")
-        entries = {to if key == name else key: each for key, each in self._all.items()}
+        entries = {to if key == name else key: sculpt for key, sculpt in self._all.items()}
         self._change(f"renamed {name!r} to {to!r}", entries)
 
     def mute(self, *names: str, muted: bool = True) -> None:
@@ -137,10 +139,10 @@ class SculptList:
         self._change(f"{'muted' if muted else 'unmuted'} {shown(names)}", {**self._all, **changed})
 
     def set_sculpt_radius(self, name: str, value: float | None) -> None:
-        """Set how far one sculpt reaches, in radians or the controls' unit; None: as far as its layer.
+        """Set the radius of influence of one sculpt, in radians or the controls' unit; None: that of its layer.
 
-        At this distance from its pose a sculpt with a radius has fallen to about 60 %, by a Gaussian unless a kernel
-        is given; it is still reproduced exactly at its pose, and zero at the poses of the others.
+        At this distance from its pose the sculpt falls to about 60 %, by a Gaussian unless a kernel is given. It is
+        still reproduced exactly at its pose, and zero at the poses of the others.
         """
         radius = None if value is None else checked_radius(name, value)
         changed = replace(self[name], radius=radius)
@@ -159,7 +161,7 @@ class SculptList:
         tolerance: float = TOLERANCE,
         replace_known: bool = False,
     ) -> Mirroring:
-        """Carry sculpts to the other side, and say how well each matched.
+        """Mirror sculpts to the other side, and return how well each matched.
 
         A sculpt at a central pose, which is its own mirror image, is kept as it is. So is one whose mirror image is
         there already, unless `replace_known`.
@@ -169,7 +171,7 @@ class SculptList:
         names : which; none: all
         normal : (3,) of the mirror plane; None: from the joints that names pair, or x
         tolerance : how far from the surface a vertex's mirror image may lie, as a fraction of the box's diagonal
-        replace_known : take the place of mirror images that are there already
+        replace_known : replace mirror images that are there already
         """
         side, changed = Mirror(self.rig, normal, tolerance), dict(self._all)
         made, kept = dict[str, MirroredSculpt](), dict[str, str]()
@@ -197,18 +199,20 @@ class SculptList:
 
     def examples(self) -> Examples:
         """Return the sculpts that are not muted as examples, to save or to fit by another method."""
-        heard = self._heard()
-        motion = Motion.from_poses([sculpt.pose for sculpt in heard.values()], tuple(heard))
-        radii = {name: sculpt.radius for name, sculpt in heard.items() if sculpt.radius is not None}
-        return replace(Examples.from_shapes(self.rig, motion, [each.shape for each in heard.values()]), radii=radii)
+        unmuted = self._unmuted()
+        motion = Motion.from_poses([sculpt.pose for sculpt in unmuted.values()], tuple(unmuted))
+        radii = {name: sculpt.radius for name, sculpt in unmuted.items() if sculpt.radius is not None}
+        return replace(
+            Examples.from_shapes(self.rig, motion, [sculpt.shape for sculpt in unmuted.values()]), radii=radii
+        )
 
-    def _heard(self) -> dict[str, Sculpt]:
+    def _unmuted(self) -> dict[str, Sculpt]:
         """The sculpts that fits use."""
-        heard = {name: sculpt for name, sculpt in self._all.items() if not sculpt.muted}
-        if not heard:
+        unmuted = {name: sculpt for name, sculpt in self._all.items() if not sculpt.muted}
+        if not unmuted:
             problem = "all are muted; unmute one" if self._all else "got none; add one"
             raise InputError(f"sculpts: expected at least one, {problem}")
-        return heard
+        return unmuted
 
     def _change(self, did: str, sculpts: dict[str, Sculpt]) -> None:
         self._journal.keep(did, sculpts)
@@ -219,7 +223,7 @@ class SculptList:
         return Sculpt(pose, points, radius=None if radius is None else checked_radius(name, radius))
 
     def _displacement(self, name: str, sculpt: Sculpt) -> Floats:
-        """What a sculpt adds in the rest shape (N, 3)."""
+        """The displacement of the rest shape (N, 3) that a sculpt adds."""
         motion = Motion.from_poses([sculpt.pose], [name])
         return Examples(self.rig, motion, sculpt.shape[None]).residual(0)[0]
 
@@ -229,11 +233,11 @@ class SculptList:
         return name
 
     def _require_free(self, name: str, pose: Pose) -> None:
-        """Raise where a sculpt that is not muted lies at this very pose."""
-        heard = {key: each for key, each in self._all.items() if not each.muted and key != name}
-        if (other := self._at(pose, heard)) is not None:
+        """Raise where a sculpt that is not muted has this very pose."""
+        unmuted = {key: sculpt for key, sculpt in self._all.items() if not sculpt.muted and key != name}
+        if (other := self._at(pose, unmuted)) is not None:
             raise InputError(
-                f"sculpts {other!r} and {name!r} coincide in the pose space; "
+                f"sculpts {other!r} and {name!r} are at the same position in the pose space; "
                 "move, mute or remove one, or set smoothing above 0"
             )
 
@@ -241,10 +245,10 @@ class SculptList:
         """The sculpt at this very pose, if there is one."""
         if not sculpts:
             return None
-        turns = np.stack([sculpt.pose.rotations for sculpt in sculpts.values()])
-        chords = np.minimum(np.abs(turns - pose.rotations).max(axis=2), np.abs(turns + pose.rotations).max(axis=2))
-        shifts = np.stack([sculpt.pose.translations for sculpt in sculpts.values()]) - pose.translations
-        still = np.abs(shifts).max(axis=(1, 2), initial=0.0) <= same * self.rig.mesh.diagonal
+        rotations = np.stack([sculpt.pose.rotations for sculpt in sculpts.values()])
+        chords = np.minimum(*(np.abs(rotations + sign * pose.rotations).max(axis=2) for sign in (-1, 1)))
+        translations = np.stack([sculpt.pose.translations for sculpt in sculpts.values()]) - pose.translations
+        still = np.abs(translations).max(axis=(1, 2), initial=0.0) <= same * self.rig.mesh.diagonal
         names = tuple(sculpts)
         for number in np.flatnonzero((chords.max(axis=1) <= same) & still):
             theirs = sculpts[names[number]].pose.controls
@@ -261,5 +265,5 @@ def _is_rotation(pose: Pose) -> bool:
 
 def shown(names: Sequence[str]) -> str:
     """Return names for a message; of many, the first few."""
-    some = ", ".join(map(quoted, names[:_NAMES_SHOWN]))
-    return some if len(names) <= _NAMES_SHOWN else f"{some} and {len(names) - _NAMES_SHOWN} more"
+    first = ", ".join(map(quoted, names[:_NAMES_SHOWN]))
+    return first if len(names) <= _NAMES_SHOWN else f"{first} and {len(names) - _NAMES_SHOWN} more"

@@ -1,4 +1,4 @@
-"""Sculpts: an editing session. Sculpts are added, changed and removed; each new skin re-solves only what changed."""
+"""Sculpts: an editing session in which sculpts are added, changed and removed; a skin solves only what changed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from posespace.fit.psd.layers import (
     at_all_samples,
     cardinal_layer,
     choose_radius,
-    left_out_error,
+    leave_one_out_error,
     per_vertex_layer,
 )
-from posespace.fit.psd.normals import LEAST, turned, with_normals
-from posespace.fit.psd.plan import LayerPlan, check_place, plan_layers
+from posespace.fit.psd.normals import LEAST, noticeable, with_normals
+from posespace.fit.psd.plan import LayerPlan, check_in_space, plan_layers
 from posespace.fit.psd.sculpt_list import SculptList
 from posespace.fit.psd.settings import EVERY, PSDSettings
 from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
@@ -45,7 +45,7 @@ from posespace.skin.layer import Layer
 from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
-# Fraction of the box's diagonal by which a text file's digits may move the rest shape: it still is the rest shape.
+# Fraction of the box's diagonal by which the rounding of a text file may move the rest shape.
 _ROUNDING = 2e-5
 
 
@@ -56,26 +56,26 @@ class Residual:
     Parameters
     ----------
     sculpt : the pose and the shape
-    displacement : (N, 3) what it adds in the rest shape
-    moved : (N,) bool, which vertices that moves
-    damped : how many of them are damped
-    turn : (N, 3) what it adds to the rest normals, or None where normals are not corrected
+    displacement : (N, 3) of the rest shape
+    moved : (N,) bool, the vertices that it moves
+    damped : number of vertices that are damped
+    normals : (N, 3) what it adds to the rest normals, or None where normals are not corrected
     """
 
     sculpt: Sculpt
     displacement: Floats
     moved: NDArray[np.bool_]
     damped: int
-    turn: Floats | None
+    normals: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
 class _Solved:
-    """Layers of one plan with what they were solved from, to see whether that has changed; none if nothing is added.
+    """The layers of one plan, and their inputs, which tell whether they must be solved again.
 
     Sculpts that have a radius of their own make a layer for each radius: in it all other samples are zero, so that the
-    sum of the layers reproduces every sculpt. `left_out` is the error at sculpts that are left out in turn, as a
-    fraction of plain skinning's; `note` what a user should know, or "".
+    sum of the layers reproduces every sculpt. `error` is the leave-one-out error as a fraction of plain skinning's,
+    `note` a line for the user, or "".
     """
 
     deltas: Deltas
@@ -83,7 +83,7 @@ class _Solved:
     layers: tuple[Layer, ...]
     layer_from: tuple[object, ...]
     radius: tuple[float, ...]
-    left_out: float | None = None
+    error: float | None = None
     note: str = ""
 
 
@@ -115,83 +115,85 @@ class Sculpts(SculptList):
         return session
 
     def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
-        """Set how far sculpts reach; None: chosen again.
+        """Set the radius of influence of sculpts; None: chosen by leave-one-out.
 
         `what` is a joint or control, for its axis in every layer; a list of them, for the layer they span; or "*", for
-        all that have no radius of their own.
+        all others.
         """
-        given = self.settings.radii
+        radii = self.settings.radii
         key = what if isinstance(what, str) else tuple(sorted(what))
-        given.pop(key, None)
+        radii.pop(key, None)
         if value is not None:
-            given[key] = value
-        self.settings = replace(self.settings, radius=given)
+            radii[key] = value
+        self.settings = replace(self.settings, radius=radii)
 
     def skin(self) -> Skin:
-        """Return the skin that reproduces every sculpt; frames of clips it comes near, see `clip`."""
-        self._sculpts = {name: self._residual(name, sculpt) for name, sculpt in self._heard().items()}
+        """Return the skin that reproduces every sculpt exactly, and frames of clips approximately: see `clip`."""
+        self._sculpts = {name: self._residual(name, sculpt) for name, sculpt in self._unmuted().items()}
         self._residuals = {id(residual.sculpt.shape): residual for residual in self._sculpts.values()}
         settings, motion = self.settings, self._motion()
         self._linked = rig = linked_rig(self.rig, motion)
         clip = clip_poses(rig, motion) if settings.open_to_clips else np.zeros(len(motion), dtype=bool)
-        # What has a radius is a sculpt, whatever it looks like.
+        # A pose with a radius is a sculpt, not a frame of a clip.
         clip &= np.array([self._all[name].radius is None for name in self._sculpts])
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
         plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
-        solved: list[tuple[LayerPlan, _Solved]] = []
+        solutions: list[tuple[LayerPlan, _Solved]] = []
         for plan in plans:
-            solved.append((plan, self._solve(plan, solved, motion)))
-        self._solved = {plan.controls: found for plan, found in solved}
-        layers = [layer for _, found in solved for layer in found.layers]
-        figures = [self._figures(plan, found, motion) for plan, found in solved if found.layers]
+            solutions.append((plan, self._solve(plan, solutions, motion)))
+        self._solved = {plan.controls: solved for plan, solved in solutions}
+        layers = [layer for _, solved in solutions for layer in solved.layers]
+        figures = [self._figures(plan, solved, motion) for plan, solved in solutions if solved.layers]
         if clip.any():
             every, corrected = range(len(motion)), settings.normals == "shared"
-            normals = self._left(every, layers, motion, normals=True) if corrected else None
-            more, of_clips = clip_layers(rig, motion, self._left(every, layers, motion), self._threshold, normals)
+            normals = self._residuals_after(every, layers, motion, normals=True) if corrected else None
+            more, of_clips = clip_layers(
+                rig, motion, self._residuals_after(every, layers, motion), self._threshold, normals
+            )
             layers, figures = layers + more, figures + of_clips
         damped = {name: sculpt.damped for name, sculpt in self._sculpts.items() if sculpt.damped}
-        own = {**about_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
-        about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), own)
-        notes = [found.note for _, found in solved if found.note]
+        extra = {**about_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
+        about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), extra)
+        notes = [solved.note for _, solved in solutions if solved.note]
         return Skin(rig, tuple(layers), about=with_notes(about, notes))
 
     def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())
         # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
-        reaching = [found.layers for before, found in earlier if before.rest is None or before.reach & plan.moves]
+        reaching = [solved.layers for before, solved in earlier if before.rest is None or before.reach & plan.moves]
         below = [layer for layers in reaching for layer in layers]
-        deltas_from = (*(sculpts[number] for number in plan.own), *below)
+        deltas_from = (*(sculpts[number] for number in plan.examples), *below)
         if known is not None and known.deltas_from == deltas_from:
             deltas = known.deltas
         else:
             deltas = self._deltas(plan, below, motion)
         if not len(deltas.support):
             return _Solved(deltas, deltas_from, (), (), ())
-        given = tuple(settings.radii_in(plan.controls, plan.axes))
+        radii = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
         reach = self._reach(plan, motion)
-        layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, given, reach)
+        layer_from = (plan.name, deltas, plan.space, plan.centres.tobytes(), held, radii, reach)
         if known is not None and known.layer_from == layer_from:
             return known
-        default = self._rbf(plan, deltas, motion, settings.kernel_used, given, any(own is None for own in reach))
-        left_out, note = None, ""
-        if len(plan.own) > 1:
-            default, left_out, note = self._safe(plan, deltas, motion, default, given)
+        default = self._rbf(plan, deltas, motion, settings.kernel_used, radii, any(single is None for single in reach))
+        error, note = None, ""
+        if len(plan.examples) > 1:
+            default, error, note = self._safe(plan, deltas, motion, default, radii)
         layers = []
-        for own in dict.fromkeys(reach):
-            part = deltas.only(np.array([each == own for each in reach]))
-            if part.loud.any():
+        for single in dict.fromkeys(reach):
+            part = deltas.only(np.array([radius == single for radius in reach]))
+            if part.active.any():
                 rbf = default
-                if own is not None:
-                    # A kernel that falls off: of the default's shape, far from the pose, the radius says little.
-                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(own,) * len(given))
+                if single is not None:
+                    # A kernel that decays: far from the pose, the radius hardly changes the default one.
+                    rbf = replace(rbf, kernel=settings.kernel or "gaussian", radius=(single,) * len(radii))
                 layer = self._layer(plan, part, below, motion, rbf)
-                layers.append(layer if own is None else replace(layer, name=f"{layer.name} (radius {own:g})"))
+                layers.append(layer if single is None else replace(layer, name=f"{layer.name} (radius {single:g})"))
         radius = default.radius
         assert isinstance(radius, tuple)
-        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius, left_out, note)
+        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius, error, note)
 
     def _rbf(
         self,
@@ -199,107 +201,116 @@ class Sculpts(SculptList):
         deltas: Deltas,
         motion: Motion,
         kernel: str,
-        given: tuple[float | None, ...],
+        radii: tuple[float | None, ...],
         choose: bool = True,
     ) -> RBF:
-        """The interpolation over a plan's samples: with the given radius of each axis, or one that is chosen."""
+        """The interpolation over a plan's samples; the radius of an axis is chosen where it is None."""
         chosen, stretch, smoothing = 1.0, self._stretch(plan), self.settings.smoothing
-        if None in given and choose:
+        if None in radii and choose:
             chosen = choose_radius(plan, deltas, kernel, smoothing, plan.sample_names(motion.names), stretch)
-        both = zip(given, stretch.tolist(), strict=True)
+        both = zip(radii, stretch.tolist(), strict=True)
         radius = tuple(float(along * chosen if value is None else value) for value, along in both)
         return RBF(kernel, radius, smoothing=smoothing)
 
     def _safe(
-        self, plan: LayerPlan, deltas: Deltas, motion: Motion, rbf: RBF, given: tuple[float | None, ...]
+        self, plan: LayerPlan, deltas: Deltas, motion: Motion, rbf: RBF, radii: tuple[float | None, ...]
     ) -> tuple[RBF, float, str]:
-        """The interpolation, its error at sculpts left out in turn, and a line where another one is taken for it.
+        """The interpolation, its leave-one-out error, and a note where it was replaced.
 
-        Sculpts that predict one another worse than plain skinning does get a function that fades away from each.
+        Sculpts that predict one another worse than plain skinning does get a kernel that decays away from each.
         """
         names = plan.sample_names(motion.names)
-        error = left_out_error(plan, deltas, rbf, names)
-        if len(plan.own) < ENOUGH or error <= WORSE or self.settings.kernel is not None or self.settings.per_vertex:
+        error = leave_one_out_error(plan, deltas, rbf, names)
+        if (
+            len(plan.examples) < ENOUGH
+            or error <= WORSE
+            or self.settings.kernel is not None
+            or self.settings.per_vertex
+        ):
             return rbf, error, ""
-        fading = RBF("gaussian", self._spaced(plan, given), smoothing=self.settings.smoothing)
-        other = left_out_error(plan, deltas, fading, names)
+        decaying = RBF("gaussian", self._spaced(plan, radii), smoothing=self.settings.smoothing)
+        other = leave_one_out_error(plan, deltas, decaying, names)
         note = f"layer {plan.name!r}: {do_not_predict('sculpts', error)}"
-        return (fading, other, f"{note}; it fades between them") if other < error else (rbf, error, note)
+        return (decaying, other, f"{note}; it fades between them") if other < error else (rbf, error, note)
 
-    def _spaced(self, plan: LayerPlan, given: tuple[float | None, ...]) -> tuple[float, ...]:
-        """The radius of each axis: what is given, or as far as neighbouring samples are apart."""
+    def _spaced(self, plan: LayerPlan, radii: tuple[float | None, ...]) -> tuple[float, ...]:
+        """The radius of each axis; where it is None, the spacing of the samples."""
         stretch = self._stretch(plan).tolist()
         typical = spacing(distances(plan.centres, plan.centres, plan.space.metric, stretch))
-        both = zip(given, stretch, strict=True)
+        both = zip(radii, stretch, strict=True)
         return tuple(float(along * typical if value is None else value) for value, along in both)
 
     def _layer(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Layer:
-        """The layer of some sculpts of a plan, those that `deltas` are of."""
+        """The layer of those sculpts of a plan that `deltas` are of."""
         settings, names = self.settings, plan.sample_names(motion.names)
         if settings.per_vertex:
             layer = per_vertex_layer(plan, deltas, rbf, self._members(plan, deltas), names)
         else:
             layer = cardinal_layer(plan, deltas, rbf, names)
         if settings.normals == "shared":
-            layer = with_normals(layer, self._turns(plan, deltas, below, motion, rbf))
+            layer = with_normals(layer, self._normal_components(plan, deltas, below, motion, rbf))
         return layer
 
     def _reach(self, plan: LayerPlan, motion: Motion) -> tuple[float | None, ...]:
-        """The radius that each sculpt of a plan has for itself; None: that of the layer."""
-        return tuple(self._all[motion.names[number]].radius for number in plan.own)
+        """The radius of each sculpt of a plan; None: that of the layer."""
+        return tuple(self._all[motion.names[number]].radius for number in plan.examples)
 
     def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
-        """What the plan's own examples add to the sum of the earlier layers."""
+        """What the plan's examples add to the sum of the earlier layers."""
         everything = list(self._sculpts.values())
-        sculpts = [everything[number] for number in plan.own]
+        sculpts = [everything[number] for number in plan.examples]
         if not below:
             moved = np.stack([sculpt.moved for sculpt in sculpts])
             return Deltas.of([sculpt.displacement for sculpt in sculpts], moved)
-        left = self._left(plan.own, below, motion)
-        return Deltas.of(list(left), np.linalg.norm(left, axis=2) > self._threshold)
+        residuals = self._residuals_after(plan.examples, below, motion)
+        return Deltas.of(list(residuals), np.linalg.norm(residuals, axis=2) > self._threshold)
 
-    def _left(self, numbers: Sequence[int], below: Sequence[Layer], motion: Motion, normals: bool = False) -> Floats:
-        """What some layers leave (P, N, 3) of sculpts by number: of their displacements, or of their normals."""
+    def _residuals_after(
+        self, numbers: Sequence[int], below: Sequence[Layer], motion: Motion, normals: bool = False
+    ) -> Floats:
+        """The residuals (P, N, 3) of sculpts, by number, after some layers: of displacements, or of normals."""
         sculpts = [list(self._sculpts.values())[number] for number in numbers]
-        left = np.stack([self._turn(each) if normals else each.displacement for each in sculpts])
+        residuals = np.stack([self._normals_of(sculpt) if normals else sculpt.displacement for sculpt in sculpts])
         for layer in below:
-            where = layer.driver.space.coordinates(motion, self._linked.skeleton)[list(numbers)]
+            coordinates = layer.driver.space.coordinates(motion, self._linked.skeleton)[list(numbers)]
             basis = layer.normal_basis if normals else layer.basis
             if basis is not None:
                 bound = Bound.of(layer.driver, [(layer.support, layer.basis)], self._around)
-                amounts = bound.kept(layer.driver.interpolant(where))
-                left[:, layer.support] -= np.tensordot(amounts, np.asarray(basis), axes=1)
-        return left
+                amounts = bound.kept(layer.driver.interpolant(coordinates))
+                residuals[:, layer.support] -= np.tensordot(amounts, np.asarray(basis), axes=1)
+        return residuals
 
-    def _turns(self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF) -> Floats:
+    def _normal_components(
+        self, plan: LayerPlan, deltas: Deltas, below: list[Layer], motion: Motion, rbf: RBF
+    ) -> Floats:
         """What each component of a layer adds to the normals (C, N, 3)."""
-        left = self._left(plan.own, below, motion, normals=True)[deltas.loud]
+        residuals = self._residuals_after(plan.examples, below, motion, normals=True)[deltas.active]
         if not self.settings.per_vertex:
-            return left
-        every = np.arange(left.shape[1], dtype=np.int32)
-        members = self._members(plan, Deltas(every, left, deltas.loud), normals=True)
-        return at_all_samples(plan, deltas.loud, left, rbf, members)
+            return residuals
+        every = np.arange(residuals.shape[1], dtype=np.int32)
+        members = self._members(plan, Deltas(every, residuals, deltas.active), normals=True)
+        return at_all_samples(plan, deltas.active, residuals, rbf, members)
 
-    def _turn(self, sculpt: Residual) -> Floats:
-        assert sculpt.turn is not None
-        return sculpt.turn
+    def _normals_of(self, sculpt: Residual) -> Floats:
+        assert sculpt.normals is not None
+        return sculpt.normals
 
     def _members(self, plan: LayerPlan, deltas: Deltas, normals: bool = False) -> NDArray[np.bool_]:
-        """Which samples (M, S) each vertex interpolates over: rest, and those that moved it, or turned its normal."""
+        """The samples (M, S) each vertex interpolates over: rest, and those that moved it, or changed its normal."""
         sculpts, support = list(self._sculpts.values()), deltas.support
         members = np.zeros((len(plan.centres), len(support)), dtype=bool)
-        for row, numbers in enumerate([*((number,) for number in plan.own), *plan.held]):
+        for row, numbers in enumerate([*((number,) for number in plan.examples), *plan.held]):
             for number in numbers:
                 sculpt = sculpts[number]
-                members[row] |= turned(self._turn(sculpt)[support]) if normals else sculpt.moved[support]
+                members[row] |= noticeable(self._normals_of(sculpt)[support]) if normals else sculpt.moved[support]
         least = LEAST if normals else self._threshold
-        members[: len(plan.own)][deltas.loud] |= np.linalg.norm(deltas.values, axis=2) > least
+        members[: len(plan.examples)][deltas.active] |= np.linalg.norm(deltas.values, axis=2) > least
         if plan.rest is not None:
             members[plan.rest] = True
         return members
 
     def _stretch(self, plan: LayerPlan) -> Floats:
-        """(axes,) what each axis' radius is multiplied by, so that angles and shifts count by how they move skin."""
+        """(axes,) factors on the radius of each axis, to weigh angles and translations by how far they move skin."""
         space, skeleton = plan.space, self._linked.skeleton
         degrees = [space.degree_of(name, skeleton) for name in space.axes]
         if not any(degree is not None and degree[1] >= 3 for degree in degrees):
@@ -319,14 +330,14 @@ class Sculpts(SculptList):
         return Motion.from_poses([residual.sculpt.pose for residual in self._sculpts.values()], tuple(self._sculpts))
 
     def _made(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None) -> Sculpt:
-        made = super()._made(name, pose, shape, radius)
+        sculpt = super()._made(name, pose, shape, radius)
         if self.settings.space is not None:
-            check_place(self.rig, name, pose, self.settings.space)
-        self._residuals[id(made.shape)] = self._residual(name, made)
-        return made
+            check_in_space(self.rig, name, pose, self.settings.space)
+        self._residuals[id(sculpt.shape)] = self._residual(name, sculpt)
+        return sculpt
 
     def _require_free(self, name: str, pose: Pose) -> None:
-        # Smoothing evens out sculpts of one pose.
+        # Smoothing averages sculpts of one pose.
         if self.settings.smoothing == 0:
             super()._require_free(name, pose)
 
@@ -346,10 +357,10 @@ class Sculpts(SculptList):
             else:
                 message = f"sculpt {name!r} is at the rest pose and not the rest shape: it replaces the anchor there"
                 warnings.warn(message, stacklevel=4)
-        turn = None
+        normals = None
         if self.settings.normals == "shared":
-            turn = self.rig.normal_residual(sculpt.pose, self.rig.mesh.normals(sculpt.shape))
-        return Residual(sculpt, displacement, moved, int(damped.sum()), turn)
+            normals = self.rig.normal_residual(sculpt.pose, self.rig.mesh.normals(sculpt.shape))
+        return Residual(sculpt, displacement, moved, int(damped.sum()), normals)
 
     def _warn_of_unknown_radii(self, plans: list[LayerPlan]) -> None:
         known: set[str | tuple[str, ...]] = {EVERY}
@@ -358,15 +369,15 @@ class Sculpts(SculptList):
         for name in self.settings.radii.keys() - known:
             warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)
 
-    def _figures(self, plan: LayerPlan, found: _Solved, motion: Motion) -> dict[str, Any]:
-        names = [motion.names[number] for number in plan.own]
+    def _figures(self, plan: LayerPlan, solved: _Solved, motion: Motion) -> dict[str, Any]:
+        names = [motion.names[number] for number in plan.examples]
         reach = zip(names, self._reach(plan, motion), strict=True)
         single = {name: radius for name, radius in reach if radius is not None}
         return {
             "name": plan.name,
             "sculpts": names,
             # Where every sculpt has a radius, none has the layer's.
-            "radius": dict(zip(plan.axes, found.radius, strict=True)) if len(single) < len(names) else {},
+            "radius": dict(zip(plan.axes, solved.radius, strict=True)) if len(single) < len(names) else {},
             **({"radius by sculpt": single} if single else {}),
-            **({} if found.left_out is None else {CROSS_VALIDATED_ERROR: round(found.left_out, 4)}),
+            **({} if solved.error is None else {CROSS_VALIDATED_ERROR: round(solved.error, 4)}),
         }

@@ -14,27 +14,29 @@ from posespace.interpolate.rbf import RBF
 from posespace.poses.spaces import PoseSpace
 
 EVERY = "*"
+NORMALS = ("none", "shared")
 Radii = Mapping[str | tuple[str, ...], float]
 
 
 @dataclass(frozen=True)
 class PSDSettings:
-    """Pose space deformation: a layer per set of joints and controls that move, correcting what earlier ones leave.
+    """Pose space deformation: a layer per set of joints and controls that move, fitted to the residual of earlier ones.
 
     Parameters
     ----------
-    kernel : the RBF's kernel: gaussian, exponential, multiquadric, thin_plate, linear or cubic; if not given,
-        multiquadric, or gaussian per vertex, and frames of clips are reproduced nearly, by a smooth function per region
-    radius : how far a sculpt reaches, above 0, in radians or the controls' unit; if not given, chosen from the examples
-        of each layer by leave-one-out. In Python one number for all, or by name: a joint or control for its axis in
-        every layer, a tuple of names for the layer they span, "*" for all others
-    smoothing : at least 0; above 0 the examples are reproduced only roughly, which evens out contradictory ones
-    anchor : keep the rest shape in the rest pose; a sculpt at the rest pose takes its place, with a warning
+    kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
+        gaussian with per_vertex. Frames of clips then get a smooth regression per region instead of an exact fit
+    radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: chosen by leave-one-out
+        for each layer. In Python one number for all, or by name: a joint or control for its axis in every layer, a
+        tuple of names for the layer they span, "*" for all others
+    smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
+        contradictory ones
+    anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
     per_vertex : each vertex interpolates over only the sculpts that moved it; kernels gaussian and exponential
-    space : one layer over this pose space for all examples; None: layers by the controls that the examples move
+    space : one layer over this pose space for all examples; None: one layer per set of joints and controls that move
     tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
-    normals : "none": normals follow from the posed surface; "shared": corrections at the same poses, driven by the same
-        coordinates, which exported files need to be shaded properly
+    normals : "none": normals are computed from the posed surface; "shared": corrections at the same poses, driven by
+        the same coordinates, which exported files need for correct shading
     """
 
     kernel: str | None = field(default=None, metadata={"choices": tuple(KERNELS)})
@@ -44,7 +46,7 @@ class PSDSettings:
     per_vertex: bool = False
     space: PoseSpace | None = None
     tolerance: float = 5e-7
-    normals: str = "none"
+    normals: str = field(default="none", metadata={"choices": NORMALS})
 
     def __post_init__(self) -> None:
         RBF(self.kernel_used, smoothing=self.smoothing)
@@ -54,7 +56,7 @@ class PSDSettings:
             )
         if not 0 <= check.number("tolerance", self.tolerance) < 1:
             raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
-        check.choice("normals", self.normals, ("none", "shared"))
+        check.choice("normals", self.normals, NORMALS)
         if self.per_vertex and self.kernel_used not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")
         if isinstance(self.radius, Mapping):
@@ -72,7 +74,7 @@ class PSDSettings:
 
     @property
     def open_to_clips(self) -> bool:
-        """Whether frames of clips may be treated apart: nothing was said that is about all poses."""
+        """Whether frames of clips may be fitted separately: no setting was given that concerns all poses."""
         return self.kernel is None and self.space is None and not self.per_vertex and not self.radii
 
     @property
@@ -80,13 +82,13 @@ class PSDSettings:
         """The given radii by name; names that span a layer are sorted."""
         if self.radius is None:
             return {}
-        given = self.radius if isinstance(self.radius, Mapping) else {EVERY: self.radius}
-        return {name if isinstance(name, str) else tuple(sorted(name)): value for name, value in given.items()}
+        radii = self.radius if isinstance(self.radius, Mapping) else {EVERY: self.radius}
+        return {name if isinstance(name, str) else tuple(sorted(name)): value for name, value in radii.items()}
 
     def radii_in(self, layer: Sequence[str], axes: Sequence[str]) -> list[float | None]:
         """Return the radius along each axis of the layer that the names `layer` span; None where it is chosen."""
-        given = self.radii
-        whole = given.get(tuple(sorted(layer)))
-        if whole is not None:
-            return [whole] * len(axes)
-        return [given.get(axis, given.get(axis.rpartition(".")[0], given.get(EVERY))) for axis in axes]
+        radii = self.radii
+        of_layer = radii.get(tuple(sorted(layer)))
+        if of_layer is not None:
+            return [of_layer] * len(axes)
+        return [radii.get(axis, radii.get(axis.rpartition(".")[0], radii.get(EVERY))) for axis in axes]

@@ -1,4 +1,4 @@
-"""Interpolation where each vertex has a set of samples of its own: vertices with the same set share a solve."""
+"""Interpolation in which each vertex has its own set of samples; vertices with the same set share a solve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from posespace.jit import njit
 
 
 def fill_sets(kernel: Floats, members: NDArray[np.bool_], values: Floats) -> Floats:
-    """Return at every sample what each vertex's interpolant gives there: its value in the set, an RBF's outside.
+    """Return each vertex's interpolant at every sample: the given value in its set, that of the RBF outside it.
 
     Parameters
     ----------

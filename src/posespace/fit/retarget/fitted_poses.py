@@ -1,4 +1,4 @@
-"""The poses that a skin knows best: those its layers were fitted on, read back from what drives them."""
+"""The poses that the layers of a skin were fitted on, read back from their drivers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from posespace.skin.skin import Skin
 
 
 def fitted_poses(skin: Skin) -> Motion:
-    """Return a pose for each sample of each layer; what does not drive a layer is at rest there."""
+    """Return a pose for each sample of each layer; joints and controls that do not drive the layer are at rest."""
     poses = [pose for layer in skin.layers for pose in _samples(layer.driver, skin.rig)]
     if not poses:
         raise InputError("skin: it has no layer to take poses from; give a motion")
@@ -23,31 +23,31 @@ def fitted_poses(skin: Skin) -> Motion:
 
 
 def _samples(driver: Driver, rig: Rig) -> list[Pose]:
-    space, places = driver.space, np.asarray(driver.interpolant.centres, dtype=np.float64)
+    space, samples = driver.space, np.asarray(driver.interpolant.centres, dtype=np.float64)
     names = space.controls(rig.skeleton)
     if space.kind == "points":
         raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
-    turns, shifts = parts_of(rig.skeleton).to_pose(*_parts(driver, rig, places))
+    rotations, translations = parts_of(rig.skeleton).to_pose(*_parts(driver, rig, samples))
     return [
-        Pose(turn, shift, dict(zip(names, place[columns].tolist(), strict=True)))
-        for turn, shift, place in zip(turns, shifts, places, strict=True)
+        Pose(rotation, translation, dict(zip(names, sample[columns].tolist(), strict=True)))
+        for rotation, translation, sample in zip(rotations, translations, samples, strict=True)
     ]
 
 
-def _parts(driver: Driver, rig: Rig, places: Floats) -> tuple[Floats, Floats]:
-    """Each joint's part, rotations (M, J, 4) and shifts (M, J, 3), at the samples (M, D)."""
+def _parts(driver: Driver, rig: Rig, samples: Floats) -> tuple[Floats, Floats]:
+    """Each joint's rotation (M, J, 4) and translation (M, J, 3), relative to its parent, at the samples (M, D)."""
     space, skeleton = driver.space, rig.skeleton
     rest = parts_of(skeleton).of(rig.rest)
-    turns, shifts = (np.tile(each, (len(places), 1, 1)) for each in rest)
+    rotations, translations = (np.tile(part, (len(samples), 1, 1)) for part in rest)
     if space.kind in ("joint", "quaternions"):
-        turns[:, list(space.joints(skeleton))] = places.reshape(len(places), -1, 4)
+        rotations[:, list(space.joints(skeleton))] = samples.reshape(len(samples), -1, 4)
     elif space.kind == "freedoms":
-        numbers = np.concatenate([parts_of(skeleton).angles(turns), shifts], axis=2)
+        numbers = np.concatenate([parts_of(skeleton).angles(rotations), translations], axis=2)
         for column, name in enumerate(space.names):
             if (degree := space.degree_of(name, skeleton)) is not None:
-                numbers[:, degree[0], degree[1]] = places[:, column]
+                numbers[:, degree[0], degree[1]] = samples[:, column]
         moved = list(space.joints(skeleton))
-        turns[:, moved] = parts_of(skeleton).rotated(numbers[..., :3])[:, moved]
-        shifts = numbers[..., 3:]
-    return turns, shifts
+        rotations[:, moved] = parts_of(skeleton).rotated(numbers[..., :3])[:, moved]
+        translations = numbers[..., 3:]
+    return rotations, translations

@@ -1,4 +1,4 @@
-"""Skinning weights for rigs that have none: a smooth function of each vertex's distance to the bones."""
+"""Skinning weights from distances to the bones, for rigs that have none."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def distance_weights(
     smoothing: int = 3,
     rest_world: ArrayLike | None = None,
 ) -> tuple[Ints, Floats]:
-    """Weights that fall with the distance to the bones in the rest shape.
+    """Return weights that fall off with the distance to the bones in the rest shape.
 
-    A bone weighs ``(1/d - 1/D)^power``, where D is the distance of the first bone left out: weight and slope fall to
-    zero at the edge of a bone's influence, so no seam shows where the set of bones changes. A few rounds of averaging
-    over the surface then smooth the kinks between bones.
+    A bone at distance d weighs ``(1/d - 1/D)^power``, where D is the distance of the nearest bone that is not used:
+    weight and slope fall to zero at the edge of a bone's influence, so no seam shows where the set of bones changes.
+    Rounds of averaging over the surface then smooth the kinks between bones.
 
     Parameters
     ----------
     mesh : the rest shape
     skeleton : its joints; a bone runs from its joint to each child, or in its parent's direction at a tip
     influences : most joints that move a vertex, 1 to 8
-    power : how fast the weights fall, above 0
+    power : of the falloff, above 0
     smoothing : rounds of averaging with neighbouring vertices
-    rest_world : (J, 4, 4) each joint's transform to the mesh's space, where that is not the world of the skeleton's
-        rest pose: for a rig `np.linalg.inv(rig.inverse_bind)`
+    rest_world : (J, 4, 4) each joint's transform to the mesh's space, e.g. `np.linalg.inv(rig.inverse_bind)`; None:
+        that of the skeleton's rest pose
 
     Returns
     -------
@@ -48,19 +48,30 @@ def distance_weights(
         raise InputError(f"power and smoothing: expected above 0 and at least 0, got {power} and {smoothing}")
     keep = min(influences, len(skeleton))
     points = np.asarray(mesh.points, dtype=np.float64)
-    placed = skeleton.rest_world if rest_world is None else rest_world
-    joints = check.transforms("rest_world", placed, (len(skeleton), 4, 4), skeleton.names)[:, :3, 3]
-    gap = np.maximum(mesh.box[0] - joints.max(axis=0), joints.min(axis=0) - mesh.box[1]).max()
-    if gap > 0.1 * mesh.diagonal:
-        raise InputError("distance_weights: the joints lie outside the mesh; give rest_world, or check unit and axes")
+    joints = _joint_positions(mesh, skeleton, rest_world)
     distance = bone_distances(points, skeleton, joints)
     dense = _falling(distance, keep, power, mesh.diagonal)
     for _ in range(smoothing):
         dense = _averaged(mesh, dense)
+    return _packed(dense, keep)
+
+
+def _joint_positions(mesh: Mesh, skeleton: Skeleton, rest_world: ArrayLike | None) -> Floats:
+    """The joints (J, 3) in the mesh's space; raises where they are outside the mesh."""
+    world = skeleton.rest_world if rest_world is None else rest_world
+    joints = check.transforms("rest_world", world, (len(skeleton), 4, 4), skeleton.names)[:, :3, 3]
+    gap = np.maximum(mesh.box[0] - joints.max(axis=0), joints.min(axis=0) - mesh.box[1]).max()
+    if gap > 0.1 * mesh.diagonal:
+        raise InputError("distance_weights: the joints are outside the mesh; give rest_world, or check unit and axes")
+    return joints
+
+
+def _packed(dense: Floats, keep: int) -> tuple[Ints, Floats]:
+    """The `keep` largest weights of each vertex, strongest first, scaled to sum to one: joints and weights (N, K)."""
     order = np.argsort(-dense, axis=1, kind="stable").astype(np.int32)
     packed = np.take_along_axis(dense, order, axis=1)
     if keep < packed.shape[1]:
-        # Averaging spread the weights to more joints: bring the first one left out to zero again, except for ties.
+        # Averaging spread the weights to more joints: the first one that is dropped becomes zero, except for ties.
         lowered = np.maximum(packed - packed[:, keep : keep + 1], 0)
         packed = np.where(lowered[:, :1] > 0, lowered, packed)
     packed = packed[:, :keep]
@@ -98,7 +109,7 @@ def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
         edge = np.partition(near, keep, axis=1)[:, keep : keep + 1]
     else:
         edge = np.full((len(near), 1), np.inf)
-    # Relative to the nearest bone, so that no power overflows; a tie of all leaves the nearest ones equal.
+    # Relative to the nearest bone, so that no power overflows; if all are tied, the nearest have equal weights.
     nearest = near.min(axis=1, keepdims=True)
     raw = np.maximum(nearest / near - nearest / edge, 0) ** power
     total = raw.sum(axis=1, keepdims=True)
@@ -109,7 +120,7 @@ def _falling(distance: Floats, keep: int, power: float, scale: float) -> Floats:
 
 
 def _averaged(mesh: Mesh, dense: Floats) -> Floats:
-    """Half of each vertex's weights, half the mean of its neighbours'; seams move as one.
+    """The mean of each vertex's weights and the mean of its neighbours'; vertices at a seam stay equal.
 
     A neighbour counts once for each triangle that the two share.
     """

@@ -1,4 +1,4 @@
-"""Each vertex on one bone: a rig with rigid skinning, so that everything else is left to be learned."""
+"""Rigid skinning: each vertex bound to its nearest bone alone, so that everything else is learned."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from posespace.rig import Rig
 def on_nearest_bone(rig: Rig) -> Rig:
     """Return the rig with every vertex bound to its nearest bone alone: the one with its largest weight.
 
-    A rig's weights say better than distances which bone a vertex is nearest to, e.g. where fingers touch; of equal
-    weights the first joint's counts. Vertices that share a place at a seam share a bone.
+    Weights tell better than distances which bone a vertex belongs to, e.g. where fingers touch; of equal weights the
+    first joint's counts. Vertices that share a position at a seam share a bone.
     """
     weld = rig.mesh.weld
     bone = weld.gather(rig.dense_weights()).argmax(axis=1)[weld.groups].astype(np.int32)[:, None]

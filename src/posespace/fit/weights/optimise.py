@@ -1,9 +1,10 @@
-"""Skinning weights fitted to example shapes: at each vertex a small quadratic problem over the joints nearby."""
+"""Skinning weights fitted to example shapes: a small quadratic problem at each vertex, over the joints nearby."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,22 +25,22 @@ from posespace.skin.basis import combined
 from posespace.skin.skin import Skin
 
 CANDIDATES = 12
-"""Most joints tried per vertex: memory grows with the square."""
+"""Most candidate joints per vertex: memory grows with the square."""
 
 RINGS = 3
-"""Joints that influence the surface up to this many edges away are tried at a vertex."""
+"""Joints that influence vertices up to this many edges away are candidates at a vertex."""
 
 STEPS = 2
-"""Joints up to this many steps in the skeleton from one that influences a vertex are tried there."""
+"""Joints up to this many steps in the skeleton from one that influences a vertex are candidates there."""
 
 SETTLED = 1e-7
 """The rounds end when no weight changes by more than this."""
 
 NOISE = 1e-5
-"""Fraction of the box's diagonal up to which an error may be rounding, which weights are not fitted to."""
+"""Errors up to this fraction of the box's diagonal may be rounding, which weights are not fitted to."""
 
-TURNS = 3
-"""How often a skin is fitted when its weights are optimised with it."""
+ALTERNATIONS = 3
+"""Most fits of a skin that alternate with fits of its weights."""
 
 
 def optimise_weights(
@@ -51,17 +52,17 @@ def optimise_weights(
 ) -> Rig:
     """Return the examples' rig with the weights that bring linear blending closest to the example shapes.
 
-    Weights are at least 0, sum to one at each vertex and are equal at seams. It is the change from the given weights
-    that is kept smooth, so the error on the examples never grows, and where they say little the weights stay as given.
+    Weights are at least 0, sum to one at each vertex and are equal at seams. The change from the rig's weights is kept
+    smooth, so the error at the examples never grows, and weights that the examples do not determine stay the same.
 
     Parameters
     ----------
-    examples : their rig's weights are the start
+    examples : their rig has the initial weights
     influences : most joints that move a vertex, 1 to 8; the smallest weights are dropped first
     rounds : most passes over the surface
-    smoothness : how strongly neighbouring vertices change alike, relative to the mean error of a single joint
-    displacements : (P, N, 3) added in the rest shape before the bones, or what gives them (N, 3) for the number of a
-        pose; None for none
+    smoothness : penalty on different changes of neighbouring vertices, relative to the mean error of a single joint
+    displacements : (P, N, 3) added to the rest shape before skinning, or a function from the index of a pose to (N, 3);
+        None: none
     """
     if not 1 <= influences <= 8:
         raise InputError(f"influences: expected 1 to 8, got {influences}")
@@ -74,8 +75,8 @@ def optimise_weights(
         raise InputError("examples: expected at least one shape to fit weights to, got none")
     added = displacements if callable(displacements) else None
     if displacements is not None and added is None:
-        given = check.floats("displacements", displacements, (len(examples), *rig.mesh.points.shape))  # type: ignore[arg-type]
-        added = given.__getitem__
+        checked = check.floats("displacements", displacements, (len(examples), *rig.mesh.points.shape))  # type: ignore[arg-type]
+        added = checked.__getitem__
     edges = _edges(rig)
     start = _cut(weld.gather(rig.dense_weights()), influences)
     joints = _candidates(rig, start, edges)
@@ -83,30 +84,29 @@ def optimise_weights(
     scale = float(np.einsum("gcc->gc", gram)[joints >= 0].mean()) or 1.0
     pull = 1e-12 * scale + len(examples) * (NOISE * rig.mesh.diagonal) ** 2
     edge = smoothness * scale * len(start) / max(edges.nnz, 1)
-    weights = start.copy()
+    problem, weights = _Problem(gram, joints, edges.indptr, edges.indices, start, edge, pull), start.copy()
     for _ in track(range(rounds), "weights"):
-        change = _sweep(gram, joints, edges.indptr, edges.indices, start, weights, edge, pull, influences)
-        if change < SETTLED:
+        if _sweep(problem, weights, influences) < SETTLED:
             break
     order, packed = pack_weights(weights, influences)
     return replace(rig, influences=order[weld.groups], weights=packed[weld.groups])
 
 
 def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Skin:
-    """Return a skin on optimised weights: weights and skin in turn, each given the other, the best on the examples.
+    """Return a skin with optimised weights: fits of weights and skin alternate, and the best on the examples is taken.
 
-    The first weights are those of linear blending alone. They are not compared with the given ones on the examples,
-    which a skin nearly reproduces with any weights; what they improve is unseen poses.
+    The first weights are those of linear blending alone. They are not compared with the rig's on the examples, which a
+    skin nearly reproduces with any weights; they improve unseen poses.
     """
     most = min(max(4, examples.rig.weights.shape[1]), 8)
     rig = optimise_weights(examples, most)
     added: Callable[[int], Floats] | None = None
     best, least = None, np.inf
-    for _ in range(TURNS):
+    for _ in range(ALTERNATIONS):
         if added is not None:
             rig = optimise_weights(replace(examples, rig=rig), most, displacements=added)
         skin = fit(replace(examples, rig=rig))
-        added = _Displaced(skin, examples.motion)
+        added = _Displacements(skin, examples.motion)
         gaps = (rig.skin(pose, added(index)) - shape for index, (pose, shape) in enumerate(examples))
         error = sum(float((gap**2).sum()) for gap in gaps)
         if best is not None and error >= least:
@@ -116,8 +116,8 @@ def fit_with_weights(examples: Examples, fit: Callable[[Examples], Skin]) -> Ski
     return best
 
 
-class _Displaced:
-    """What a skin adds in the rest shape at the poses of a motion, all of them driven at once."""
+class _Displacements:
+    """The displacements of the rest shape that a skin adds at the poses of a motion, by index."""
 
     def __init__(self, skin: Skin, motion: Motion) -> None:
         self._skin = skin
@@ -147,9 +147,9 @@ def _cut(dense: Floats, influences: int) -> Floats:
 
 
 def _candidates(rig: Rig, dense: Floats, edges: sp.csr_matrix) -> Ints:
-    """Return (G, C) the joints to try at each welded vertex, -1 where there are fewer.
+    """Return (G, C) the candidate joints of each welded vertex, -1 where there are fewer.
 
-    The vertex's own come first, then those of the vertices around, then their relatives in the skeleton.
+    The joints of the vertex come first, then those of the vertices around it, then their relatives in the skeleton.
     """
     parents = rig.skeleton.parents
     children = np.flatnonzero(parents >= 0)
@@ -169,7 +169,7 @@ def _candidates(rig: Rig, dense: Floats, edges: sp.csr_matrix) -> Ints:
 
 
 def _gram(examples: Examples, joints: Ints, displacements: Callable[[int], Floats] | None) -> Floats:
-    """Return (G, C, C) products, summed over poses, of how far each joint alone would put a vertex from the truth.
+    """Return (G, C, C) inner products, over poses, of the errors that each joint alone would leave at a vertex.
 
     Since weights sum to one, the squared error of weights w is then wᵀ·gram·w.
     """
@@ -207,35 +207,45 @@ def _add_products(
                 gram[vertex, c, d] += gap[c, 0] * gap[d, 0] + gap[c, 1] * gap[d, 1] + gap[c, 2] * gap[d, 2]
 
 
-@njit()
-def _sweep(
-    gram: Floats,
-    joints: Ints,
-    starts: Ints,
-    neighbours: Ints,
-    given: Floats,
-    weights: Floats,
-    edge: float,
-    pull: float,
-    influences: int,
-) -> float:  # pragma: no cover - compiled
-    """Bring each vertex in turn to its best weights, its neighbours' held; return the largest change of a weight.
+class _Problem(NamedTuple):
+    """The quadratic problem of all weights.
 
-    `edge` weighs the squared difference of two neighbours' changes from the given weights, `pull` a change itself.
+    Parameters
+    ----------
+    gram : (G, C, C) of each vertex's candidate joints
+    joints : (G, C) the candidates, -1 for none
+    starts, neighbours : the adjacent vertices of each, as a compressed list
+    initial : (G, J) the initial weights
+    edge : penalty on the squared difference of two neighbours' changes from the initial weights
+    pull : penalty on the squared change itself
     """
+
+    gram: Floats
+    joints: Ints
+    starts: Ints
+    neighbours: Ints
+    initial: Floats
+    edge: float
+    pull: float
+
+
+@njit()
+def _sweep(problem: _Problem, weights: Floats, influences: int) -> float:  # pragma: no cover - compiled
+    """Give each vertex its best weights for those of its neighbours; return the largest change of a weight."""
+    joints, initial, edge, pull = problem.joints, problem.initial, problem.edge, problem.pull
     largest = 0.0
     most = joints.shape[1]
     for vertex in range(len(joints)):
-        around = neighbours[starts[vertex] : starts[vertex + 1]]
-        old, target, normal = np.zeros(most), np.zeros(most), gram[vertex].copy()
+        around = problem.neighbours[problem.starts[vertex] : problem.starts[vertex + 1]]
+        old, target, normal = np.zeros(most), np.zeros(most), problem.gram[vertex].copy()
         for c in range(most):
             joint = joints[vertex, c]
             normal[c, c] += pull + edge * len(around)
             if joint >= 0:
                 old[c] = weights[vertex, joint]
-                target[c] = (pull + edge * len(around)) * given[vertex, joint]
+                target[c] = (pull + edge * len(around)) * initial[vertex, joint]
                 for other in around:
-                    target[c] += edge * (weights[other, joint] - given[other, joint])
+                    target[c] += edge * (weights[other, joint] - initial[other, joint])
         new = sparse_on_simplex(normal, target, old, joints[vertex] >= 0, influences)
         if energy_of(normal, target, new) < energy_of(normal, target, old):
             largest = max(largest, np.abs(new - old).max())

@@ -1,4 +1,4 @@
-"""Weights of one vertex that are at least 0 and sum to one: the small quadratic problem of all fitted weights."""
+"""Quadratic problems over weights that are at least 0 and sum to one: those of one vertex."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from posespace.jit import njit
 
 @njit()
 def energy_of(normal: Floats, target: Floats, weights: Floats) -> float:  # pragma: no cover - compiled
-    """Half the squared error and penalties of weights (C,), less what no weights can change."""
+    """Half the squared error and penalties of weights (C,), up to a constant."""
     total = 0.0
     for c in range(len(weights)):
         row = 0.0
@@ -25,14 +25,14 @@ def energy_of(normal: Floats, target: Floats, weights: Floats) -> float:  # prag
 def sparse_on_simplex(
     normal: Floats, target: Floats, start: Floats, allowed: NDArray[np.bool_], influences: int
 ) -> Floats:  # pragma: no cover - compiled
-    """Best weights of which at most `influences` are not zero: the smallest is dropped until so few are left."""
+    """Best weights of which at most `influences` are not zero: the smallest is dropped until no more remain."""
     weights: Floats = on_simplex(normal, target, start, allowed)
     while (weights > 0).sum() > influences:
         smallest = -1
         for c in range(len(weights)):
             if weights[c] > 0 and (smallest < 0 or weights[c] < weights[smallest]):
                 smallest = c
-        # What is not used by now stays unused, so that few rounds of dropping are enough.
+        # Unused weights stay unused, so that few rounds of dropping are enough.
         allowed = weights > 0
         allowed[smallest] = False
         weights[smallest] = 0.0
@@ -89,7 +89,7 @@ def _on_plane(
 ) -> float:  # pragma: no cover - compiled
     """Write to `best` the weights of `rows`, of any sign, that are least and sum to one; return their common slope.
 
-    By Cholesky's factorisation; a pivot that rounding took away is put back, so that two equal columns do no harm.
+    By Cholesky factorisation; a pivot lost to rounding is replaced, so that two equal columns do no harm.
     """
     count = len(rows)
     for a in range(count):
