@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,14 +21,16 @@ from posespace.simulation.bodies.body import Body, Bone, Cut
 from posespace.simulation.bodies.distance_field import DistanceField
 from posespace.simulation.bodies.field_mesh import relax, triangulate
 from posespace.simulation.bodies.hand_bones import FINGERS, NAMES, PLAIN, STUMP, Segment
+from posespace.simulation.bodies.hand_clearance import bones_clear
 from posespace.simulation.bodies.hand_shape import BOX, hand_field
+from posespace.simulation.settings import Settings
 from posespace.skeleton import Skeleton
 
 TRIANGLES = 3494
 """Triangles of level 0. Four times as many at each level: 13,976 and 55,904, those of the EigenSkin paper's hand."""
 _GRID = 3.0
-_TURN = 8.0
-"""Millimetres from the end of the forearm at which its skin turns round: from there on it is held."""
+_CAP = 8.0
+"""Millimetres from the end of the forearm at which its skin rounds off into a flat cap, which is fixed."""
 
 
 def hand(
@@ -55,8 +57,8 @@ def hand(
 
     Returns
     -------
-    A body whose joints bend about x (flexion, positive to the palm) and, at wrist, thumb_cmc and the mcp joints, turn
-    about z (positive to the thumb's side, for the thumb itself away from the palm).
+    A body whose joints rotate about x (flexion, positive to the palm) and, at wrist, thumb_cmc and the mcp joints,
+    about z (deviation, positive to the thumb's side, for the thumb itself away from the palm).
     """
     if level not in (0, 1, 2):
         raise InputError(f"hand level: expected 0, 1 or 2, got {level}")
@@ -76,8 +78,14 @@ def hand(
     if side == "left":
         right = _mirrored(*right)
         solids = tuple(_scaled_bone(bone, np.array([-1.0, 1.0, 1.0])) for bone in solids)
-    cut = Cut(size * np.array([0.0, STUMP + _TURN, 0.0]), np.array([0.0, -1.0, 0.0]))
-    return Body(Rig(Mesh(right[0], right[1], unit=UNITS["mm"]), right[2], influences, weights), solids, (cut,), level)
+    cut = Cut(size * np.array([0.0, STUMP + _CAP, 0.0]), np.array([0.0, -1.0, 0.0]))
+    rig = Rig(Mesh(right[0], right[1], unit=UNITS["mm"]), right[2], influences, weights)
+    return Body(rig, solids, (cut,), level, partial(bones_clear, lengths=tuple(lengths)))
+
+
+def body(settings: Settings) -> Body:
+    """Return the body that `simulate("hand", ...)` simulates."""
+    return hand(settings.level, settings.side)
 
 
 def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Floats]:
@@ -157,9 +165,9 @@ def _sizing(points: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _creases() -> cKDTree:
-    """Where the skin is carved."""
-    relief = hand_field().relief
-    return cKDTree(relief.points[relief.heights < 0])
+    """The points where the skin is carved."""
+    lines = hand_field().height_lines
+    return cKDTree(lines.points[lines.heights < 0])
 
 
 def _nearest(points: Floats, centres: list[Floats]) -> Floats:

@@ -10,9 +10,10 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.motion import Motion
+from posespace.simulation.bodies.body import Accept
 from posespace.simulation.bodies.hand_bones import FINGERS, NAMES, rest_flexion, segments, skeleton
 from posespace.simulation.bodies.hand_clearance import bones_clear
-from posespace.simulation.poses import Accept, accepted
+from posespace.simulation.poses import accepted
 
 # Degrees each finger turns when the hand is spread as far as it goes, and when its straight fingers lie together.
 _SPREAD = {"index": 20.0, "middle": 0.0, "ring": -12.0, "little": -20.0}

@@ -93,7 +93,7 @@ def all_poses() -> dict[str, Motion]:
     To fit on: the "ranges", "pairs" and "train grasps". Unseen: single angles "between", "random" poses, "grasps"
     and the "named" ones.
     """
-    bones, settings = skeleton(segments()), Settings("hand")
+    bones, settings = skeleton(segments()), Settings()
     return {
         "ranges": joint_ranges(bones, settings.step),
         "random": random_poses(bones, settings.random, settings.seed, accept=bones_clear),

@@ -11,11 +11,10 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, require
 from posespace.geometry.tetrahedra import boundary
 from posespace.simulation.solver import elements
 from posespace.simulation.solver.contact import SkinContact
@@ -350,10 +349,14 @@ def _pinned(threads: int | None, contact: SkinContact | None) -> Iterator[None]:
     if threads is None:
         yield
         return
+    blas = require("threadpoolctl", "simulate", "solving poses")
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     try:
-        with threadpool_limits(limits=threads, user_api="blas"), contact.pinned(threads) if contact else nullcontext():
+        with (
+            blas.threadpool_limits(limits=threads, user_api="blas"),
+            contact.pinned(threads) if contact else nullcontext(),
+        ):
             yield
     finally:
         numba.set_num_threads(before)
