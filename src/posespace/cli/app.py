@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import warnings
 
@@ -89,7 +88,7 @@ def run() -> int:
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except (InputError, click.ClickException) as error:
-        message = error.format_message() if isinstance(error, click.ClickException) else _with_options(str(error))
+        message = error.format_message() if isinstance(error, click.ClickException) else str(error)
         if "extra argument" in message and ("--shapes" in sys.argv or sys.argv[1:2] == ["bones"]):
             message = (
                 "shapes: expected one pattern; put it in quotes, so that the shell leaves it alone: 'shapes/*.obj'"
@@ -106,11 +105,6 @@ def run() -> int:
         what = f"{os.fsdecode(error.filename)}: cannot be used" if error.filename else "cannot write the output"
         complain(f"{what} ({(error.strerror or str(error)).lower()})")
         return 1
-
-
-def _with_options(message: str) -> str:
-    """Show the arguments that a message of the library names in backticks, `resume`, as options: --resume."""
-    return re.sub(r"`([a-z_]+)`", lambda name: "--" + name[1].replace("_", "-"), message)
 
 
 def _open_streams() -> None:

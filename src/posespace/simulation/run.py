@@ -104,10 +104,8 @@ def simulate(
             prepared = prepare(body, settings, note)
         settings, odd = _checked(prepared, settings)
         made = settings.decisive | {"body": prepared.origin}
-        # A store to resume must have these poses and settings: checked before the tetrahedra are made.
-        store = ExampleStore.create(out, prepared.body.rig, prepared.poses, resume, made) if out.exists() else None
-        if store is not None and not store.made:
-            odd.append(f"{out} does not say how it was made: its settings could not be compared with these")
+        # Before the tetrahedra are made, which takes long.
+        store = _existing(out, prepared, made, odd)
         for line in odd:
             warn(line)
         if store is not None and store.finished().all():
@@ -117,9 +115,7 @@ def simulate(
         if len(mesh.tets) > _MANY_MORE * settings.elements:
             warn(f"{settings.elements} elements are too few for these bones: {len(mesh.tets)} are used")
         client = client or stack.enter_context(machines.cluster())
-        if store is None:
-            store = ExampleStore.create(out, prepared.body.rig, prepared.poses, made=made)
-            _log_of(store).unlink(missing_ok=True)
+        store = store or _created(out, prepared, made)
         job = Job(prepared.body.rig, mesh, settings.tissue)
         measured = _solve(job, prepared, store, client, machines.retries)
     return Simulated(store, measured, (*prepared.notes, *mesh.notes, *odd))
@@ -140,6 +136,22 @@ def _checked(prepared: Prepared, settings: Settings) -> tuple[Settings, list[str
         odd.append(f"{error}: simulated without contact, so skin may pass through skin; mend the rig to avoid that")
         return replace(settings, tissue=replace(settings.tissue, contact=None)), odd
     return settings, odd
+
+
+def _existing(out: Path, prepared: Prepared, made: dict[str, str | float], odd: list[str]) -> ExampleStore | None:
+    """The store to resume, if there is one: it must have these poses and settings."""
+    if not out.exists():
+        return None
+    store = ExampleStore.create(out, prepared.body.rig, prepared.poses, True, made)
+    if not store.made:
+        odd.append(f"{out} does not record its settings: they could not be compared with these")
+    return store
+
+
+def _created(out: Path, prepared: Prepared, made: dict[str, str | float]) -> ExampleStore:
+    store = ExampleStore.create(out, prepared.body.rig, prepared.poses, made=made)
+    _log_of(store).unlink(missing_ok=True)
+    return store
 
 
 def _tetrahedra(prepared: Prepared, elements: int) -> TetMesh:
@@ -169,9 +181,9 @@ def _solve(job: Job, prepared: Prepared, store: ExampleStore, client: Any, retri
     if converged:
         measured |= {
             # The median, so that compiling in the first pose does not count.
-            "seconds per pose": round(float(np.median([figures["seconds"] for figures in converged])), 2),
-            "least jacobian": round(min(figures["least_jacobian"] for figures in converged), 4),
-            "largest volume change": round(max(abs(figures["volume_change"]) for figures in converged), 5),
+            "seconds_per_pose": round(float(np.median([figures["seconds"] for figures in converged])), 2),
+            "least_jacobian": round(min(figures["least_jacobian"] for figures in converged), 4),
+            "largest_volume_change": round(max(abs(figures["volume_change"]) for figures in converged), 5),
         }
     return measured
 

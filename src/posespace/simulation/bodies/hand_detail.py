@@ -8,6 +8,7 @@ towards the little finger.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,113 +38,117 @@ _PALM_LINES = {
 
 def detail_lines(skin: DistanceField, parts: dict[str, Segment]) -> list[HeightLine]:
     """Return the detail of a smooth `skin` around the bones `parts`."""
-    lines = [line for name in FINGERS for line in _finger(skin, name, parts)]
-    return [*lines, *_thumb(skin, parts), *_palm(skin, parts), *_wrist(skin, parts), *_tendons(skin, parts)]
+    pen = _Pen(skin)
+    lines = [line for name in FINGERS for line in _finger(pen, name, parts)]
+    return [*lines, *_thumb(pen, parts), *_palm(pen, parts), *_wrist(pen, parts), *_tendons(pen, parts)]
 
 
-def _finger(skin: DistanceField, name: str, parts: dict[str, Segment]) -> list[HeightLine]:
+def _finger(pen: _Pen, name: str, parts: dict[str, Segment]) -> list[HeightLine]:
     near, middle, far = (parts[f"{name}_{k}"] for k in (1, 2, 3))
     fraction, slant = _BASES[name]
     base = fraction * near.length
     return [
-        _arc(skin, near, base, _PALM, 62, -0.8, 2.9, slant=slant),
-        _arc(skin, near, base + 4.2, _PALM, 48, -0.45, 2.4, slant=slant),
-        _arc(skin, middle, -2.4, _PALM, 80, -0.85, 2.7, bow=0.8),
-        _arc(skin, middle, 1.8, _PALM, 72, -0.65, 2.4, bow=-0.4),
-        _arc(skin, far, -1.2, _PALM, 80, -0.85, 2.7, bow=0.6),
-        *_knuckle(skin, middle, (-5.0, -1.0, 3.0), 52, -0.75),
-        *_knuckle(skin, far, (-2.6, 1.0), 46, -0.55),
+        pen.arc(near, base, _PALM, 62, -0.8, 2.9, slant=slant),
+        pen.arc(near, base + 4.2, _PALM, 48, -0.45, 2.4, slant=slant),
+        pen.arc(middle, -2.4, _PALM, 80, -0.85, 2.7, bow=0.8),
+        pen.arc(middle, 1.8, _PALM, 72, -0.65, 2.4, bow=-0.4),
+        pen.arc(far, -1.2, _PALM, 80, -0.85, 2.7, bow=0.6),
+        *_knuckle(pen, middle, (-5.0, -1.0, 3.0), 52, -0.75),
+        *_knuckle(pen, far, (-2.6, 1.0), 46, -0.55),
     ]
 
 
-def _thumb(skin: DistanceField, parts: dict[str, Segment]) -> list[HeightLine]:
+def _thumb(pen: _Pen, parts: dict[str, Segment]) -> list[HeightLine]:
     near, far = parts["thumb_1"], parts["thumb_2"]
     return [
-        _arc(skin, near, -0.5, _PALM, 58, -0.7, 2.9, slant=1.5),
-        _arc(skin, near, 4.2, _PALM, 45, -0.5, 2.5, slant=1.5),
-        _arc(skin, far, -1.8, _PALM, 78, -0.8, 2.7, bow=0.8),
-        _arc(skin, far, 2.2, _PALM, 58, -0.5, 2.3),
-        *_knuckle(skin, far, (-4.2, -0.4, 3.4), 50, -0.7),
+        pen.arc(near, -0.5, _PALM, 58, -0.7, 2.9, slant=1.5),
+        pen.arc(near, 4.2, _PALM, 45, -0.5, 2.5, slant=1.5),
+        pen.arc(far, -1.8, _PALM, 78, -0.8, 2.7, bow=0.8),
+        pen.arc(far, 2.2, _PALM, 58, -0.5, 2.3),
+        *_knuckle(pen, far, (-4.2, -0.4, 3.4), 50, -0.7),
     ]
 
 
-def _knuckle(
-    skin: DistanceField, part: Segment, positions: Sequence[float], degrees: float, height: float
-) -> list[HeightLine]:
+def _knuckle(pen: _Pen, part: Segment, positions: Sequence[float], degrees: float, height: float) -> list[HeightLine]:
     """Wrinkles across the back of the joint where `part` starts, bowed so that together they form an oval."""
     middle, half = np.mean(positions), np.ptp(positions) / 2
     lines = []
     for position in positions:
         aside = (position - middle) / half
         wide = degrees * (1 - 0.35 * aside**2)
-        lines.append(_arc(skin, part, position, _BACK, wide, height, 2.4, bow=-1.2 * aside))
+        lines.append(pen.arc(part, position, _BACK, wide, height, 2.4, bow=-1.2 * aside))
     return lines
 
 
-def _palm(skin: DistanceField, parts: dict[str, Segment]) -> list[HeightLine]:
+def _palm(pen: _Pen, parts: dict[str, Segment]) -> list[HeightLine]:
     return [
-        _over(skin, [_between(parts, *position) for position in positions], _PALM, -depth, 2.9)
+        pen.over([_between(parts, *position) for position in positions], _PALM, -depth, 2.9)
         for positions, depth in _PALM_LINES.values()
     ]
 
 
-def _wrist(skin: DistanceField, parts: dict[str, Segment]) -> list[HeightLine]:
+def _wrist(pen: _Pen, parts: dict[str, Segment]) -> list[HeightLine]:
     forearm = parts["forearm"]
     return [
-        _arc(skin, forearm, forearm.length + position, _PALM, 62, height, 3.0, bow=bow)
+        pen.arc(forearm, forearm.length + position, _PALM, 62, height, 3.0, bow=bow)
         for position, height, bow in ((7.0, -0.65, -2.5), (-3.0, -0.5, -1.5))
     ]
 
 
-def _tendons(skin: DistanceField, parts: dict[str, Segment]) -> list[HeightLine]:
+def _tendons(pen: _Pen, parts: dict[str, Segment]) -> list[HeightLine]:
     lines = []
     for number, name in enumerate(FINGERS):
         part = parts[f"{name}_metacarpal"]
         gathered = _between(parts, 1.4 + 0.7 * (number - 1.5), -0.05)
-        lines.append(_over(skin, [gathered, part.at(0.45), part.at(0.75), part.at(0.98)], _BACK, 0.7, 5.0))
+        lines.append(pen.over([gathered, part.at(0.45), part.at(0.75), part.at(0.98)], _BACK, 0.7, 5.0))
     meta, near = parts["thumb_metacarpal"], parts["thumb_1"]
     start = meta.start + np.array([4.0, -14.0, 6.0])
     inside = np.array([start, meta.at(0.3, 2.0), meta.at(0.7, 1.0), near.at(0.05), near.at(0.75)])
-    lines.append(_over(skin, inside, _BACK, 0.7, 4.5, outward=meta.frame[:, 2]))
+    lines.append(pen.over(inside, _BACK, 0.7, 4.5, outward=meta.frame[:, 2]))
     return lines
 
 
-def _arc(
-    skin: DistanceField,
-    part: Segment,
-    position: float,
-    side: float,
-    degrees: float,
-    height: float,
-    reach: float,
-    *,
-    slant: float = 0.0,
-    bow: float = 0.0,
-) -> HeightLine:
-    """A line around a finger at `position` along `part`, `degrees` to either side; it fades towards its ends.
+@dataclass(frozen=True, eq=False)
+class _Pen:
+    """Draws lines on a smooth skin."""
 
-    `slant` moves one end towards the fingertip and the other away from it; `bow` moves both ends towards it.
-    """
-    across = np.linspace(-1, 1, 2 * int(degrees // 8) + 3)
-    angle = np.radians(degrees) * across
-    outward = np.sin(angle)[:, None] * part.frame[:, 0] + side * np.cos(angle)[:, None] * part.frame[:, 2]
-    along = position + slant * across + bow * across**2
-    inside = part.start + along[:, None] * part.frame[:, 1]
-    return HeightLine(_project(skin, inside, outward), height * _fading(across), reach)
+    skin: DistanceField
 
+    def arc(
+        self,
+        part: Segment,
+        position: float,
+        side: float,
+        degrees: float,
+        height: float,
+        reach: float,
+        *,
+        slant: float = 0.0,
+        bow: float = 0.0,
+    ) -> HeightLine:
+        """A line around a finger at `position` along `part`, `degrees` to either side; it fades towards its ends.
 
-def _over(
-    skin: DistanceField,
-    positions: ArrayLike,
-    side: float,
-    height: float,
-    reach: float,
-    outward: ArrayLike = (0.0, 0.0, 1.0),
-) -> HeightLine:
-    """A line on the skin over a smooth curve through `positions` (K, 3); it fades towards its ends."""
-    curve = _smooth(np.asarray(positions))
-    away = np.broadcast_to(side * np.asarray(outward), curve.shape)
-    return HeightLine(_project(skin, curve, away), height * _fading(np.linspace(-1, 1, len(curve))), reach)
+        `slant` moves one end towards the fingertip and the other away from it; `bow` moves both ends towards it.
+        """
+        across = np.linspace(-1, 1, 2 * int(degrees // 8) + 3)
+        angle = np.radians(degrees) * across
+        outward = np.sin(angle)[:, None] * part.frame[:, 0] + side * np.cos(angle)[:, None] * part.frame[:, 2]
+        along = position + slant * across + bow * across**2
+        inside = part.start + along[:, None] * part.frame[:, 1]
+        return HeightLine(_project(self.skin, inside, outward), height * _fading(across), reach)
+
+    def over(
+        self,
+        positions: ArrayLike,
+        side: float,
+        height: float,
+        reach: float,
+        outward: ArrayLike = (0.0, 0.0, 1.0),
+    ) -> HeightLine:
+        """A line on the skin over a smooth curve through `positions` (K, 3); it fades towards its ends."""
+        curve = _smooth(np.asarray(positions))
+        away = np.broadcast_to(side * np.asarray(outward), curve.shape)
+        return HeightLine(_project(self.skin, curve, away), height * _fading(np.linspace(-1, 1, len(curve))), reach)
 
 
 def _between(parts: dict[str, Segment], across: float, along: float) -> Floats:

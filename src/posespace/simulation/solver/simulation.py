@@ -17,6 +17,7 @@ from posespace.simulation.mesh.tetmesh import TetMesh
 from posespace.simulation.settings import Tissue
 from posespace.simulation.solver.contact import SkinContact
 from posespace.simulation.solver.elements import rest_gradients, to_quadratic
+from posespace.simulation.solver.material import Material
 from posespace.simulation.solver.solve import Solution, Solver
 
 STEP = 20.0
@@ -77,8 +78,7 @@ class Simulation:
             flesh.points,
             flesh.tets,
             flesh.fixed,
-            tissue.law,
-            tissue.poisson,
+            Material(tissue.law, tissue.poisson),
             contact=self._contact,
             embedding=embedding,
             skin=tissue.skin * self.rig.mesh.diagonal,

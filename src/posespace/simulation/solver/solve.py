@@ -69,6 +69,26 @@ class Solution:
         return len(self.newton) - self.load_steps
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How long and how exactly a solver works.
+
+    Parameters
+    ----------
+    tolerance : the solve ends when a full Newton step moves no node farther than this fraction of the rest shape's
+        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
+    iterations : the most Newton iterations in a load step
+    halvings : how often in a row a load step may be halved before the solve gives up
+    threads : for the kernels, BLAS and contact; None: unchanged. The shape depends on it only by rounding. More than
+        one is slow where cores are busy, because BLAS spins: better solve several poses at once
+    """
+
+    tolerance: float = 1e-6
+    iterations: int = 50
+    halvings: int = 6
+    threads: int | None = 1
+
+
 @dataclass
 class _Damping:
     """How much of their negative eigenvalues the tangents of elements and of contact lose, each from 0 to 1.
@@ -115,18 +135,11 @@ class Solver:
     points : (N, 3) rest shape
     tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `tetrahedra.EDGES`
     fixed : (N,) bool, nodes whose positions are given, e.g. those on bones
-    law : "stable" or "calculix"; see `Material`
-    poisson : Poisson's ratio
-    young : Young's modulus; the shape does not depend on it
-    tolerance : the solve ends when a full Newton step moves no node further than this fraction of the rest shape's
-        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
-    iterations : the most Newton iterations in a load step
-    halvings : how often a load step may be halved in a row before the solve gives up
-    threads : for the kernels, BLAS and contact; None leaves them as they are. The shape depends on it by rounding only.
-        More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
-    contact : of the skin with itself; None lets it pass through
+    material : of the tissue; None: that of `Material()`
+    effort : tolerance, iterations and threads; None: that of `Effort()`
+    contact : of the skin with itself; None: it may pass through
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
-    skin : how stiff a membrane the skin is: its shear modulus over the tissue's, times its thickness; 0 for none
+    skin : stiffness of the skin as a membrane: (skin/tissue shear modulus) × thickness; 0: no membrane
     """
 
     def __init__(
@@ -134,18 +147,14 @@ class Solver:
         points: ArrayLike,
         tets: ArrayLike,
         fixed: ArrayLike,
-        law: str = "stable",
-        poisson: float = 0.45,
-        young: float = 1.0,
-        tolerance: float = 1e-6,
-        iterations: int = 50,
-        halvings: int = 6,
-        threads: int | None = 1,
+        material: Material | None = None,
+        effort: Effort | None = None,
         contact: SkinContact | None = None,
         embedding: Any = None,
         skin: float = 0.0,
     ) -> None:
-        material = Material(law, poisson, young)
+        material = material or Material()
+        self.effort = effort or Effort()
         nodes: Floats = np.array(check.floats("points", points, ("N", 3)), dtype=np.float64)
         count = len(nodes)
         corners = np.array(check.indices("tets", tets, ("T", "4 or 10"), below=count), dtype=np.int64)
@@ -157,7 +166,6 @@ class Solver:
         used = np.isin(np.arange(count), corners)
         if not (used & ~held).any() or not (used & held).any():
             raise InputError("fixed: expected some nodes of the tets fixed and some free")
-        self.tolerance, self.iterations, self.halvings, self.threads = tolerance, iterations, halvings, threads
         membrane = None
         if skin > 0:
             faces, _ = boundary(corners)
@@ -183,10 +191,10 @@ class Solver:
         began = time.perf_counter()
         newton: list[int] = []
         done, fraction, size, reason = 0, 0.0, 1.0 / steps, ""
-        with _pinned(self.threads, system.contact):
+        with _pinned(self.effort.threads, system.contact):
             while fraction < 1.0:
                 ahead = 1.0 if fraction + size > 1.0 - 1e-9 else fraction + size
-                tolerance = self.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.tolerance)
+                tolerance = self.effort.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.effort.tolerance)
                 placed = target(ahead)[system.fixed]
                 guessed = None if guess is None else np.array(guess(points, fraction, ahead), dtype=np.float64)
                 state, count, reason = self._step(points, placed, guessed, tolerance * system.diagonal, patience)
@@ -194,7 +202,7 @@ class Solver:
                 if not reason:
                     points, fraction, done = state.points, ahead, done + 1
                     size = min(1.0 / steps, 2 * size) if count <= _EASY else size
-                elif size < 1.5 / (steps * 2**self.halvings) or sum(newton) > patience * _MOST:
+                elif size < 1.5 / (steps * 2**self.effort.halvings) or sum(newton) > patience * _MOST:
                     reason = f"stopped at {fraction:.4g} of the load: {reason}"
                     break
                 else:
@@ -208,8 +216,8 @@ class Solver:
         points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
         points[system.fixed] = np.asarray(placed)[system.fixed]
         began = time.perf_counter()
-        with _pinned(self.threads, system.contact):
-            state, count, reason = self._newton(system.state(points), self.tolerance * system.diagonal, _MOST)
+        with _pinned(self.effort.threads, system.contact):
+            state, count, reason = self._newton(system.state(points), self.effort.tolerance * system.diagonal, _MOST)
         return self._solution(state.points, reason, [count], int(not reason), began)
 
     def _solution(self, points: Floats, reason: str, newton: list[int], done: int, began: float) -> Solution:
@@ -229,7 +237,7 @@ class Solver:
         first = self._advance(points, placed, guessed)
         if first is None:
             return self.system.state(points), 0, "the bones cannot move on without skin passing through skin"
-        return self._newton(first, tolerance, patience * self.iterations)
+        return self._newton(first, tolerance, patience * self.effort.iterations)
 
     def _advance(self, points: Floats, placed: Floats, guessed: Floats | None) -> State | None:
         """Return a shape with the fixed nodes at `placed` that Newton's method can start from.
