@@ -120,9 +120,9 @@ def test_a_way_ends_before_the_first_collision() -> None:
     points, tets, _ = pads(4)
     contact, embedding = skin_of(points, tets)
     ahead = points - 0.5 * np.where(points[:, 2:] > 0.8, 1.0, -1.0) * [0.0, 0.0, 1.0]
-    fraction, _ = contact.way(embedding @ points, embedding @ ahead)
+    fraction, _ = contact.clear_fraction(embedding @ points, embedding @ ahead)
     assert 0.4 < fraction < 0.5
-    assert contact.way(embedding @ points, embedding @ (points + np.array([3.0, 0.0, 0.0])))[0] == 1.0
+    assert contact.clear_fraction(embedding @ points, embedding @ (points + np.array([3.0, 0.0, 0.0])))[0] == 1.0
 
 
 def test_skin_that_crosses_itself_at_rest_is_named() -> None:
@@ -157,7 +157,7 @@ def test_places_that_touch_do_not_flood_standard_output() -> None:
         "rest = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.5], [1, 0, 1], [0, 1, 1.0]])\n"
         "contact = SkinContact(rest, np.array([[0, 1, 2], [3, 4, 5]]), Contact(0.01))\n"
         "touching = rest - [0, 0, 0.5] * (np.arange(6)[:, None] >= 3)\n"
-        "print(contact.way(touching, touching - [0, 0, 0.1] * (np.arange(6)[:, None] >= 3))[0])\n"
+        "print(contact.clear_fraction(touching, touching - [0, 0, 0.1] * (np.arange(6)[:, None] >= 3))[0])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "0.0\n"

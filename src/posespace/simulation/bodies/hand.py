@@ -125,7 +125,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
 
 
 def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[str, Floats]:
-    """How much each point belongs to each of the four fingers: to one only, except in the web between two."""
+    """Weight of each of the four fingers at each point: one finger only, except in the web between two."""
     distance = np.stack([_distance(points, chain) for chain in fingers.values()], axis=1)
     behind = distance - distance.min(axis=1, keepdims=True)
     first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
@@ -191,7 +191,7 @@ def _skin(level: int, build: float, detail: bool, lengths: Sequence[float]) -> t
     for k in range(1, steps + 1):
         before, after = _part_way(build, lengths, (k - 1) / steps), _part_way(build, lengths, k / steps)
         influences, weights = hand_weights(points, hand_bones.segments(*before))
-        points = points + np.einsum("nk,nkc->nc", weights, _shifts(before, after)[influences])
+        points = points + np.einsum("nk,nkc->nc", weights, _translations(before, after)[influences])
         between = hand_field(after[0], False, after[1])
         points = between.project(points)
         for _ in range(4):
@@ -208,22 +208,22 @@ _Form = tuple[float, Sequence[float]]
 
 
 def _part_way(build: float, lengths: Sequence[float], share: float) -> _Form:
-    """Build and lengths at a share of the way from the plain hand."""
+    """Build and lengths interpolated by `share` from those of the plain hand."""
     return build * share, tuple(1 + share * (factor - 1) for factor in lengths)
 
 
-def _shifts(before: _Form, after: _Form) -> Floats:
-    """How far the joints (J, 3) move at rest from one hand to another."""
+def _translations(before: _Form, after: _Form) -> Floats:
+    """Translations (J, 3) of the joints at rest from one hand to another."""
     worlds = [hand_bones.skeleton(hand_bones.segments(*form)).rest_world for form in (before, after)]
     return np.asarray((worlds[1] - worlds[0])[:, :3, 3])
 
 
 def _plain(points: Floats, build: float, lengths: Sequence[float]) -> Floats:
-    """Where points (N, 3) of a hand are, nearly, on one whose fingers are as long as the plain hand's."""
+    """Approximate positions of points (N, 3) of a hand on one with the finger lengths of the plain hand."""
     if tuple(lengths) == PLAIN:
         return points
     influences, weights = hand_weights(points, hand_bones.segments(build, lengths))
-    back = _shifts((build, lengths), (build, PLAIN))
+    back = _translations((build, lengths), (build, PLAIN))
     return np.asarray(points + np.einsum("nk,nkc->nc", weights, back[influences]))
 
 
@@ -255,7 +255,7 @@ def _scaled_bone(bone: Bone, scale: float | Floats) -> Bone:
 
 
 def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floats, Ints, Skeleton]:
-    """The left hand. Its joints' x axes stay flexion axes; turns about z change sign, as mirror images do."""
+    """The left hand. Its joints' x axes stay flexion axes; rotations about z change sign, as in a mirror image."""
     mirror = np.diag([-1.0, 1.0, 1.0])
     world = skeleton.rest_world.copy()
     world[:, :3, :3] = mirror @ world[:, :3, :3] @ mirror
