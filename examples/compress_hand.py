@@ -1,4 +1,4 @@
-"""EigenSkin on the built-in simulated hand: what fewer components and fewer bits cost in error, and save in bytes.
+"""EigenSkin on the built-in simulated hand: error and bytes with fewer components and fewer bits.
 
 Run: python examples/compress_hand.py
 """

@@ -23,7 +23,7 @@ def tube() -> tuple[np.ndarray, np.ndarray]:
 
 
 def bent(rig: ps.Rig, degrees: float) -> ps.Pose:
-    """The pose whose elbow is turned about z; rotations are quaternions x y z w."""
+    """The pose with the elbow rotated about z; rotations are quaternions x y z w."""
     half = np.radians(degrees) / 2
     return ps.Pose.from_joints(rig.skeleton, {"elbow": [0, 0, np.sin(half), np.cos(half)]})
 

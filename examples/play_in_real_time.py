@@ -1,7 +1,7 @@
 """A compiled player: single frames into arrays of your own, then a whole motion, with the time per frame.
 
 Run: python examples/play_in_real_time.py
-The first run waits some seconds while loops are compiled; they are kept on disk.
+The first run takes some seconds to compile; compiled code is cached on disk.
 """
 
 from statistics import median
@@ -27,10 +27,10 @@ for pose in motion:
     seconds.append(perf_counter() - start)
 print(f"one frame of {play.vertices:,} vertices with normals: {median(seconds) * 1e6:.0f} microseconds")
 
-for _ in play.many(motion[:10]):  # likewise
+for _ in play.many(motion[:10]):  # warm up
     pass
 start = perf_counter()
-for shape in play.many(motion):  # all cores; each shape holds until the next
+for shape in play.many(motion):  # on all cores; each shape is valid until the next
     last = shape[0]
 print(f"per frame of a batch: {(perf_counter() - start) / len(motion) * 1e6:.0f} microseconds")
 

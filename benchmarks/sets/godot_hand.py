@@ -38,17 +38,15 @@ def hand(name: str, folder: Path, cache: Path | None, flat: bool) -> DataSet:
 
 def simulated(folder: Path, cache: Path) -> ps.Examples:
     """Return the simulated poses: from the store in `cache` if it is complete, else simulated now and kept there."""
-    from posespace.cluster.machines import Machines
     from posespace.simulation.run import simulate
-    from posespace.simulation.settings import Settings, Tissue, require_extras
+    from posespace.simulation.settings import Settings, Tissue
 
     path = cache / STORE
     if not _complete(path):
-        require_extras()
         cache.mkdir(parents=True, exist_ok=True)
         rig, poses = folder / "hand_l.gltf", folder / "poses_left.json"
-        settings = Settings(str(rig), poses, elements=ELEMENTS, tissue=Tissue(ORDER))
-        simulate(settings, path, Machines(1), resume=path.exists(), warn=warn)
+        settings = Settings(poses, elements=ELEMENTS, tissue=Tissue(ORDER))
+        simulate(rig, path, settings, resume=path.exists(), warn=warn)
     return ps.Examples.open(path)
 
 

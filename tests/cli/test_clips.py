@@ -16,7 +16,7 @@ from posespace.formats.frames import resampled
 from posespace.formats.pose_choice import PoseChoice
 from posespace.gathering.gather import Gathering, gather
 from posespace.geometry.rotations import angles_between
-from posespace.simulation.run import poses_of
+from posespace.simulation.poses import poses_to_simulate
 from posespace.simulation.settings import Settings
 
 NAMES = ("idle", "walk", "run", "jump", "wave", "sit", "stand", "fall")
@@ -110,8 +110,8 @@ def test_sculpts_numbered_as_the_keys_are_not_put_onto_frames(clips: Path, tmp_p
 
 
 def test_simulated_poses_come_from_the_clip_that_is_asked_for(clips: Path) -> None:
-    settings = Settings(str(clips), clips, choice=PoseChoice("run", "keys"))
-    assert poses_of(settings, ps.load_rig(clips)).times.max() == pytest.approx(3)
+    settings = Settings(clips, choice=PoseChoice("run", "keys"))
+    assert poses_to_simulate(ps.load_rig(clips), settings).times.max() == pytest.approx(3)
 
 
 @pytest.mark.parametrize("command", ["export", "retarget", "examples", "simulate"])

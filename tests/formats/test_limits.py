@@ -14,7 +14,7 @@ from helpers.gltf_files import HALF, animate, skinned
 
 import posespace as ps
 from posespace.formats.gltf.buffers import Document
-from posespace.simulation.run import poses_of
+from posespace.simulation.poses import poses_to_simulate
 from posespace.simulation.settings import Settings
 
 RANGES = {"joint 1": {"x": (-10.0, 80.0), "z": (0.0, 0.0)}}
@@ -156,11 +156,11 @@ def test_a_skin_with_joints_of_no_limits_is_exported(tmp_path: Path, rig: Path) 
 
 
 def test_simulated_poses_step_through_the_limits_that_were_set(rig: Path, tmp_path: Path) -> None:
-    settings = Settings(str(rig), None, random=3, step=40)
+    settings = Settings(random=3, step=40)
     with pytest.raises(ps.InputError, match="have no limits to step through; give them by `posespace limits`"):
-        poses_of(settings, ps.load_rig(rig))
+        poses_to_simulate(ps.load_rig(rig), settings)
     ps.save_limits(RANGES, rig, tmp_path / "b.glb")
-    poses = poses_of(settings, ps.load_rig(tmp_path / "b.glb"))
+    poses = poses_to_simulate(ps.load_rig(tmp_path / "b.glb"), settings)
     assert poses.names == (
         "rest",
         "joint 1.x -10",

@@ -2,9 +2,8 @@
 
 SMALL_ARM = """
 from functools import partial
-from posespace.simulate import run
-from posespace.simulate.bodies.arm import arm
-run.arm = partial(arm, 400)
+from posespace.simulation.bodies import arm
+arm.arm = partial(arm.arm, 400)
 """
 """What a process runs first, so that `posespace simulate arm` takes an arm of 400 vertices."""
 

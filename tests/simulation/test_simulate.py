@@ -175,7 +175,7 @@ def test_resuming_a_finished_store_measures_nothing(poses: Path, whole: Path, tm
     words = command(poses, old, "--resume", "--elements", "2000")[3:]
     done = run_forked(words, tmp_path, "netgen.meshing", SMALL_ARM)
     assert done.returncode == 0
-    assert "old.examples does not say how it was made" in done.stderr
+    assert "old.examples does not record its settings" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -25,7 +25,7 @@ from posespace.motion import Motion
 from posespace.simulation.bodies import capsules
 from posespace.simulation.bodies.arm import arm
 from posespace.simulation.bodies.body import Bone
-from posespace.simulation.run import poses_of
+from posespace.simulation.poses import poses_to_simulate
 from posespace.simulation.settings import Settings, require_extras
 
 pytest.importorskip("netgen")
@@ -124,7 +124,7 @@ def test_skin_that_touches_itself_at_rest_is_simulated_without_contact(tmp_path:
 
 def test_a_rig_without_limits_needs_poses(tmp_path: Path) -> None:
     rig_file(tmp_path, limb().points, limb().triangles)
-    assert_refused(tmp_path, ("made.gltf",), "made.gltf", "no limits", "--poses FILE", without=NEVER)
+    assert_refused(tmp_path, ("made.gltf",), "made.gltf", "no limits", "by --poses", without=NEVER)
 
 
 def test_surfaces_that_cannot_be_filled(tmp_path: Path, poses: Path) -> None:
@@ -171,16 +171,14 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_poses_are_chosen_by_name_and_by_the_joints_of_the_rig(tmp_path: Path) -> None:
     rig = arm().rig
-    some = poses_of(Settings("arm", choice=PoseChoice(only=("forearm*", "!*-*")), random=2), rig)
-    every = poses_of(Settings("arm", random=2), rig)
-    assert some.names == ("rest", *(name for name in every.names if name.startswith("forearm") and "-" not in name))
-    assert 1 < len(some) < len(every)
+    chosen = poses_to_simulate(rig, Settings(choice=PoseChoice(only=("forearm*", "!*-*")), random=2))
+    every = poses_to_simulate(rig, Settings(random=2))
+    assert chosen.names == ("rest", *(name for name in every.names if name.startswith("forearm") and "-" not in name))
+    assert 1 < len(chosen) < len(every)
     (tmp_path / "two.json").write_text(json.dumps({"a": {"forearm": [0, 0, 0.2, 0.98]}, "b": {"nose": [0, 0, 0, 1]}}))
     with pytest.warns(UserWarning, match="1 of 2 poses skipped"):
-        assert poses_of(Settings("arm", tmp_path / "two.json", choice=PoseChoice(partial=True)), rig).names == (
-            "rest",
-            "a",
-        )
+        partial = poses_to_simulate(rig, Settings(tmp_path / "two.json", choice=PoseChoice(partial=True)))
+    assert partial.names == ("rest", "a")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +256,7 @@ def test_a_pose_beyond_the_limits_is_solved_with_a_warning(tmp_path: Path) -> No
     words = ["arm", "--poses", "far.json", "--elements", "1000", "--order", "1", "-o", "out.examples", "--json"]
     done = run_alone(["simulate", *words], tmp_path)
     assert done.returncode == 0, done.stderr
-    note = f"pose 'far' turns {skeleton.names[joint]} beyond the limits; simulated anyway"
+    note = f"pose 'far' rotates {skeleton.names[joint]} beyond the limits; simulated anyway"
     assert done.stderr == f"posespace: warning: {note}\n"
     found = json.loads(done.stdout)
     assert found["finished"] == 2

@@ -20,6 +20,7 @@ from posespace.cli.options import (
 )
 from posespace.cli.printing import complain, note, print_one, warn
 from posespace.errors import InputError
+from posespace.simulation.bodies import BUILT_IN
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
@@ -29,7 +30,7 @@ STIFFNESS = "Stiffness of the skin: (skin/flesh shear modulus) × (thickness/dia
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
-@argument("body", "hand, slender-hand, arm, or the file of a rig.", type=str)
+@argument("body", f"{', '.join(BUILT_IN)}, or the file of a rig.", type=str)
 @out_option("The example store to write.")
 @click.option("--poses", type=FILE, help="Poses to simulate. Default: the range of every joint that has limits.")
 @choice_options
@@ -78,18 +79,18 @@ def simulate(
 
     Uses nonlinear finite elements. Each pose is stored as soon as it is finished.
     """
-    from posespace.simulation.settings import Settings, Tissue, require_extras
-
-    require_extras(body, poses)
     from posespace.cluster.machines import Machines
     from posespace.simulation.run import simulate
+    from posespace.simulation.settings import Settings, Tissue
     from posespace.simulation.solver.contact import Contact
 
     if poses is None and (choice.clip, choice.rate, choice.partial) != (None, None, False):
         raise InputError("--clip, --rate and --partial choose poses of a file; give it with --poses FILE")
     tissue = Tissue(order, law, poisson, skin, Contact() if contact else None)
-    settings = Settings(body, poses, level, side, elements, step, random, seed, tissue, choice)
-    figures = simulate(settings, out, Machines(**machines), resume, warn=warn, note=note)
+    settings = Settings(poses, level, side, elements, step, random, seed, tissue, choice)
+    figures = simulate(
+        body, out, settings, resume=resume, machines=Machines(**machines), warn=warn, note=note
+    ).figures()
     wanted, finished = figures["poses"], figures["finished"]
     print_one(figures, as_json)
     if finished < wanted:

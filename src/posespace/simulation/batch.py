@@ -64,14 +64,14 @@ def run(
     figures: list[dict[str, Any]] = []
     for index, outcome in batch.finished(cluster, solve_pose, job, pieces.items(), retries, "fewer elements"):
         if isinstance(outcome, batch.Failed):
-            found: dict[str, Any] = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
+            result: dict[str, Any] = {"converged": False, "reason": outcome.reason, "seconds": 0.0}
         else:
-            found = outcome.figures
-        figures.append(found | {"name": poses.names[index]})
-        if found["converged"]:
+            result = outcome.figures
+        figures.append(result | {"name": poses.names[index]})
+        if result["converged"]:
             store.write(index, outcome.skin)
         else:
-            store.fail(index, found["reason"])
+            store.fail(index, result["reason"])
         done += 1
         if report is not None:
             report(done, len(poses), figures[-1])

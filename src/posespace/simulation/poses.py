@@ -1,78 +1,99 @@
-"""Which poses to simulate: every joint's range in steps, single angles unseen in those, and random poses."""
+"""The poses to simulate: those of a file, or every joint's range in steps and random poses of all joints."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.motion import Motion
+from posespace.poses.active import at_rest
+from posespace.rig import Rig
+from posespace.simulation.bodies.body import Accept
+from posespace.simulation.settings import Settings
 from posespace.skeleton import Skeleton
 
 AXES = "xyz"
-"""What the names of poses call a joint's first, second and third axis."""
+"""Names of a joint's first, second and third axis in the names of poses."""
 
 STEP = 18.0
-"""Degrees between the poses of a joint's range, unless told."""
-
-Accept = Callable[[Floats], NDArray[np.bool_]]
-"""Which of some poses may be kept (P,), by the angles (P, J, 3) in radians that their joints turn from rest."""
+"""Degrees between the poses of a joint's range by default."""
 
 _APART = 1.0
-"""Degrees that a drawn angle keeps from every other angle of its degree of freedom."""
+"""The least difference in degrees between a drawn angle and every other angle of its degree of freedom."""
 
 _BATCH = 64
 _MOST_BATCHES = 400
 
 
+def poses_to_simulate(
+    rig: Rig, settings: Settings, accept: Accept | None = None, note: Callable[[str], None] | None = None
+) -> Motion:
+    """Return the chosen poses of the settings' file, or joint ranges and random poses; the rest pose is among them."""
+    skeleton = rig.skeleton
+    if settings.poses is not None:
+        poses = settings.choice.load(settings.poses, skeleton, note=note)
+    elif skeleton.limits is None:
+        raise InputError(
+            "the joints have no limits to step through; give them by `posespace limits`, or a file of poses by `poses`"
+        )
+    else:
+        ranges = joint_ranges(skeleton, settings.step)
+        drawn = random_poses(skeleton, settings.random, settings.seed, accept=accept)
+        both = np.concatenate([ranges.rotations, drawn.rotations])
+        poses = Motion(both, names=(*ranges.names, *drawn.names)).named(*settings.choice.only)
+    if at_rest(rig, poses).any():
+        return poses
+    return Motion.from_poses([rig.rest, *poses], ["rest", *poses.names])
+
+
 def joint_ranges(skeleton: Skeleton, step: float = STEP) -> Motion:
-    """Return the rest pose, then each degree of freedom alone through its limits, outwards from rest.
+    """Return the rest pose, then each degree of freedom alone from rest to its limits.
 
     Each side of a range is divided into equal steps of at most `step` degrees.
     """
-    turns: list[tuple[int, int, float]] = []
+    single_angles: list[tuple[int, int, float]] = []
     for joint, axis in freedoms(skeleton):
         low, high = _stops(skeleton, joint, axis, step)
-        turns += [(joint, axis, degrees) for degrees in (*low, *high)]
+        single_angles += [(joint, axis, degrees) for degrees in (*low, *high)]
     rest = np.zeros((1, len(skeleton), 3))
-    angles, names = _single(skeleton, turns)
+    angles, names = _single(skeleton, single_angles)
     return _motion(skeleton, np.concatenate([rest, angles]), ["rest", *names])
 
 
 def single_draws(skeleton: Skeleton, seed: int, step: float = STEP) -> Motion:
-    """Return single angles that `joint_ranges` with the same `step` lacks, from the whole of every range.
+    """Return poses of single angles, over the whole of every range, that `joint_ranges` with the same `step` lacks.
 
     Three for each degree of freedom: the middle of the first and of the last interval of its range, and one angle
-    drawn uniformly from the whole range, less what lies within a degree of a fitted angle or of those two. A range of
-    a single interval has one middle, and one with no room left has no draw.
+    drawn uniformly from the whole range, at least a degree away from every other one. A range of a single interval has
+    one middle; a range without room for a draw has none.
     """
     generator = np.random.default_rng(seed)
-    turns: list[tuple[int, int, float]] = []
+    single_angles: list[tuple[int, int, float]] = []
     for joint, axis in freedoms(skeleton):
         low, high = _stops(skeleton, joint, axis, step)
         stops = sorted([*low, 0.0, *high])
         middles = sorted({(stops[0] + stops[1]) / 2, (stops[-2] + stops[-1]) / 2})
         drawn = _draw(sorted([*stops, *middles]), generator.uniform())
-        turns += [(joint, axis, degrees) for degrees in sorted([*middles, *drawn])]
-    angles, names = _single(skeleton, turns)
+        single_angles += [(joint, axis, degrees) for degrees in sorted([*middles, *drawn])]
+    angles, names = _single(skeleton, single_angles)
     return _motion(skeleton, angles, [f"between {name}" for name in names])
 
 
 def random_poses(
     skeleton: Skeleton, count: int, seed: int, fraction: float = 1.0, accept: Accept | None = None
 ) -> Motion:
-    """Return poses that turn every joint at once, each degree of freedom uniformly over its whole range, ends included.
+    """Return poses that rotate every joint, each degree of freedom drawn uniformly from its whole range.
 
     Parameters
     ----------
     skeleton : with limits
-    count : how many
+    count : number of poses
     seed : the first poses of a seed are the same for every `count`
-    fraction : of each range that is drawn from
-    accept : which poses to keep; others are drawn again as a whole, so that the kept ones are uniform over what is
+    fraction : fraction of each range to draw from
+    accept : which poses to keep. Others are drawn again as a whole, so that the kept ones are uniform over what is
         accepted. None keeps all
     """
     joints, axes = np.array(freedoms(skeleton), dtype=np.int64).reshape(-1, 2).T
@@ -101,9 +122,9 @@ def accepted(draw: Callable[[np.random.Generator], Floats], count: int, seed: in
 
 
 def freedoms(skeleton: Skeleton) -> list[tuple[int, int]]:
-    """Return joint and axis of each degree of freedom that has a range; those without limits are left out.
+    """Return joint and axis of each degree of freedom that has a range; those without limits are skipped.
 
-    Raises where none has limits, and where one is limited to one side only.
+    Raises where none has limits, and where one is limited on one side only.
     """
     if skeleton.limits is None:
         raise InputError("skeleton: expected joint limits, got none; give the poses to simulate in a file")
@@ -118,7 +139,7 @@ def freedoms(skeleton: Skeleton) -> list[tuple[int, int]]:
 
 
 def _stops(skeleton: Skeleton, joint: int, axis: int, step: float) -> tuple[list[float], list[float]]:
-    """Degrees from rest to the lower limit, then to the higher, in equal steps outwards; rest is not among them."""
+    """Degrees from rest to the lower limit, and from rest to the upper one, in equal steps; rest is not among them."""
     if not step > 0:
         raise InputError(f"step: expected above 0 degrees, got {step}")
     assert skeleton.limits is not None
@@ -130,24 +151,24 @@ def _stops(skeleton: Skeleton, joint: int, axis: int, step: float) -> tuple[list
     return below, above
 
 
-def _draw(taken: Sequence[float], share: float) -> list[float]:
-    """The angle at a `share`, 0 to 1, of what a range has left a degree away from its `taken` angles, if anything."""
+def _draw(taken: Sequence[float], fraction: float) -> list[float]:
+    """The angle at a `fraction`, 0 to 1, of what a range has left a degree away from its `taken` angles, if any."""
     starts = np.array(taken[:-1]) + _APART
     room = np.maximum(np.array(taken[1:]) - _APART - starts, 0)
     before = np.concatenate([[0.0], np.cumsum(room)])
     if before[-1] == 0:
         return []
-    place = share * before[-1]
-    gap = int(np.searchsorted(before, place, side="right")) - 1
-    return [float(starts[gap] + place - before[gap])]
+    offset = fraction * before[-1]
+    gap = int(np.searchsorted(before, offset, side="right")) - 1
+    return [float(starts[gap] + offset - before[gap])]
 
 
-def _single(skeleton: Skeleton, turns: Sequence[tuple[int, int, float]]) -> tuple[Floats, list[str]]:
-    """Poses (P, J, 3) in radians that each turn one joint about one axis by some degrees, and their names."""
-    angles = np.zeros((len(turns), len(skeleton), 3))
-    for number, (joint, axis, degrees) in enumerate(turns):
+def _single(skeleton: Skeleton, single_angles: Sequence[tuple[int, int, float]]) -> tuple[Floats, list[str]]:
+    """Poses (P, J, 3) in radians that each rotate one joint about one axis by some degrees, and their names."""
+    angles = np.zeros((len(single_angles), len(skeleton), 3))
+    for number, (joint, axis, degrees) in enumerate(single_angles):
         angles[number, joint, axis] = np.radians(degrees)
-    return angles, [f"{skeleton.names[joint]}.{AXES[axis]} {degrees:+.0f}" for joint, axis, degrees in turns]
+    return angles, [f"{skeleton.names[joint]}.{AXES[axis]} {degrees:+.0f}" for joint, axis, degrees in single_angles]
 
 
 def _motion(skeleton: Skeleton, angles: Floats, names: list[str]) -> Motion:

@@ -1,4 +1,4 @@
-"""What to simulate, and which extras that needs. Light to import: nothing here loads an extra."""
+"""Settings of a simulation, and the extras it needs. Light to import: nothing here loads an extra."""
 
 from __future__ import annotations
 
@@ -13,25 +13,22 @@ from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.registry import format_of
 from posespace.simulation.solver.contact import Contact
 
-BUILT_IN = ("hand", "slender-hand", "arm")
-"""Bodies that need no file."""
-
 _MODULES = {"simulate": ("netgen", "skimage", "ipctk", "threadpoolctl"), "cluster": ("dask", "distributed")}
-"""What each extra installs."""
+"""The modules that each extra installs."""
 
 
 @dataclass(frozen=True)
 class Tissue:
-    """What fills the space between skin and bones.
+    """The soft tissue between skin and bones.
 
     Parameters
     ----------
     order : 1 for 4-node, 2 for 10-node tetrahedra
-    law : "stable" or "calculix"; see `material`
+    law : material law, "stable" or "calculix"; see `Material`
     poisson : Poisson's ratio, 0 to 0.499; soft tissue is nearly incompressible
-    skin : how stiff a membrane the skin is: its shear modulus over the flesh's, times its thickness as a fraction of
-        the box diagonal; 0 for none
-    contact : how skin keeps clear of itself; None lets it pass through
+    skin : stiffness of the skin as a membrane: (skin/flesh shear modulus) × (thickness/diagonal of the bounding box);
+        0: no membrane
+    contact : the barrier that keeps skin from passing through skin; None: it may pass through
     """
 
     order: int = 2
@@ -52,23 +49,21 @@ class Tissue:
 
 @dataclass(frozen=True)
 class Settings:
-    """What to simulate.
+    """Which poses to simulate, on how fine a mesh, in which tissue.
 
     Parameters
     ----------
-    body : "hand", "slender-hand", "arm" or the path of a rig
-    poses : a file of poses; None: every joint's range, and random poses of all joints
-    level : how fine the hand's surface is, 0 to 2
-    side : of the hand, "right" or "left"
-    elements : about how many tetrahedra, 200 to 5,000,000
+    poses : file of poses; None: the range of every joint, and random poses of all joints
+    level : resolution of the built-in hands: 0, 1 or 2 for 3.5k, 14k or 56k triangles
+    side : which of the built-in hands, "right" or "left"
+    elements : approximate number of tetrahedra, 200 to 5,000,000
     step : degrees between the poses of a joint's range, 0.1 to 360
-    random : how many random poses, 0 to 100,000
-    seed : for the random poses, 0 or more
-    tissue : what fills the body
-    choice : which poses of the file; without a file, `only` of the joints' ranges and the random poses
+    random : number of random poses, 0 to 100,000
+    seed : seed of the random poses, 0 or more
+    tissue : the material of the body, and contact of its skin
+    choice : which poses of the file; without a file, its `only` selects among the joint ranges and random poses
     """
 
-    body: str
     poses: Path | None = None
     level: int = 1
     side: str = "right"
@@ -90,10 +85,9 @@ class Settings:
 
     @property
     def decisive(self) -> dict[str, str | float]:
-        """What decides the shapes besides the rig and the poses, by name, for the store."""
+        """The settings that decide the shapes besides body and poses, by name, for the store to record."""
         contact = self.tissue.contact
         return {
-            "body": self.body if self.body in BUILT_IN else "from a file",
             "elements": self.elements,
             "order": self.tissue.order,
             "law": self.tissue.law,
@@ -104,7 +98,7 @@ class Settings:
 
 
 def require_extras(*files: str | Path | None) -> None:
-    """Raise unless all extras are installed that simulating and reading these files need."""
+    """Raise unless the extras are installed that the simulation and reading these files need."""
     needed: Mapping[str, tuple[str, ...]] = _MODULES
     formats = [format_of(Path(file)) for file in files if file is not None]
     if any(entry is not None and entry.name == "USD" for entry in formats):

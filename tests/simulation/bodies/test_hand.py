@@ -20,7 +20,7 @@ from posespace.simulation.bodies.distance_field import FieldBuilder
 from posespace.simulation.bodies.field_mesh import triangulate
 from posespace.simulation.bodies.hand import hand
 from posespace.simulation.bodies.hand_shape import hand_field
-from posespace.simulation.bodies.relief import Line
+from posespace.simulation.bodies.height_lines import HeightLine
 
 pytest.importorskip("skimage")
 FINGERS = ("thumb", "index", "middle", "ring", "little")
@@ -149,7 +149,9 @@ def test_gradients_are_those_of_the_values() -> None:
     shape.sheet("web", ((0, 0, 0), (6, 0, 2), (0, 6, 4)), 0.5, 1.0)
     shape.cut((0, -1, 0), (0, -1, 0.2), 1.5)
     bent = np.array([[0.0, 0.0, 3.0], [2.0, 5.0, 3.0], [2.0, 9.0, 2.0]])
-    shape.relief(Line(bent, np.array([0.0, -0.8, 0.3]), 3.0), Line(bent[::2] + 2, np.array([0.5, 0.2]), 4.0))
+    shape.add_lines(
+        HeightLine(bent, np.array([0.0, -0.8, 0.3]), 3.0), HeightLine(bent[::2] + 2, np.array([0.5, 0.2]), 4.0)
+    )
     field = shape.build()
     points = np.random.default_rng(1).uniform(-6, 10, (400, 3))
     step = 1e-6
@@ -162,7 +164,9 @@ def test_a_line_raises_or_carves_the_surface_within_its_reach() -> None:
     shape.ellipsoid("whole", (0, 0, 0), np.eye(3), (10, 10, 10), 1.0)
     plain = shape.build()
     line = np.array([[-3.0, 0.0, 10.0], [0.0, 0.0, 10.0], [3.0, 0.0, 10.0]])
-    shape.relief(Line(line, np.array([0.0, -0.5, 0.0]), 2.0), Line(-line, np.array([0.2, 0.2, 0.2]), 2.0))
+    shape.add_lines(
+        HeightLine(line, np.array([0.0, -0.5, 0.0]), 2.0), HeightLine(-line, np.array([0.2, 0.2, 0.2]), 2.0)
+    )
     points = np.array([[0.0, 0.0, 10.0], [1.5, 0.0, 10.0], [0.0, 2.1, 10.0], [0.0, 0.0, -10.0]])
     np.testing.assert_allclose(shape.build()(points) - plain(points), [0.5, 0.25, 0.0, -0.2], atol=1e-12)
 
@@ -209,7 +213,7 @@ def test_detail_leaves_no_slivers(right: Body) -> None:
 @pytest.mark.parametrize("build", [-1.0, 0.0, 1.0])
 def test_creases_are_carved_and_tendons_raised_on_every_build(build: float) -> None:
     smooth, field = hand_field(build, detail=False), hand_field(build)
-    points, heights = field.relief.points, field.relief.heights
+    points, heights = field.height_lines.points, field.height_lines.heights
     np.testing.assert_allclose(smooth(points), 0, atol=1e-6)
     carved, raised = heights < -0.3, heights > 0.3
     assert (field(points)[carved] > 0.25).all()

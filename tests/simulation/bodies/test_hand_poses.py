@@ -125,12 +125,13 @@ def test_the_command_makes_ranges_and_random_poses_by_itself() -> None:
     pytest.importorskip("skimage")
     pytest.importorskip("netgen")
     from posespace.simulation.bodies.hand import hand
-    from posespace.simulation.run import poses_of
+    from posespace.simulation.poses import poses_to_simulate
 
-    made = poses_of(Settings("hand"), hand(0).rig)
-    own = KINDS["ranges"], KINDS["random"]
-    assert made.names == (*own[0].names, *own[1].names)
-    np.testing.assert_allclose(made.rotations, np.concatenate([m.rotations for m in own]), atol=1e-6)
+    body = hand(0)
+    made = poses_to_simulate(body.rig, Settings(), body.accept)
+    kinds = KINDS["ranges"], KINDS["random"]
+    assert made.names == (*kinds[0].names, *kinds[1].names)
+    np.testing.assert_allclose(made.rotations, np.concatenate([kind.rotations for kind in kinds]), atol=1e-6)
     assert not set(made.names) & set(further_poses().names)
 
 

@@ -76,7 +76,7 @@ def test_the_embedding_gives_back_the_rest_shape_and_follows_any_affine_change(f
 
 def test_ten_nodes_reproduce_a_quadratic_inside(filled: TetMesh) -> None:
     nodes = to_quadratic(filled.points, filled.tets.astype(np.int64))[0]
-    inside = filled.place.min(axis=1) >= 0
+    inside = filled.barycentric.min(axis=1) >= 0
     bent = filled.embedding(2) @ (nodes[:, 0] ** 2 + nodes[:, 1] * nodes[:, 2])
     points = tube().points
     assert inside.any()
@@ -85,7 +85,7 @@ def test_ten_nodes_reproduce_a_quadratic_inside(filled: TetMesh) -> None:
 
 def test_two_runs_are_equal(filled: TetMesh) -> None:
     again = tetrahedralise(tube(), two_bones(), WANTED)
-    for name in ("points", "tets", "bone_of", "element", "place"):
+    for name in ("points", "tets", "bone_of", "element", "barycentric"):
         np.testing.assert_array_equal(getattr(again, name), getattr(filled, name))
 
 

@@ -17,7 +17,7 @@ from posespace.geometry.tetrahedra import boundary
 from posespace.simulation.solver import elements
 from posespace.simulation.solver.contact import Contact, SkinContact
 from posespace.simulation.solver.material import Material
-from posespace.simulation.solver.solve import Solver
+from posespace.simulation.solver.solve import Effort, Solver
 from posespace.simulation.solver.system import System
 
 
@@ -48,9 +48,11 @@ def closing(points: Floats, held: Floats, way: float) -> Floats:
 def test_skin_presses_and_never_passes_through(nodes: int) -> None:
     points, tets, held = pads(nodes)
     contact, embedding = skin_of(points, tets)
-    free = Solver(points, tets, held != 0, law="calculix").solve(points, lambda f: closing(points, held, 0.35 * f))
+    free = Solver(points, tets, held != 0, Material("calculix")).solve(
+        points, lambda f: closing(points, held, 0.35 * f)
+    )
     assert contact.intersects(embedding @ free.points)
-    solver = Solver(points, tets, held != 0, law="calculix", contact=contact, embedding=embedding)
+    solver = Solver(points, tets, held != 0, Material("calculix"), contact=contact, embedding=embedding)
     pressed = solver.solve(points, lambda f: closing(points, held, 0.35 * f))
     assert pressed.converged, pressed.reason
     assert not contact.intersects(embedding @ pressed.points)
@@ -67,7 +69,7 @@ def test_where_nothing_touches_contact_changes_nothing() -> None:
     points, tets, held = pads(4)
     contact, embedding = skin_of(points, tets)
     found = [
-        Solver(points, tets, held != 0, law="calculix", contact=one, embedding=two).solve(
+        Solver(points, tets, held != 0, Material("calculix"), contact=one, embedding=two).solve(
             points, lambda f: closing(points, held, 0.1 * f)
         )
         for one, two in ((None, None), (contact, embedding))
@@ -118,9 +120,9 @@ def test_a_way_ends_before_the_first_collision() -> None:
     points, tets, _ = pads(4)
     contact, embedding = skin_of(points, tets)
     ahead = points - 0.5 * np.where(points[:, 2:] > 0.8, 1.0, -1.0) * [0.0, 0.0, 1.0]
-    fraction, _ = contact.way(embedding @ points, embedding @ ahead)
+    fraction, _ = contact.clear_fraction(embedding @ points, embedding @ ahead)
     assert 0.4 < fraction < 0.5
-    assert contact.way(embedding @ points, embedding @ (points + np.array([3.0, 0.0, 0.0])))[0] == 1.0
+    assert contact.clear_fraction(embedding @ points, embedding @ (points + np.array([3.0, 0.0, 0.0])))[0] == 1.0
 
 
 def test_skin_that_crosses_itself_at_rest_is_named() -> None:
@@ -134,7 +136,13 @@ def test_contact_that_does_not_settle_ends_with_a_reason() -> None:
     points, tets, held = pads(4)
     contact, embedding = skin_of(points, tets)
     solver = Solver(
-        points, tets, held != 0, law="calculix", iterations=2, halvings=1, contact=contact, embedding=embedding
+        points,
+        tets,
+        held != 0,
+        Material("calculix"),
+        Effort(iterations=2, halvings=1),
+        contact=contact,
+        embedding=embedding,
     )
     solution = solver.solve(points, lambda f: closing(points, held, 0.35 * f))
     assert not solution.converged
@@ -149,7 +157,7 @@ def test_places_that_touch_do_not_flood_standard_output() -> None:
         "rest = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.5], [1, 0, 1], [0, 1, 1.0]])\n"
         "contact = SkinContact(rest, np.array([[0, 1, 2], [3, 4, 5]]), Contact(0.01))\n"
         "touching = rest - [0, 0, 0.5] * (np.arange(6)[:, None] >= 3)\n"
-        "print(contact.way(touching, touching - [0, 0, 0.1] * (np.arange(6)[:, None] >= 3))[0])\n"
+        "print(contact.clear_fraction(touching, touching - [0, 0, 0.1] * (np.arange(6)[:, None] >= 3))[0])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "0.0\n"

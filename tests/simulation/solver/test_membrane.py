@@ -115,7 +115,7 @@ def test_a_stiffer_skin_stretches_less() -> None:
     middle[np.linalg.norm(points - [1.5, 0.5, 1.0], axis=1) < 0.6] = True
 
     def lifted(skin: float) -> Floats:
-        solver = Solver(points, tets, middle, law="calculix", skin=skin)
+        solver = Solver(points, tets, middle, Material("calculix"), skin=skin)
         up = np.where((middle & ~ends)[:, None], [0.0, 0.0, 0.5], 0.0)
         solution = solver.solve(points, lambda fraction: points + fraction * up, steps=2)
         assert solution.converged, solution.reason

@@ -17,7 +17,7 @@ from posespace.geometry.cholesky import BlockCholesky
 from posespace.geometry.tetrahedra import EDGES
 from posespace.simulation.solver import elements
 from posespace.simulation.solver.material import LAWS, Material, stress, tangent
-from posespace.simulation.solver.solve import Solver
+from posespace.simulation.solver.solve import Effort, Solver
 
 
 def bend(points: Floats, angle: float) -> Callable[[float], Floats]:
@@ -130,7 +130,7 @@ def test_the_calculix_law_forbids_inversion() -> None:
 @pytest.mark.parametrize("nodes", [4, 10])
 def test_rigid_motion_costs_no_energy(law: str, nodes: int) -> None:
     points, tets = box((2, 2, 2), (1.0, 1.0, 1.0), nodes, jitter=0.2)
-    solver = Solver(points, tets, points[:, 0] == 0, law=law)
+    solver = Solver(points, tets, points[:, 0] == 0, Material(law))
     assert abs(solver.energy(points @ turn(1.1).T + [3.0, -2.0, 0.5])) < 1e-14
     assert solver.energy(points * [1.1, 1.0, 1.0]) > 1e-4
 
@@ -142,7 +142,7 @@ def test_patch_a_linear_field_is_reproduced(law: str, nodes: int) -> None:
     outside = ((points < 1e-9) | (points > 1 - 1e-9)).any(axis=1)
     field = turn(0.4) @ np.array([[1.2, 0.1, 0.0], [-0.1, 0.9, 0.2], [0.0, 0.1, 1.1]])
     whole = points @ field.T
-    solution = Solver(points, tets, outside, law=law).solve(points, lambda f: points + f * (whole - points))
+    solution = Solver(points, tets, outside, Material(law)).solve(points, lambda f: points + f * (whole - points))
     assert solution.converged, solution.reason
     assert np.abs(solution.points - whole).max() < 1e-9
     assert np.isclose(solution.volume_change, np.linalg.det(field) - 1)
@@ -180,7 +180,7 @@ def test_a_stretched_bar_thins_as_the_law_says(law: str) -> None:
     points, tets = box((4, 2, 2), (2.0, 1.0, 1.0), 10, jitter=0.15)
     ends = (points[:, 0] == 0) | (points[:, 0] == 2)
     exact = points * [long, wide, wide]
-    solution = Solver(points, tets, ends, law=law, poisson=0.4).solve(points, lambda f: points + f * (exact - points))
+    solution = Solver(points, tets, ends, Material(law, 0.4)).solve(points, lambda f: points + f * (exact - points))
     assert solution.converged, solution.reason
     assert np.abs(solution.points - exact).max() < 1e-8
     assert np.isclose(solution.volume_change, long * wide**2 - 1, atol=1e-9)
@@ -189,7 +189,7 @@ def test_a_stretched_bar_thins_as_the_law_says(law: str) -> None:
 @pytest.mark.parametrize(("law", "nodes"), [("stable", 4), ("stable", 10), ("calculix", 10)])
 def test_a_beam_bends_by_ninety_degrees(law: str, nodes: int) -> None:
     points, tets = box((8, 2, 2), (4.0, 1.0, 1.0), nodes)
-    solver = Solver(points, tets, (points[:, 0] < 0.01) | (points[:, 0] > 3.99), law=law)
+    solver = Solver(points, tets, (points[:, 0] < 0.01) | (points[:, 0] > 3.99), Material(law))
     solution = solver.solve(points, bend(points, np.pi / 2), steps=2)
     assert solution.converged, solution.reason
     assert solution.reason == ""
@@ -215,7 +215,9 @@ def test_the_shape_is_a_minimum_and_does_not_depend_on_the_way_there() -> None:
 def test_youngs_modulus_does_not_change_the_shape() -> None:
     points, tets = box((4, 2, 2), (2.0, 1.0, 1.0), 4)
     ends = (points[:, 0] == 0) | (points[:, 0] == 2)
-    soft, hard = (Solver(points, tets, ends, young=young).solve(points, bend(points, 0.5)) for young in (1e-3, 1e6))
+    soft, hard = (
+        Solver(points, tets, ends, Material(young=young)).solve(points, bend(points, 0.5)) for young in (1e-3, 1e6)
+    )
     assert np.abs(soft.points - hard.points).max() < 1e-9
 
 
@@ -224,7 +226,7 @@ def test_an_absurd_load_is_refused_with_a_reason(law: str) -> None:
     points, tets = box((2, 2, 2), (1.0, 1.0, 1.0), 4)
     ends = (points[:, 0] == 0) | (points[:, 0] == 1)
     far = points[:, 0] == 1
-    solver = Solver(points, tets, ends, law=law, halvings=4)
+    solver = Solver(points, tets, ends, Material(law), Effort(halvings=4))
     solution = solver.solve(points, lambda f: points - 1.5 * f * far[:, None] * [1.0, 0.0, 0.0])
     assert not solution.converged
     assert solution.reason.startswith("stopped at 0.")
@@ -238,7 +240,7 @@ def test_a_step_that_fails_is_halved() -> None:
     ends = (points[:, 0] == 0) | (points[:, 0] == 2)
     target = bend(points, 1.2)
     patient = Solver(points, tets, ends).solve(points, target)
-    hasty = Solver(points, tets, ends, iterations=5).solve(points, target)
+    hasty = Solver(points, tets, ends, effort=Effort(iterations=5)).solve(points, target)
     assert patient.converged
     assert hasty.converged, hasty.reason
     assert hasty.halvings >= 1
@@ -251,7 +253,7 @@ def test_two_runs_give_the_same_bits_and_two_threads_the_same_shape() -> None:
     ends = (points[:, 0] == 0) | (points[:, 0] == 2)
     target = bend(points, 0.7)
     first, again, both = (
-        Solver(points, tets, ends, threads=threads).solve(points, target).points for threads in (1, 1, 2)
+        Solver(points, tets, ends, effort=Effort(threads=threads)).solve(points, target).points for threads in (1, 1, 2)
     )
     assert np.array_equal(first, again)
     assert np.abs(first - both).max() < 1e-12
@@ -321,6 +323,6 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(InputError, match="4 or 10"):
         Solver(points, tets[:, :3], fixed)
     with pytest.raises(InputError, match="poisson"):
-        Solver(points, tets, fixed, poisson=0.5)
+        Solver(points, tets, fixed, Material(poisson=0.5))
     with pytest.raises(InputError, match="law"):
-        Solver(points, tets, fixed, law="hooke")
+        Solver(points, tets, fixed, Material("hooke"))

@@ -1,6 +1,6 @@
 """A procedural right arm in millimetres: shoulder stump to wrist stump, a bending elbow and a twisting forearm.
 
-Along y from shoulder to wrist, elbow at the origin; z to the back, so that the arm bends towards -z.
+The arm lies along y from shoulder to wrist, elbow at the origin. z points to the back: the arm bends towards -z.
 `python -m posespace.simulation.bodies.arm clip.json` writes the poses of its clip.
 """
 
@@ -21,16 +21,17 @@ from posespace.rig import Rig, pack_weights
 from posespace.simulation.bodies.body import Body, Bone, Cut
 from posespace.simulation.bodies.distance_field import DistanceField, FieldBuilder
 from posespace.simulation.bodies.field_mesh import triangulate
+from posespace.simulation.settings import Settings
 from posespace.skeleton import Skeleton
 
 NAMES = ("upper_arm", "forearm", "wrist")
 _SHOULDER, _WRIST = -300.0, 260.0
 _TOP, _BOTTOM = -292.0, 282.0
-_TURN = 12.0
+_CAP = 12.0
 _BOX = ((-70.0, -305.0, -75.0), (70.0, 295.0, 70.0))
 _GRID = 6.0
 # Degrees: elbow flexion, and pronation and supination as in American Academy of Orthopaedic Surgeons, Joint Motion:
-# Method of Measuring and Recording (1965); the last degrees of flexion, where flesh presses on flesh, are left out.
+# Method of Measuring and Recording (1965); without the last degrees of flexion, where flesh presses on flesh.
 _ELBOW, _TWIST = (0.0, 145.0), (-80.0, 80.0)
 # Past 85 degrees a solve from rest jumps to a fold in the crook of the elbow: the clip stays below.
 _CLIP_ELBOW, _CLIP_TWIST = 80.0, 70.0
@@ -38,13 +39,13 @@ _CLIP_RATE = 24.0
 
 
 def arm(vertices: int = 3234) -> Body:
-    """Return an arm at rest, straight, with its palm's side towards -z.
+    """Return a straight arm at rest, palm side towards -z.
 
     Joints: upper_arm (root), forearm (the elbow, flexion positive) and wrist (the forearm's twist about its length).
 
     Parameters
     ----------
-    vertices : exactly how many the skin has, at least 200; 3,234 is the arm of the virtual-muscles paper
+    vertices : exact number of vertices of the skin, at least 200; the arm of the virtual-muscles paper has 3,234
     """
     if not 200 <= vertices <= 200_000:
         raise InputError(f"arm vertices: expected 200 to 200000, got {vertices}")
@@ -54,11 +55,16 @@ def arm(vertices: int = 3234) -> Body:
     return Body(Rig(Mesh(points, triangles, unit=UNITS["mm"]), _skeleton(), influences, weights), _bones(), _cuts())
 
 
-def clip(frames: int = 100) -> Motion:
-    """Return poses of the arm at 24 per second, the first at rest, in which elbow and twist swing independently.
+def body(_: Settings) -> Body:
+    """Return the body that `simulate("arm", ...)` simulates."""
+    return arm()
 
-    The elbow bends to 80 degrees and back in 25 frames. The forearm twists by 70 degrees to either side in a time
-    longer by the golden ratio, so that no pair of angles comes up twice.
+
+def clip(frames: int = 100) -> Motion:
+    """Return poses of the arm at 24 per second, the first at rest, in which elbow and forearm swing independently.
+
+    The elbow bends to 80 degrees and back in 25 frames. The period of the forearm's twist, 70 degrees to
+    either side, is longer by the golden ratio, so that no pair of angles comes up twice.
     """
     phase = 2 * np.pi * np.arange(frames) / 25
     angles = np.zeros((frames, 3, 3))
@@ -78,7 +84,7 @@ def _skeleton() -> Skeleton:
 
 
 def _bones() -> tuple[Bone, ...]:
-    """Humerus; ulna and radius as one, in two parts so that the far part can twist."""
+    """Humerus; ulna and radius as one bone, in two parts so that the far one can twist."""
     along = ((0, -270.0, -24.0, 12.0, 13.0), (1, 24.0, 150.0, 12.5, 10.0), (2, 185.0, 256.0, 10.0, 12.0))
     return tuple(
         Bone(joint, np.array([0.0, start, 0.0]), np.array([0.0, end, 0.0]), low, high)
@@ -87,9 +93,9 @@ def _bones() -> tuple[Bone, ...]:
 
 
 def _cuts() -> tuple[Cut, ...]:
-    """Both ends, from where their skin turns round."""
+    """Both ends, where the skin rounds off into a flat cap."""
     along = np.array([0.0, 1.0, 0.0])
-    return Cut((_TOP + _TURN) * along, -along), Cut((_BOTTOM - _TURN) * along, along)
+    return Cut((_TOP + _CAP) * along, -along), Cut((_BOTTOM - _CAP) * along, along)
 
 
 def _flesh() -> DistanceField:

@@ -1,7 +1,8 @@
-"""A body to simulate: a rig, and its bones as rounded cones that the tissue is fixed to."""
+"""A body to simulate: a rig, and its bones as rounded cones to which the tissue is fixed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,9 @@ from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.rig import Rig
 
+Accept = Callable[[Floats], NDArray[np.bool_]]
+"""Which poses of a batch may be kept (P,), from their joint angles (P, J, 3) in radians from rest."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bone:
@@ -19,9 +23,9 @@ class Bone:
 
     Parameters
     ----------
-    joint : index of the joint it moves with
+    joint : index of the joint that moves it
     start, end : (3,) centres of its two ends, in the rest shape
-    start_radius, end_radius : their radii, above 0
+    start_radius, end_radius : radii of its ends, above 0
     """
 
     joint: int
@@ -44,13 +48,13 @@ class Bone:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Where a limb was cut off a longer one: the skin there is held by the nearest bone.
+    """A plane at which a limb was cut off: the skin beyond it is fixed to the nearest bone.
 
     Parameters
     ----------
-    point : (3,) on the plane from which on the skin is held
-    outward : (3,) unit vector across that plane, away from the body
-    radius : how far from `point`, across, the cut reaches
+    point : (3,) on the plane
+    outward : (3,) unit normal of the plane, away from the body
+    radius : distance from `point` within which skin is fixed
     """
 
     point: Floats
@@ -62,26 +66,28 @@ class Cut:
             object.__setattr__(self, name, check.floats(f"cut {name}", getattr(self, name), (3,)))
 
     def holds(self, points: Floats) -> NDArray[np.bool_]:
-        """Return which of the points (N, 3) of a skin are held."""
-        away = points - self.point
-        along = away @ self.outward
-        held: NDArray[np.bool_] = (along >= 0) & (np.linalg.norm(away, axis=1) <= self.radius)
+        """Return which points (N, 3) of a skin are fixed."""
+        offset = points - self.point
+        beyond = offset @ self.outward >= 0
+        held: NDArray[np.bool_] = beyond & (np.linalg.norm(offset, axis=1) <= self.radius)
         return held
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """What the simulation starts from: a rig in millimetres and the bones inside its flesh.
+    """A rig and the bones inside its flesh: what the simulation starts from.
 
     Parameters
     ----------
     rig : the skin at rest, its joints and weights
     bones : inside the skin and apart from each other
-    cuts : where it was cut off the rest of a body
+    cuts : where it was cut off a larger body
     level : how often the coarsest skin was subdivided; the vertices of each level are the first ones of the next
+    accept : which random poses may be simulated; None: all
     """
 
     rig: Rig
     bones: tuple[Bone, ...]
     cuts: tuple[Cut, ...] = ()
     level: int = 0
+    accept: Accept | None = None

@@ -28,7 +28,7 @@ def distance(bone: Bone, points: Floats) -> Floats:
 
 
 def outward(bone: Bone, points: Floats) -> Floats:
-    """Return the unit slope (N, 3) of that distance, the shortest way out; on the axis any way across."""
+    """Return the unit gradient (N, 3) of that distance; on the axis, any direction across it."""
     axis, _ = _axis(bone)
     *_, centre = _nearest_sphere(bone, points)
     away = points - bone.start - centre[:, None] * axis
@@ -40,12 +40,12 @@ def outward(bone: Bone, points: Floats) -> Floats:
 
 
 def _nearest_sphere(bone: Bone, points: Floats) -> tuple[Floats, Floats, Floats]:
-    """Where points (N, 3) are along and across the axis, and which sphere's centre along it (N,) is theirs."""
+    """Positions of points (N, 3) along and across the axis, and of the centre along it (N,) of the nearest sphere."""
     axis, slope = _axis(bone)
     offset = points - bone.start
     along = offset @ axis
     across = np.linalg.norm(offset - along[:, None] * axis, axis=1)
-    # The spheres between the ends shrink evenly; the nearest one is found along the slanted normal.
+    # The spheres between the ends shrink evenly; the nearest one lies along the slanted normal.
     return along, across, np.clip(along - across * slope / np.sqrt(1 - slope**2), 0, bone.length)
 
 
@@ -61,10 +61,10 @@ def surface(bone: Bone, edge: float) -> tuple[Floats, Ints]:
     second = np.cross(axis, first)
     sides = max(6, round(2 * np.pi * max(bone.start_radius, bone.end_radius) / edge))
     along, across = _profile(bone, slope, sides, edge)
-    # Every other ring is turned by half a side: triangles of nearly equal sides.
+    # Every other ring is rotated by half a side, for triangles of nearly equal sides.
     angle = 2 * np.pi * (np.arange(sides) + 0.5 * (np.arange(len(along))[:, None] % 2)) / sides
-    turned = np.cos(angle)[..., None] * first + np.sin(angle)[..., None] * second
-    rings = bone.start + along[:, None, None] * axis + across[:, None, None] * turned
+    radial = np.cos(angle)[..., None] * first + np.sin(angle)[..., None] * second
+    rings = bone.start + along[:, None, None] * axis + across[:, None, None] * radial
     poles = [bone.start - bone.start_radius * axis, bone.end + bone.end_radius * axis]
     points = np.vstack([rings.reshape(-1, 3), poles])
     return points, _ring_triangles(len(along), sides)
@@ -81,7 +81,7 @@ def _axis(bone: Bone) -> tuple[Floats, float]:
 
 
 def _profile(bone: Bone, slope: float, sides: int, edge: float) -> tuple[Floats, Floats]:
-    """The rings of a bone without its poles: where they lie along the axis, and their radii."""
+    """The rings of a bone without its poles: their positions along the axis, and their radii."""
     tilt = np.arcsin(slope)
     rings: list[tuple[float, float]] = []
     for centre, radius, low, high in (
@@ -186,18 +186,18 @@ def _scaled(bone: Bone, scale: float) -> Bone:
 def _crowded(
     bones: Sequence[Bone], skin: Surface, edge: float, gap: float, name: Callable[[int], str], blocked: list[str]
 ) -> set[int]:
-    """The bones nearer than `gap` to the skin or to each other; what each meets is written to `blocked`."""
+    """The bones closer than `gap` to the skin or to each other; what each meets is written to `blocked`."""
     shells = [surface(bone, edge)[0] for bone in bones]
-    found = set()
+    crowded = set()
     owner = np.repeat(np.arange(len(bones)), [len(shell) for shell in shells])
     depth = -skin.signed_distance(np.vstack(shells))
     least = [min(gap, 0.4 * bone.start_radius, 0.4 * bone.end_radius) for bone in bones]
     for k, bone in enumerate(bones):
         if min(depth[owner == k].min(), distance(bone, skin.points).min()) < least[k]:
-            found.add(k)
+            crowded.add(k)
             blocked[k] = "meets the skin"
         others = distance(bone, np.vstack(shells))
         for other in np.unique(owner[(others < least[k]) & (owner != k)]).tolist():
-            found |= {k, other}
+            crowded |= {k, other}
             blocked[k], blocked[other] = (f"meets the bone of {name(bones[j].joint)}" for j in (other, k))
-    return found
+    return crowded

@@ -1,4 +1,4 @@
-"""How far apart the bones of a body are when a pose has moved them, rigidly, with their joints."""
+"""Distances between the bones of a body that a pose moves rigidly with their joints."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def gaps(skeleton: Skeleton, bones: Sequence[Bone], pairs: Ints, rotations: Floa
 
 
 def _at(ends: Floats, share: Floats) -> Floats:
-    """What lies at a `share` (...) of the way between two ends (..., 2, k)."""
+    """Linear interpolation at a `share` (...) between two ends (..., 2, k)."""
     return np.asarray(ends[..., 0, :] + share[..., None] * (ends[..., 1, :] - ends[..., 0, :]))
 
 
 def _nearest(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Where two segments (..., 2, 3) are nearest to each other, as shares (...) of each.
+    """The nearest points of two segments (..., 2, 3), as fractions (...) along each.
 
     After Ericson, Real-Time Collision Detection (2005), section 5.1.9; parallel segments are compared at a start.
     """

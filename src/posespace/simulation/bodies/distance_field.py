@@ -1,6 +1,6 @@
 """Surfaces as signed distance fields: rounded cones, ellipsoids and sheets joined smoothly, and their triangles.
 
-Lengths are in the unit of the primitives; values are negative inside and only near the surface true distances.
+Lengths are in the unit of the primitives. Values are negative inside, and true distances only near the surface.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from numpy.typing import ArrayLike, NDArray
 from posespace.check import Floats, Ints
 from posespace.errors import InputError, require
 from posespace.jit import njit
-from posespace.simulation.bodies.relief import Line, Relief, raise_by
+from posespace.simulation.bodies.height_lines import HeightLine, HeightLines, subtract_heights
 
 _CONE, _ELLIPSOID, _SHEET, _HALF_SPACE = 0, 1, 2, 3
 _CARVED = -1
-"""The group of primitives that are taken away from the whole."""
+"""The group of primitives that are carved away from the whole."""
 _BLOCK = 4
-"""Grid points per block, each way."""
+"""Grid points per block along each axis."""
 _FAR = 1e3
 """Value of a group before its first primitive."""
 
 
 @dataclass(frozen=True, eq=False)
 class DistanceField:
-    """Primitives joined smoothly within groups, groups joined smoothly in turn, then some carved away; relief on top.
+    """Primitives blended within groups, groups blended with each other, cuts carved away, then height lines added.
 
     Parameters
     ----------
     kinds : (P,) int64, what each primitive is
     groups : (P,) int64, the group it belongs to, -1 for one that is carved away
-    blends : (P,) over how wide a band of values it blends with the primitives before it
-    axes : (P, 3, 3) rows of the primitive's own frame, divided by its stretch along each
-    origins : (P, 3) of that frame
+    blends : (P,) width of the band of values in which it blends with the primitives before it
+    axes : (P, 3, 3) rows are the primitive's local axes, each divided by the stretch along it
+    origins : (P, 3) of those axes
     sizes : (P, 10) radii, lengths, corners: see `_primitive`
-    joins : (G, 2) int64 group that goes, group that takes it, in this order; the last taker is the whole
-    join_blends : (G,) how wide each join blends
-    relief : lines that raise or carve the surface
+    joins : (G, 2) int64 group that is merged, group it is merged into, in this order; the last is the whole
+    join_blends : (G,) blend width of each join
+    height_lines : lines that raise or carve the surface
     """
 
     kinds: Ints
@@ -52,7 +52,7 @@ class DistanceField:
     sizes: Floats
     joins: Ints
     join_blends: Floats
-    relief: Relief
+    height_lines: HeightLines
 
     def __call__(self, points: ArrayLike) -> Floats:
         """Return the field's values (N,) at points (N, 3)."""
@@ -81,20 +81,20 @@ class DistanceField:
     @property
     def _tables(self) -> tuple[Floats | Ints, ...]:
         parts = (self.kinds, self.groups, self.blends, self.axes, self.origins, self.sizes)
-        return (*parts, self.joins, self.join_blends, *self.relief.tables)
+        return (*parts, self.joins, self.join_blends, *self.height_lines.tables)
 
 
 class FieldBuilder:
     """Collects primitives, in the order they are blended, into a `DistanceField`."""
 
     def __init__(self, joins: Sequence[tuple[str, str, float]]) -> None:
-        """Name the groups: `joins` says which group goes into which and how wide the two blend, in this order."""
-        names = dict.fromkeys(name for going, taking, _ in joins for name in (going, taking))
+        """Name the groups: each of `joins` is a group, the group it is merged into, and the width of their blend."""
+        names = dict.fromkeys(name for merged, into, _ in joins for name in (merged, into))
         self._numbers: Mapping[str, int] = {name: k for k, name in enumerate(names)}
-        self._joins = [(self._numbers[going], self._numbers[taking]) for going, taking, _ in joins]
+        self._joins = [(self._numbers[merged], self._numbers[into]) for merged, into, _ in joins]
         self._join_blends = [blend for *_, blend in joins]
         self._rows: list[tuple[int, int, float, Floats, Floats, Floats]] = []
-        self._lines: list[Line] = []
+        self._lines: list[HeightLine] = []
 
     def cone(
         self,
@@ -123,17 +123,17 @@ class FieldBuilder:
         self._add(_ELLIPSOID, group, blend, radii, np.asarray(frame).T, np.asarray(centre))
 
     def sheet(self, group: str, corners: ArrayLike, thickness: float, blend: float) -> None:
-        """Add all that is within `thickness` of the triangle `corners` (3, 3)."""
+        """Add every point within `thickness` of the triangle `corners` (3, 3)."""
         sizes = (*np.asarray(corners, dtype=np.float64).ravel().tolist(), thickness)
         self._add(_SHEET, group, blend, sizes, np.eye(3), np.zeros(3))
 
     def cut(self, point: ArrayLike, outward: ArrayLike, blend: float) -> None:
-        """Take away what lies beyond a plane, on the side that `outward` (3,) points to."""
+        """Carve away everything beyond a plane, on the side that `outward` (3,) points to."""
         frame = frame_along(np.asarray(outward), (0.31, 0.59, 0.74))
         self._add(_HALF_SPACE, None, blend, (), frame.T, np.asarray(point))
 
-    def relief(self, *lines: Line) -> None:
-        """Raise or carve the surface along lines, after everything else."""
+    def add_lines(self, *lines: HeightLine) -> None:
+        """Raise or carve the surface along lines, after all primitives."""
         self._lines.extend(lines)
 
     def build(self) -> DistanceField:
@@ -148,7 +148,7 @@ class FieldBuilder:
             np.array(sizes),
             np.array(self._joins),
             np.array(self._join_blends, dtype=np.float64),
-            Relief.of(self._lines),
+            HeightLines.of(self._lines),
         )
 
     def _add(
@@ -180,13 +180,13 @@ def marching_cubes(field: DistanceField, box: ArrayLike, spacing: float) -> tupl
     measure = require("skimage.measure", "simulate", "building a surface from a distance field")
     low, high = np.asarray(box, dtype=np.float64)
     blocks = np.ceil((high - low) / (_BLOCK * spacing)).astype(int)
-    # Most blocks are so far from the surface that the value in their middle will do for all of their points.
+    # Most blocks are far from the surface: the value at their centre serves for all of their points.
     middle = field(low + spacing * (_lattice(blocks) * _BLOCK + (_BLOCK - 1) / 2))
     near = np.abs(middle) < _BLOCK * spacing * 1.5
     values = np.repeat(middle[:, None], _BLOCK**3, axis=1)
     inner = _lattice(np.full(3, _BLOCK))
-    places = _lattice(blocks)[near][:, None] * _BLOCK + inner
-    values[near] = field(low + spacing * places.reshape(-1, 3)).reshape(-1, _BLOCK**3)
+    grid = _lattice(blocks)[near][:, None] * _BLOCK + inner
+    values[near] = field(low + spacing * grid.reshape(-1, 3)).reshape(-1, _BLOCK**3)
     values = values.reshape(*blocks, _BLOCK, _BLOCK, _BLOCK).transpose(0, 3, 1, 4, 2, 5).reshape(blocks * _BLOCK)
     points, triangles, _, _ = measure.marching_cubes(values, 0.0, spacing=(spacing,) * 3, gradient_direction="descent")
     return points.astype(np.float64) + low, triangles.astype(np.int32)
@@ -243,7 +243,7 @@ def _ellipsoid(x: float, y: float, z: float, sizes: Floats) -> tuple[float, floa
 
 @njit()
 def _sheet(x: float, y: float, z: float, sizes: Floats) -> tuple[float, float, float, float]:
-    """A triangle of nine coordinates, made as thick as the tenth size says."""
+    """A triangle, by nine coordinates, thickened by the tenth size."""
     a, b, c = sizes[:3], sizes[3:6], sizes[6:9]
     point = np.array((x, y, z))
     normal = np.cross(b - a, c - a)
@@ -287,7 +287,7 @@ def _primitive(kind: int, point: Floats, axes: Floats, origin: Floats, sizes: Fl
 
 
 @njit()
-def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_blends, *relief):  # type: ignore[no-untyped-def]
+def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_blends, *height_lines):  # type: ignore[no-untyped-def]
     """Values and gradients (N, 4) at points (N, 3)."""
     result = np.empty((len(points), 4))
     parts = np.zeros((len(joins) + 1, 4))
@@ -298,8 +298,8 @@ def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_ble
                 part = _primitive(kinds[k], points[n], axes[k], origins[k], sizes[k])
                 _blend(parts[groups[k]], part, blends[k])
         for k in range(len(joins)):
-            going = parts[joins[k, 0]]
-            _blend(parts[joins[k, 1]], (going[0], going[1], going[2], going[3]), join_blends[k])
+            merged = parts[joins[k, 0]]
+            _blend(parts[joins[k, 1]], (merged[0], merged[1], merged[2], merged[3]), join_blends[k])
         # Carving is a union of the outsides.
         whole = -parts[joins[-1, 1]]
         for k in range(len(kinds)):
@@ -307,5 +307,5 @@ def _slopes(points, kinds, groups, blends, axes, origins, sizes, joins, join_ble
                 part = _primitive(kinds[k], points[n], axes[k], origins[k], sizes[k])
                 _blend(whole, part, blends[k])
         result[n] = -whole
-        raise_by(result[n], points[n], *relief)
+        subtract_heights(result[n], points[n], *height_lines)
     return result

@@ -142,15 +142,15 @@ class _FieldMesh:
 
 
 @njit()
-def _stays_upright(points, normals, triangles, fan, end, other, place):  # type: ignore[no-untyped-def]
-    """Whether the triangles of a vertex's fan, except those at its edge to `other`, face outward with it at `place`."""
+def _stays_upright(points, normals, triangles, fan, end, other, position):  # type: ignore[no-untyped-def]
+    """Whether a vertex's triangles, except those at its edge to `other`, face outward when it is at `position`."""
     for t in fan:
         p, q, r = triangles[t]
         if other in (p, q, r):
             continue
-        at_p = place if p == end else points[p]
-        at_q = place if q == end else points[q]
-        at_r = place if r == end else points[r]
+        at_p = position if p == end else points[p]
+        at_q = position if q == end else points[q]
+        at_r = position if r == end else points[r]
         if not agree(normal(at_p, at_q, at_r), normals[p] + normals[q] + normals[r], _UPRIGHT):
             return False
     return True
@@ -168,7 +168,7 @@ def _may_collapse(a: int, b: int, triangles: Ints, fans: Ints, degrees: Ints) ->
 
 @njit()
 def _collapse(points: Floats, normals: Floats, triangles: Ints, pairs: Ints, most: int) -> None:
-    """Collapse edges to their middle, in place; a triangle that goes gets -1 for its corners."""
+    """Collapse edges to their midpoint, in place; a triangle that vanishes gets -1 for its corners."""
     fans, degrees = fans_of(triangles, len(points))
     touched = np.zeros(len(points), np.bool_)
     done = 0
@@ -177,13 +177,13 @@ def _collapse(points: Floats, normals: Floats, triangles: Ints, pairs: Ints, mos
             return
         if touched[a] or touched[b] or not _may_collapse(a, b, triangles, fans, degrees):
             continue
-        place = (points[a] + points[b]) / 2
-        if not _stays_upright(points, normals, triangles, fans[a, : degrees[a]], a, b, place):
+        position = (points[a] + points[b]) / 2
+        if not _stays_upright(points, normals, triangles, fans[a, : degrees[a]], a, b, position):
             continue
-        if not _stays_upright(points, normals, triangles, fans[b, : degrees[b]], b, a, place):
+        if not _stays_upright(points, normals, triangles, fans[b, : degrees[b]], b, a, position):
             continue
         merge(a, b, triangles, fans, degrees)
-        points[a] = place
+        points[a] = position
         touched[a] = touched[b] = True
         done += 1
 

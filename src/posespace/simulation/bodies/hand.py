@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,14 +21,16 @@ from posespace.simulation.bodies.body import Body, Bone, Cut
 from posespace.simulation.bodies.distance_field import DistanceField
 from posespace.simulation.bodies.field_mesh import relax, triangulate
 from posespace.simulation.bodies.hand_bones import FINGERS, NAMES, PLAIN, STUMP, Segment
+from posespace.simulation.bodies.hand_clearance import bones_clear
 from posespace.simulation.bodies.hand_shape import BOX, hand_field
+from posespace.simulation.settings import Settings
 from posespace.skeleton import Skeleton
 
 TRIANGLES = 3494
 """Triangles of level 0. Four times as many at each level: 13,976 and 55,904, those of the EigenSkin paper's hand."""
 _GRID = 3.0
-_TURN = 8.0
-"""Millimetres from the end of the forearm at which its skin turns round: from there on it is held."""
+_CAP = 8.0
+"""Millimetres from the end of the forearm at which its skin rounds off into a flat cap, which is fixed."""
 
 
 def hand(
@@ -55,8 +57,8 @@ def hand(
 
     Returns
     -------
-    A body whose joints bend about x (flexion, positive to the palm) and, at wrist, thumb_cmc and the mcp joints, turn
-    about z (positive to the thumb's side, for the thumb itself away from the palm).
+    A body whose joints rotate about x (flexion, positive to the palm) and, at wrist, thumb_cmc and the mcp joints,
+    about z (deviation, positive to the thumb's side, for the thumb itself away from the palm).
     """
     if level not in (0, 1, 2):
         raise InputError(f"hand level: expected 0, 1 or 2, got {level}")
@@ -76,8 +78,14 @@ def hand(
     if side == "left":
         right = _mirrored(*right)
         solids = tuple(_scaled_bone(bone, np.array([-1.0, 1.0, 1.0])) for bone in solids)
-    cut = Cut(size * np.array([0.0, STUMP + _TURN, 0.0]), np.array([0.0, -1.0, 0.0]))
-    return Body(Rig(Mesh(right[0], right[1], unit=UNITS["mm"]), right[2], influences, weights), solids, (cut,), level)
+    cut = Cut(size * np.array([0.0, STUMP + _CAP, 0.0]), np.array([0.0, -1.0, 0.0]))
+    rig = Rig(Mesh(right[0], right[1], unit=UNITS["mm"]), right[2], influences, weights)
+    return Body(rig, solids, (cut,), level, partial(bones_clear, lengths=tuple(lengths)))
+
+
+def body(settings: Settings) -> Body:
+    """Return the body that `simulate("hand", ...)` simulates."""
+    return hand(settings.level, settings.side)
 
 
 def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Floats]:
@@ -117,7 +125,7 @@ def hand_weights(points: Floats, parts: dict[str, Segment]) -> tuple[Ints, Float
 
 
 def _finger_shares(points: Floats, fingers: dict[str, list[Segment]]) -> dict[str, Floats]:
-    """How much each point belongs to each of the four fingers: to one only, except in the web between two."""
+    """Weight of each of the four fingers at each point: one finger only, except in the web between two."""
     distance = np.stack([_distance(points, chain) for chain in fingers.values()], axis=1)
     behind = distance - distance.min(axis=1, keepdims=True)
     first = np.stack([(points - chain[0].start) @ chain[0].frame[:, 1] / chain[0].length for chain in fingers.values()])
@@ -157,9 +165,9 @@ def _sizing(points: Floats) -> Floats:
 
 @lru_cache(maxsize=1)
 def _creases() -> cKDTree:
-    """Where the skin is carved."""
-    relief = hand_field().relief
-    return cKDTree(relief.points[relief.heights < 0])
+    """The points where the skin is carved."""
+    lines = hand_field().height_lines
+    return cKDTree(lines.points[lines.heights < 0])
 
 
 def _nearest(points: Floats, centres: list[Floats]) -> Floats:
@@ -183,7 +191,7 @@ def _skin(level: int, build: float, detail: bool, lengths: Sequence[float]) -> t
     for k in range(1, steps + 1):
         before, after = _part_way(build, lengths, (k - 1) / steps), _part_way(build, lengths, k / steps)
         influences, weights = hand_weights(points, hand_bones.segments(*before))
-        points = points + np.einsum("nk,nkc->nc", weights, _shifts(before, after)[influences])
+        points = points + np.einsum("nk,nkc->nc", weights, _translations(before, after)[influences])
         between = hand_field(after[0], False, after[1])
         points = between.project(points)
         for _ in range(4):
@@ -200,22 +208,22 @@ _Form = tuple[float, Sequence[float]]
 
 
 def _part_way(build: float, lengths: Sequence[float], share: float) -> _Form:
-    """Build and lengths at a share of the way from the plain hand."""
+    """Build and lengths interpolated by `share` from those of the plain hand."""
     return build * share, tuple(1 + share * (factor - 1) for factor in lengths)
 
 
-def _shifts(before: _Form, after: _Form) -> Floats:
-    """How far the joints (J, 3) move at rest from one hand to another."""
+def _translations(before: _Form, after: _Form) -> Floats:
+    """Translations (J, 3) of the joints at rest from one hand to another."""
     worlds = [hand_bones.skeleton(hand_bones.segments(*form)).rest_world for form in (before, after)]
     return np.asarray((worlds[1] - worlds[0])[:, :3, 3])
 
 
 def _plain(points: Floats, build: float, lengths: Sequence[float]) -> Floats:
-    """Where points (N, 3) of a hand are, nearly, on one whose fingers are as long as the plain hand's."""
+    """Approximate positions of points (N, 3) of a hand on one with the finger lengths of the plain hand."""
     if tuple(lengths) == PLAIN:
         return points
     influences, weights = hand_weights(points, hand_bones.segments(build, lengths))
-    back = _shifts((build, lengths), (build, PLAIN))
+    back = _translations((build, lengths), (build, PLAIN))
     return np.asarray(points + np.einsum("nk,nkc->nc", weights, back[influences]))
 
 
@@ -247,7 +255,7 @@ def _scaled_bone(bone: Bone, scale: float | Floats) -> Bone:
 
 
 def _mirrored(points: Floats, triangles: Ints, skeleton: Skeleton) -> tuple[Floats, Ints, Skeleton]:
-    """The left hand. Its joints' x axes stay flexion axes; turns about z change sign, as mirror images do."""
+    """The left hand. Its joints' x axes stay flexion axes; rotations about z change sign, as in a mirror image."""
     mirror = np.diag([-1.0, 1.0, 1.0])
     world = skeleton.rest_world.copy()
     world[:, :3, :3] = mirror @ world[:, :3, :3] @ mirror

@@ -1,4 +1,4 @@
-"""The measures of the hand: where its bones lie, its skeleton, how far each joint turns.
+"""The measures of the hand: positions of its bones, its skeleton, the range of each joint.
 
 Millimetres, a right hand at rest: x to the little finger, y to the fingertips, z to the back of the hand.
 """
@@ -21,7 +21,7 @@ from posespace.skeleton import Skeleton
 class Finger:
     """A finger at rest: metacarpal from `base` to `knuckle`, then three bones of `lengths`, bent by `flexion`.
 
-    `spread` turns it to the little finger's side and `roll` its back to the thumb's side, in degrees as `flexion`;
+    `spread` rotates it to the little finger's side and `roll` its back to the thumb's side, in degrees as `flexion`;
     `radii` are those of the flesh at the three joints and near the tip.
     """
 
@@ -61,7 +61,7 @@ NAMES = (
 STUMP = -42.0
 """Height at which the forearm is cut off."""
 
-# Degrees of flexion and of turning to the thumb's side (for the thumb: away from the palm) from the straight hand.
+# Degrees of flexion and of deviation to the thumb's side (for the thumb: away from the palm) from the straight hand.
 # Sources: American Academy of Orthopaedic Surgeons, Joint Motion: Method of Measuring and Recording (1965), with the
 # fingers' spread of 20 degrees away from their neighbours as usual, towards a neighbour at rest until the two touch
 # lightly, and extension of their MCP joints kept to what they do unaided;
@@ -101,7 +101,7 @@ class Segment:
         return float(np.linalg.norm(self.end - self.start))
 
     def at(self, share: float, across: float = 0.0, above: float = 0.0) -> Floats:
-        """Return the point (3,) at a `share` of the length, shifted in millimetres along x and z of the frame."""
+        """Return the point (3,) at a `share` of the length, offset in millimetres along x and z of the frame."""
         offset = across * self.frame[:, 0] + above * self.frame[:, 2]
         return np.asarray(self.start + share * (self.end - self.start) + offset)
 
@@ -119,7 +119,7 @@ def segments(build: float = 0.0, lengths: Sequence[float] = PLAIN) -> dict[str, 
     upright = np.eye(3)
     # The knuckles move apart as the fingers thicken, which keeps the webs where they are.
     widen = np.array([thickness(build), 1.0, 1.0])
-    found = [
+    made = [
         Segment("forearm", "forearm", np.array([2.0, -60.0, 0.0]), np.zeros(3), upright),
         Segment("carpus", "wrist", np.zeros(3), np.array([0.0, 20.0, 0.0]), upright),
     ]
@@ -127,20 +127,20 @@ def segments(build: float = 0.0, lengths: Sequence[float] = PLAIN) -> dict[str, 
     parts = (("thumb_metacarpal", "thumb_cmc"), ("thumb_1", "thumb_mcp"), ("thumb_2", "thumb_ip"))
     for (name, joint), (direction, length) in zip(parts, _THUMB, strict=True):
         frame = frame_along(direction, _THUMB_DORSAL)
-        found.append(Segment(name, joint, start, start + lengths[0] * length * frame[:, 1], frame))
-        start = found[-1].end
+        made.append(Segment(name, joint, start, start + lengths[0] * length * frame[:, 1], frame))
+        start = made[-1].end
     for longer, (name, finger) in zip(lengths[1:], FINGERS.items(), strict=True):
         base, knuckle = widen * finger.base, widen * finger.knuckle
         palm = frame_along(knuckle - base, (0.0, 0.0, 1.0))
-        found.append(Segment(f"{name}_metacarpal", "wrist", base, knuckle, palm))
-        frame = _turn((0, 0, 1), -finger.spread) @ _turn((0, 1, 0), -finger.roll)
+        made.append(Segment(f"{name}_metacarpal", "wrist", base, knuckle, palm))
+        frame = _rotation((0, 0, 1), -finger.spread) @ _rotation((0, 1, 0), -finger.roll)
         start = knuckle
         for k, joint in enumerate(("mcp", "pip", "dip")):
-            frame = frame @ _turn((-1, 0, 0), finger.flexion[k])
+            frame = frame @ _rotation((-1, 0, 0), finger.flexion[k])
             end = start + longer * finger.lengths[k] * frame[:, 1]
-            found.append(Segment(f"{name}_{k + 1}", f"{name}_{joint}", start, end, frame))
+            made.append(Segment(f"{name}_{k + 1}", f"{name}_{joint}", start, end, frame))
             start = end
-    return {segment.name: segment for segment in found}
+    return {segment.name: segment for segment in made}
 
 
 def rest_flexion(name: str) -> float:
@@ -164,13 +164,13 @@ def skeleton(parts: dict[str, Segment]) -> Skeleton:
             parents[number] = 1 if joint in ("cmc", "mcp") and name != "thumb_mcp" else number - 1
         if name == "forearm":
             continue
-        bend, turn = _RANGES[name if name in _RANGES else joint]
-        # Turning about x would carry y to the back of the hand: flexion is the other way round.
+        bend, deviation = _RANGES[name if name in _RANGES else joint]
+        # A positive rotation about x moves y to the back of the hand: flexion is the opposite.
         axes[number, 0, 0] = -1.0
         limits[number, 0] = np.radians(np.array(bend) - rest_flexion(name))
-        if turn is not None:
+        if deviation is not None:
             axes[number, 1, 2] = 1.0
-            limits[number, 1] = np.radians(turn)
+            limits[number, 1] = np.radians(deviation)
     return Skeleton.from_world(NAMES, parents, world, axes, limits)
 
 
@@ -190,15 +190,15 @@ _TRIMS = {
 
 def bones(parts: dict[str, Segment]) -> tuple[Bone, ...]:
     """Return the solids inside the flesh: each segment, trimmed so that tissue is left at the joints."""
-    found = []
+    solids = []
     for name, segment in parts.items():
         finger, _, rest = name.partition("_")
         head, tail, low, high = _TRIMS[name if name in _TRIMS else rest]
         slim = 0.88 if finger == "little" else 1.0
         start = segment.start + slim * head * segment.frame[:, 1]
         end = segment.end - slim * tail * segment.frame[:, 1]
-        found.append(Bone(NAMES.index(segment.joint), start, end, slim * low, slim * high))
-    return tuple(found)
+        solids.append(Bone(NAMES.index(segment.joint), start, end, slim * low, slim * high))
+    return tuple(solids)
 
 
 _WRIST = {"forearm": (19.0, 18.0), "carpus": (16.0, 14.0)}
@@ -210,7 +210,7 @@ def flesh(parts: dict[str, Segment]) -> tuple[Bone, ...]:
 
     It is the flesh of a hand of build 0; that of forearm and palm is as thick as these are from palm to back.
     """
-    found = []
+    cones = []
     for name, segment in parts.items():
         finger, _, rest = name.partition("_")
         if rest == "metacarpal" and finger in FINGERS:
@@ -218,15 +218,15 @@ def flesh(parts: dict[str, Segment]) -> tuple[Bone, ...]:
         elif finger in FINGERS:
             low, high = FINGERS[finger].radii[int(rest) - 1 : int(rest) + 1]
         elif finger == "thumb":
-            place = ("metacarpal", "1", "2").index(rest)
-            low, high = THUMB_RADII[place : place + 2]
+            number = ("metacarpal", "1", "2").index(rest)
+            low, high = THUMB_RADII[number : number + 2]
         else:
             low, high = _WRIST[name]
         # The ends of finger and thumb are round: their last cone stops a radius short.
         end = segment.end - high * segment.frame[:, 1] if rest == ("2" if finger == "thumb" else "3") else segment.end
-        found.append(Bone(NAMES.index(segment.joint), segment.start, end, low, high))
-    return tuple(found)
+        cones.append(Bone(NAMES.index(segment.joint), segment.start, end, low, high))
+    return tuple(cones)
 
 
-def _turn(axis: tuple[int, int, int], degrees: float) -> Floats:
+def _rotation(axis: tuple[int, int, int], degrees: float) -> Floats:
     return rotations.matrices(rotations.from_axis_angle(np.array(axis, dtype=np.float64), np.radians(degrees)))

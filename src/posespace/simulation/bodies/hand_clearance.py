@@ -15,26 +15,26 @@ from posespace.simulation.bodies.clearance import gaps
 from posespace.skeleton import Skeleton
 
 LEAST_GAP = 2.5
-"""Millimetres that bones keep apart which share no joint."""
+"""The least distance in millimetres between bones that share no joint."""
 
 FLESH_LEFT = 0.6
 """The fraction of its thickness that flesh between two bones keeps."""
 
-_WAY = 8
-"""At how many places between the rest pose and a pose it is looked at."""
+_PATH_SAMPLES = 8
+"""Number of poses that are checked between the rest pose and a pose."""
 
 
 def bones_clear(angles: Floats, lengths: tuple[float, ...] = hand_bones.PLAIN) -> NDArray[np.bool_]:
     """Return which poses (P,) of the hand keep their bones and flesh apart.
 
     Two bones that share no joint stay at least 2.5 mm apart. The flesh around them, thinned to 0.6 of its thickness,
-    stays apart too, so that contact presses it by 0.4 at most; only flesh that is one at rest, as at the root of the
-    thumb, may overlap. Both hold all along the way from the rest pose, every joint turning evenly: the simulation
-    goes that way, and a finger on the wrong side of another could not come back.
+    stays apart too, so that contact compresses it by 0.4 at most; only flesh that is joined at rest, as at the root of
+    the thumb, may overlap. Both hold on the whole path from the rest pose, on which every joint rotates evenly: the
+    simulation takes that path, and a finger on the wrong side of another could not come back.
 
     Parameters
     ----------
-    angles : (P, J, 3) radians that the joints of either hand turn from rest
+    angles : (P, J, 3) joint angles of either hand from rest, in radians
     lengths : factors on the lengths of thumb, index, middle, ring and little finger
     """
     bone, flesh = _room(angles, lengths)
@@ -43,12 +43,12 @@ def bones_clear(angles: Floats, lengths: tuple[float, ...] = hand_bones.PLAIN) -
 
 
 def _room(angles: Floats, lengths: tuple[float, ...]) -> tuple[Floats, Floats]:
-    """The least gap on the way to each pose: of each pair (P, K) of bones, and of each pair (P, L) of thinned flesh."""
+    """The least gaps on the path to each pose: of pairs (P, K) of bones, and of pairs (P, L) of thinned flesh."""
     skeleton, bones, flesh, apart, parted = _hand(lengths)
-    way = np.linspace(0, 1, _WAY + 1)[1:, None, None, None] * angles
-    turned = skeleton.rotations(way.reshape(-1, *angles.shape[1:]))
-    bone, soft = gaps(skeleton, bones, apart, turned), gaps(skeleton, flesh, parted, turned)
-    shape = (_WAY, len(angles), -1)
+    path = np.linspace(0, 1, _PATH_SAMPLES + 1)[1:, None, None, None] * angles
+    rotated = skeleton.rotations(path.reshape(-1, *angles.shape[1:]))
+    bone, soft = gaps(skeleton, bones, apart, rotated), gaps(skeleton, flesh, parted, rotated)
+    shape = (_PATH_SAMPLES, len(angles), -1)
     return bone.reshape(shape).min(axis=0), soft.reshape(shape).min(axis=0)
 
 

@@ -1,6 +1,6 @@
 """Poses of the hand that people make: coupled random grasps, and everyday ones by name.
 
-Angles are anatomical degrees: flexion counts from the straight hand, turns to the thumb's side (of the thumb: away
+Angles are anatomical degrees: flexion counts from the straight hand, deviation to the thumb's side (of the thumb: away
 from the palm) from the rest pose, as in the ranges of `hand_bones`.
 """
 
@@ -10,18 +10,20 @@ import numpy as np
 
 from posespace.check import Floats
 from posespace.motion import Motion
+from posespace.simulation.bodies.body import Accept
 from posespace.simulation.bodies.hand_bones import FINGERS, NAMES, rest_flexion, segments, skeleton
 from posespace.simulation.bodies.hand_clearance import bones_clear
-from posespace.simulation.poses import Accept, accepted
+from posespace.simulation.poses import accepted
 
-# Degrees each finger turns when the hand is spread as far as it goes, and when its straight fingers lie together.
+# Degrees each finger deviates when the hand is spread as far as it goes, and when its straight fingers lie together.
 _SPREAD = {"index": 20.0, "middle": 0.0, "ring": -12.0, "little": -20.0}
 _TOGETHER = {"index": -10.0, "middle": 0.0, "ring": 9.0, "little": 18.0}
 _BATCH = 64
 
-# Wrist flexion and turn; thumb flexion and turn at the CMC, flexion at MCP and IP; then for each finger flexion at MCP,
-# PIP and DIP, and its turn. The ten that follow fist and pinch (tip pinch) show types of Feix, Romero, Schmiedmayer,
-# Dollar and Kragic, The GRASP taxonomy of human grasp types, IEEE Trans. Human-Machine Systems 46 (2016).
+# Wrist flexion and deviation; thumb flexion and deviation at the CMC, flexion at MCP and IP; then for each finger
+# flexion at MCP, PIP and DIP, and its deviation. The ten that follow fist and pinch (tip pinch) show types of Feix,
+# Romero, Schmiedmayer, Dollar and Kragic, The GRASP taxonomy of human grasp types,
+# IEEE Trans. Human-Machine Systems 46 (2016).
 _NAMED = {
     "fist": ((-20, 0), (10, -1, 20, 75), (85, 98, 62, 0), (86, 98, 62, 0), (87, 98, 62, 0), (88, 98, 62, 0)),
     "pinch": ((-20, 0), (26, -13, 3, -8), (33, 55, 46, -12), (35, 40, 26, 0), (30, 35, 23, 0), (28, 30, 20, 0)),
@@ -53,14 +55,14 @@ def named() -> Motion:
     angles = np.zeros((len(_NAMED), len(NAMES), 3))
     for pose, (wrist, thumb, *fingers) in zip(angles, _NAMED.values(), strict=True):
         _put(pose[None], "wrist", *wrist)
-        _put_chain(pose[None], "thumb", ("cmc", "mcp", "ip"), thumb[0], *thumb[2:], turn=thumb[1])
-        for name, (*flexion, turn) in zip(FINGERS, fingers, strict=True):
-            _put_chain(pose[None], name, ("mcp", "pip", "dip"), *flexion, turn=turn)
+        _put_chain(pose[None], "thumb", ("cmc", "mcp", "ip"), thumb[0], *thumb[2:], deviation=thumb[1])
+        for name, (*flexion, deviation) in zip(FINGERS, fingers, strict=True):
+            _put_chain(pose[None], name, ("mcp", "pip", "dip"), *flexion, deviation=deviation)
     return Motion(skeleton(segments()).rotations(angles), names=tuple(_NAMED))
 
 
 def grasps(count: int, seed: int, name: str = "grasp", accept: Accept = bones_clear) -> Motion:
-    """Return random poses in which the joints go together as they do in people.
+    """Return random poses in which the joints are coupled as in real hands.
 
     Drawn uniformly, both ends included, for each pose:
 
@@ -71,13 +73,13 @@ def grasps(count: int, seed: int, name: str = "grasp", accept: Accept = bones_cl
     - MCP flexion goes with it, up to 45 to 90 degrees in a closed hand, and from 25 to 0 degrees beyond straight in
       an open one;
     - the fingers' spread, from lying together to wide; it vanishes as the MCP joints bend to 90 degrees, and the
-      middle finger, about which the others spread, does not turn (Lin, Wu and Huang again);
+      middle finger, about which the others spread, does not deviate (Lin, Wu and Huang again);
     - the thumb crosses the palm as the hand closes, give or take 0.3 of its range, and its MCP and IP joints bend with
       it, give or take 0.3 again; how far it is from the palm is free;
     - the wrist is flexed by 50 degrees when the hand is open and extended by 40 when it is closed, as the tendons of
-      the fingers want it (tenodesis), give or take 30; its turn is free.
+      the fingers want it (tenodesis), give or take 30; its deviation is free.
 
-    Poses in which bones or flesh meet, see `bones_clear`, are drawn again; `accept` may say so of another hand.
+    Poses in which bones or flesh meet, see `bones_clear`, are drawn again; pass `accept` for another hand.
     """
     angles = accepted(_draw, count, seed, accept)
     names = tuple(f"{name} {k}" for k in range(count))
@@ -98,26 +100,26 @@ def _draw(generator: np.random.Generator) -> Floats:
         share = np.clip(closed + apart, 0, 1)
         pip = 100 * share
         mcp = fullest * share - straighter * (1 - share)
-        turn = np.where(spread > 0, _SPREAD[name], -_TOGETHER[name]) * spread * np.clip(1 - mcp / 90, 0, 1)
-        _put_chain(angles, name, ("mcp", "pip", "dip"), mcp, pip, pip * 2 / 3, turn=turn)
+        deviation = np.where(spread > 0, _SPREAD[name], -_TOGETHER[name]) * spread * np.clip(1 - mcp / 90, 0, 1)
+        _put_chain(angles, name, ("mcp", "pip", "dip"), mcp, pip, pip * 2 / 3, deviation=deviation)
     crossed = np.clip(closed + uniform(-0.3, 0.3), 0, 1)
     bent = np.clip(crossed + uniform(-0.3, 0.3), 0, 1)
     thumb = -18 + 53 * crossed, -10 + 60 * bent, -20 + 100 * bent
-    _put_chain(angles, "thumb", ("cmc", "mcp", "ip"), *thumb, turn=uniform(-20, 22))
+    _put_chain(angles, "thumb", ("cmc", "mcp", "ip"), *thumb, deviation=uniform(-20, 22))
     _put(angles, "wrist", 50 - 90 * closed + uniform(-30, 30), uniform(-30, 20))
     return angles
 
 
 def _put_chain(
-    angles: Floats, finger: str, joints: tuple[str, ...], *flexion: Floats | float, turn: Floats | float
+    angles: Floats, finger: str, joints: tuple[str, ...], *flexion: Floats | float, deviation: Floats | float
 ) -> None:
-    """Bend the joints of a finger by degrees of `flexion`, and turn its first."""
+    """Write the flexion of a finger's joints, and the deviation of its first, in degrees."""
     for joint, degrees in zip(joints, flexion, strict=True):
-        _put(angles, f"{finger}_{joint}", degrees, turn if joint == joints[0] else 0.0)
+        _put(angles, f"{finger}_{joint}", degrees, deviation if joint == joints[0] else 0.0)
 
 
-def _put(angles: Floats, name: str, flexion: Floats | float, turn: Floats | float) -> None:
+def _put(angles: Floats, name: str, flexion: Floats | float, deviation: Floats | float) -> None:
     """Write a joint's degrees into `angles` (P, J, 3), which are radians from rest."""
     joint = NAMES.index(name)
     angles[:, joint, 0] = np.radians(flexion - rest_flexion(name))
-    angles[:, joint, 1] = np.radians(turn)
+    angles[:, joint, 1] = np.radians(deviation)

@@ -24,9 +24,9 @@ _TO_FIT, _UNSEEN, _SINGLE = 7, 8, 9
 
 _MADE_BY_COMMAND = ("ranges", "random")
 
-# Two degrees of freedom, and how far each turns from rest: 1 to its upper limit, -1 to its lower.
-_Turn = tuple[str, int, float]
-_PAIRS: tuple[tuple[_Turn, _Turn], ...] = (
+# Two degrees of freedom, and the fraction of the range from rest: 1 is the upper limit, -1 the lower.
+_Angle = tuple[str, int, float]
+_PAIRS: tuple[tuple[_Angle, _Angle], ...] = (
     *(
         pair
         for name in FINGERS
@@ -69,10 +69,10 @@ SPANNING = (
 
 
 def pairs() -> Motion:
-    """Return 32 poses to fit on that turn two neighbouring degrees of freedom at once, half or all the way.
+    """Return 32 poses to fit on that change two neighbouring degrees of freedom at once, to half or all of their range.
 
-    For each finger MCP with PIP flexion, PIP with DIP, and MCP flexion with its turn to either side; the MCP flexion of
-    neighbours; flexion and turn of the wrist and of the thumb's CMC, and each two neighbouring joints of the thumb.
+    For each finger MCP with PIP flexion, PIP with DIP, and MCP flexion with deviation to either side; the MCP flexion
+    of neighbours; flexion and deviation of the wrist and of the thumb's CMC, and two neighbouring joints of the thumb.
     """
     bones = skeleton(segments())
     assert bones.limits is not None
@@ -93,7 +93,7 @@ def all_poses() -> dict[str, Motion]:
     To fit on: the "ranges", "pairs" and "train grasps". Unseen: single angles "between", "random" poses, "grasps"
     and the "named" ones.
     """
-    bones, settings = skeleton(segments()), Settings("hand")
+    bones, settings = skeleton(segments()), Settings()
     return {
         "ranges": joint_ranges(bones, settings.step),
         "random": random_poses(bones, settings.random, settings.seed, accept=bones_clear),

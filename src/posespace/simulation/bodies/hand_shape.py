@@ -9,7 +9,7 @@ import numpy as np
 from posespace.check import Floats
 from posespace.simulation.bodies.distance_field import DistanceField, FieldBuilder, frame_along
 from posespace.simulation.bodies.hand_bones import FINGERS, PLAIN, STUMP, THUMB_RADII, Segment, segments, thickness
-from posespace.simulation.bodies.hand_relief import hand_relief
+from posespace.simulation.bodies.hand_detail import detail_lines
 
 BOX = ((-100.0, -52.0, -66.0), (84.0, 205.0, 36.0))
 """A box around every build of the hand, millimetres."""
@@ -34,7 +34,7 @@ def hand_field(build: float = 0.0, detail: bool = True, lengths: Sequence[float]
     _palm(shape, parts, thick)
     shape.cut((0.0, STUMP, 0.0), (0.0, -1.0, 0.0), 22.0)
     if detail:
-        shape.relief(*hand_relief(shape.build(), parts))
+        shape.add_lines(*detail_lines(shape.build(), parts))
     return shape.build()
 
 

@@ -30,7 +30,7 @@ def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[
     ----------
     rig : its skin may be open at one cut end
     thickness : a bone's radius as a fraction of the smallest distance from its axis to the skin, above 0 and below 1
-    trim : the fraction of the way between two joints that each end keeps clear, 0 to 0.4; its rounded end comes on top
+    trim : fraction of the distance between two joints that stays free at each end, 0 to 0.4, besides the rounded ends
 
     Returns
     -------
@@ -40,12 +40,13 @@ def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[
         raise InputError(f"thickness: expected above 0 and below 1, got {thickness}")
     if not 0 <= trim <= 0.4:
         raise InputError(f"trim: expected 0 to 0.4, got {trim}")
-    places = invert_affine(rig.inverse_bind)[:, :3, 3]
-    skin, _ = closed_surface(rig.mesh, _joint_spots(places))
+    positions = invert_affine(rig.inverse_bind)[:, :3, 3]
+    skin, _ = closed_surface(rig.mesh, _joint_spots(positions))
     bones: list[Bone] = []
     for joint in np.unique(rig.influences[rig.weights > 0]).tolist():
         made = [
-            _bone(joint, places[joint], end, leaf, skin, thickness, trim) for end, leaf in _ends(rig, places, joint)
+            _bone(joint, positions[joint], end, leaf, skin, thickness, trim)
+            for end, leaf in _ends(rig, positions, joint)
         ]
         longest_first = sorted((bone for bone in made if bone is not None), key=lambda bone: -bone.length)
         kept: list[Bone] = []
@@ -59,37 +60,37 @@ def bones_of_rig(rig: Rig, thickness: float = 0.35, trim: float = 0.1) -> tuple[
     return tuple(bones)
 
 
-def _joint_spots(places: Floats) -> list[Bone]:
+def _joint_spots(positions: Floats) -> list[Bone]:
     """Each joint as a tiny bone, to find out which pieces of a surface hold joints."""
     step = np.array([1e-9, 0, 0])
-    return [Bone(joint, place, place + step, 1e-9, 1e-9) for joint, place in enumerate(places)]
+    return [Bone(joint, position, position + step, 1e-9, 1e-9) for joint, position in enumerate(positions)]
 
 
-def _ends(rig: Rig, places: Floats, joint: int) -> list[tuple[Floats, bool]]:
-    """Where the bones of a joint lead: its children, or for a last joint the far end of what it moves."""
+def _ends(rig: Rig, positions: Floats, joint: int) -> list[tuple[Floats, bool]]:
+    """The ends of a joint's bones: its children, or for a last joint the far end of its skin."""
     far = 1e-4 * rig.mesh.diagonal
-    children = [places[child] for child in rig.skeleton.children[joint]]
-    children = [place for place in children if np.linalg.norm(place - places[joint]) > far]
+    children = [positions[child] for child in rig.skeleton.children[joint]]
+    children = [position for position in children if np.linalg.norm(position - positions[joint]) > far]
     if children:
-        return [(place, False) for place in children]
+        return [(position, False) for position in children]
     strength = (rig.weights * (rig.influences == joint)).sum(axis=1)
-    own = strength >= 0.5 * strength.max()
-    points = rig.mesh.points[own].astype(np.float64)
+    strongest = strength >= 0.5 * strength.max()
+    points = rig.mesh.points[strongest].astype(np.float64)
     parent = int(rig.skeleton.parents[joint])
-    direction = places[joint] - places[parent] if parent >= 0 else points.mean(axis=0) - places[joint]
+    direction = positions[joint] - positions[parent] if parent >= 0 else points.mean(axis=0) - positions[joint]
     if np.linalg.norm(direction) < far:
-        direction = points.mean(axis=0) - places[joint]
+        direction = points.mean(axis=0) - positions[joint]
     length = float(np.linalg.norm(direction))
     if length < far:
         return []
-    reach = float(((points - places[joint]) @ direction).max() / length)
-    return [(places[joint] + direction * (reach / length), True)] if reach > far else []
+    reach = float(((points - positions[joint]) @ direction).max() / length)
+    return [(positions[joint] + direction * (reach / length), True)] if reach > far else []
 
 
 def _bone(
     joint: int, start: Floats, end: Floats, leaf: bool, skin: Surface, thickness: float, trim: float
 ) -> Bone | None:
-    """The bone between two places, or None where too little of it is inside the skin."""
+    """The bone between two positions, or None where too little of it is inside the skin."""
     whole = float(np.linalg.norm(end - start))
     share = np.linspace(trim, 1.0 if leaf else 1 - trim, _SAMPLES)
     depth = -skin.signed_distance(start + share[:, None] * (end - start))
@@ -128,7 +129,7 @@ def _apart(bone: Bone, other: Bone) -> bool:
 
 
 def _without_meetings(bones: list[Bone]) -> list[Bone]:
-    """Leave out bones that meet a longer one of another joint, whose flesh then follows it."""
+    """Drop bones that meet a longer one of another joint; their flesh then follows that one."""
     kept: list[Bone] = []
     for bone in sorted(bones, key=lambda bone: -bone.length):
         if all(_apart(bone, other) for other in kept):

@@ -1,4 +1,4 @@
-"""Where points lie in a mesh of tetrahedra: inside one, or just outside its skin."""
+"""Barycentric coordinates of points in a mesh of tetrahedra: inside one, or just outside its skin."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from posespace.geometry.tetrahedra import boundary
 
 _CANDIDATES = 24
 _BEYOND = 2.0
-"""How far outside a tetrahedron, in its heights, its shape functions are still followed."""
+"""Distance outside a tetrahedron, in its heights, up to which its shape functions are extrapolated."""
 
 
 def embed(points: Floats, tets: Ints, targets: Floats) -> tuple[Ints, Floats, float]:
-    """Place `targets` (V, 3) in the tetrahedra `tets` (T, 4) over nodes `points` (N, 3).
+    """Embed `targets` (V, 3) in the tetrahedra `tets` (T, 4) over nodes `points` (N, 3).
 
     Returns
     -------
     element : (V,) int32
-    place : (V, 4) barycentric coordinates there, at least -2
-    off : how far the farthest target is from its place; 0 unless one lies far outside
+    coordinates : (V, 4) barycentric coordinates there, at least -2
+    off : the largest distance of a target from its embedded position; 0 unless one lies far outside
     """
     centres = points[tets].mean(axis=1)
     _, near = cKDTree(centres).query(targets, k=min(_CANDIDATES, len(tets)))
@@ -40,15 +40,15 @@ def embed(points: Floats, tets: Ints, targets: Floats) -> tuple[Ints, Floats, fl
         touching = (tets[choice][:, :, :, None] == tets[home][:, None, None, :]).any(axis=(2, 3))
         choice = np.where(touching, choice, home[:, None])
         element[outside], _ = _roomiest(points, tets, targets[outside], choice, home)
-    place = barycentric(points[tets[element]], targets)
-    low = place < -_BEYOND
+    coordinates = barycentric(points[tets[element]], targets)
+    low = coordinates < -_BEYOND
     if low.any():
-        place = np.maximum(place, -_BEYOND)
-        # What was cut off is taken from the other coordinates in proportion, which keeps the sum at one.
-        above = place - place.min(axis=1, keepdims=True)
-        place -= above * ((place.sum(axis=1) - 1) / above.sum(axis=1))[:, None]
-    reached = np.einsum("vk,vki->vi", place, points[tets[element]])
-    return element, place, float(np.linalg.norm(reached - targets, axis=1).max(initial=0.0))
+        coordinates = np.maximum(coordinates, -_BEYOND)
+        # The clipped amount is subtracted from the other coordinates in proportion, which keeps the sum at one.
+        above = coordinates - coordinates.min(axis=1, keepdims=True)
+        coordinates -= above * ((coordinates.sum(axis=1) - 1) / above.sum(axis=1))[:, None]
+    reached = np.einsum("vk,vki->vi", coordinates, points[tets[element]])
+    return element, coordinates, float(np.linalg.norm(reached - targets, axis=1).max(initial=0.0))
 
 
 def _roomiest(

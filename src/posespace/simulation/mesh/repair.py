@@ -1,4 +1,4 @@
-"""From any surface that a rig may have to one closed surface that faces out, or a reason why not."""
+"""Repairs the surface of any rig: one closed surface that faces outwards, or an error with the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMALL_HOLE = 12
 """A hole of at most this many edges is a flaw; one larger hole may be a cut, e.g. at a wrist."""
 
 _RIM = 0.05
-"""How far beyond its rim a cut holds the skin, as a fraction of the rim's radius."""
+"""Distance beyond its rim up to which a cut fixes the skin, as a fraction of the rim's radius."""
 
 _MOST_CELLS = 20_000_000
 
@@ -31,7 +31,7 @@ _MOST_CELLS = 20_000_000
 def closed_surface(mesh: Mesh, bones: Sequence[Bone]) -> tuple[Surface, list[str]]:
     """Return a closed surface of `mesh` that faces out, and a note for each thing that was repaired.
 
-    Seams are welded, empty triangles dropped, triangles turned to agree, pieces without bones left out, small holes
+    Seams are welded, empty triangles and pieces without bones dropped, triangles flipped to agree, small holes
     and one cut end capped. Raises where there are larger or more holes, or no volume.
     """
     if not len(mesh.triangles):
@@ -64,7 +64,7 @@ def cut_ends(mesh: Mesh) -> tuple[Cut, ...]:
         if len(loop) > _SMALL_HOLE:
             rim = points[loop]
             middle = rim.mean(axis=0)
-            # The rim runs along its triangles: seen from outside the body it turns clockwise.
+            # The rim runs along its triangles: seen from outside the body it runs clockwise.
             across = -np.cross(rim - middle, np.roll(rim, -1, axis=0) - middle).sum(axis=0)
             outward = across / np.linalg.norm(across)
             # A rim that is not flat is held as far in as it reaches.
@@ -86,8 +86,8 @@ def wrapped(skin: Surface, spacing: float) -> Surface:
     band = np.isfinite(near).reshape(shape)
     field = np.full(shape, 2.5 * spacing)
     field[band] = skin.signed_distance(grid[band])
-    _, place = distance_transform_edt(~band, return_indices=True)
-    field[~band] *= np.sign(field[tuple(place[:, ~band])])
+    _, nearest = distance_transform_edt(~band, return_indices=True)
+    field[~band] *= np.sign(field[tuple(nearest[:, ~band])])
     if not (field.min() < 0 < field.max()):
         raise InputError("surface: expected one that encloses a volume, got one whose sides cancel out; repair it")
     points, triangles, _, _ = measure.marching_cubes(field, 0.0)
@@ -146,8 +146,8 @@ def _distinct(triangles: NDArray[np.integer[Any]]) -> Ints:
     whole: Ints = triangles.astype(np.int32)[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
     if not len(whole):
         return whole
-    turn = whole.argmin(axis=1)
-    canonical = np.take_along_axis(whole, (np.arange(3) + turn[:, None]) % 3, axis=1)
+    lowest = whole.argmin(axis=1)
+    canonical = np.take_along_axis(whole, (np.arange(3) + lowest[:, None]) % 3, axis=1)
     _, first = np.unique(canonical, axis=0, return_index=True)
     kept = whole[np.sort(first)]
     _, inverse, count = np.unique(np.sort(kept, axis=1), axis=0, return_inverse=True, return_counts=True)
@@ -156,10 +156,10 @@ def _distinct(triangles: NDArray[np.integer[Any]]) -> Ints:
 
 
 def _one_winding(triangles: Ints) -> Ints:
-    """Turn triangles over until neighbours agree; edges have at most two triangles.
+    """Flip triangles until neighbours agree; edges have at most two triangles.
 
-    Each triangle is two nodes of a graph, as it is and turned over; neighbours link the nodes that agree. What is
-    connected then agrees, and a surface of one side only connects a triangle with itself turned over.
+    Each triangle is two nodes of a graph, as it is and flipped; neighbours link the nodes that agree. What is
+    connected then agrees, and a one-sided surface connects a triangle with itself flipped.
     """
     sides = edges_of(triangles).sides
     order = np.argsort(sides.ravel(), kind="stable")
@@ -175,9 +175,9 @@ def _one_winding(triangles: Ints) -> Ints:
     _, label = connected_components(graph, directed=False)
     if (label[:count] == label[count:]).any():
         raise InputError("surface: expected one with an inside and an outside, got a one-sided band; repair it")
-    turned = label[:count] > label[count:]
+    flipped = label[:count] > label[count:]
     result = triangles.copy()
-    result[turned] = result[turned][:, ::-1]
+    result[flipped] = result[flipped][:, ::-1]
     return result
 
 
@@ -207,8 +207,8 @@ def _loops(triangles: Ints) -> list[Ints]:
     start, end = triangles[open_side], np.roll(triangles, -1, axis=1)[open_side]
     following = dict(zip(start.tolist(), end.tolist(), strict=True))
     if len(following) < len(start):
-        place = "vertices where two holes meet in a point"
-        raise InputError(f"surface has {len(start)} open edges and {place}; close the holes")
+        meeting = "vertices where two holes meet in a point"
+        raise InputError(f"surface has {len(start)} open edges and {meeting}; close the holes")
     loops = []
     while following:
         first, vertex = next(iter(following.items()))
@@ -229,9 +229,9 @@ def _pieces(points: Floats, triangles: Ints) -> list[Surface]:
     pieces = []
     for piece in np.unique(label[triangles[:, 0]]):
         used, renumbered = np.unique(triangles[label[triangles[:, 0]] == piece], return_inverse=True)
-        found = Surface(points[used], renumbered.reshape(-1, 3))
-        pieces.append(found if found.volume >= 0 else Surface(found.points, found.triangles[:, ::-1]))
-    return sorted(pieces, key=lambda found: -found.volume)
+        surface = Surface(points[used], renumbered.reshape(-1, 3))
+        pieces.append(surface if surface.volume >= 0 else Surface(surface.points, surface.triangles[:, ::-1]))
+    return sorted(pieces, key=lambda surface: -surface.volume)
 
 
 def _largest(points: Floats, triangles: Ints) -> Surface:

@@ -1,4 +1,4 @@
-"""Tetrahedra between the skin and the bones of a rig, and where in them each skin vertex lies.
+"""Tetrahedra between the skin and the bones of a rig, and the embedding of the skin's vertices in them.
 
 Netgen fills the space; the skin it starts from is remeshed at the density that gives the number of elements asked for.
 """
@@ -27,17 +27,17 @@ from posespace.simulation.mesh.repair import closed_surface, wrapped
 from posespace.simulation.solver.elements import shape_functions, to_quadratic
 
 _TOLERANCE = 0.1
-"""How far the number of elements may be from the one asked for, as a fraction of it."""
+"""Largest relative difference between the number of elements and the one asked for."""
 
 _FAR_OFF = 1.25
-"""More than this many times the number asked for is said to be another number, not the nearest."""
+"""Beyond this many times the number asked for, the note says that the number was too small."""
 
 _TRIES = 8
 _FINER, _REFINEMENTS = 0.75, 4
-"""The factor of the edge length after which bones without room are tried again, and how often."""
+"""If bones lack room, the mesh is made again with edges shorter by this factor, at most so often."""
 
 _LONGEST = 4.0
-"""Edges this many times as long are the longest that are thought of."""
+"""The longest edges that are considered, as a multiple of the present ones."""
 
 _COARSER_INSIDE = 2.2
 """Edges in the middle of the flesh are longer than those of the skin by this factor."""
@@ -47,7 +47,7 @@ _GAP = 0.15
 
 
 _FAR = 0.005
-"""A skin vertex that had to be moved farther than this fraction of the box's diagonal is reported."""
+"""A skin vertex moved farther than this fraction of the box's diagonal is reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +58,18 @@ class TetMesh:
     ----------
     points : (N, 3) float64 nodes in the rest shape
     tets : (T, 4) int32, of positive volume
-    bone_of : (N,) int32, the bone that the node moves with, lying on it or on a cut that it holds; -1 for a free node
+    bone_of : (N,) int32, the bone that the node moves with, because it lies on it or on a cut fixed to it; -1: free
     element : (V,) int32, the tetrahedron that carries each vertex of the skin
-    place : (V, 4) float64, the vertex's barycentric coordinates there; a little below 0 where it lies just outside
-    bones : the bones as they are in the mesh; where room was lacking, smaller than those given
-    notes : what was repaired or changed on the way, one line each
+    barycentric : (V, 4) float64, the vertex's barycentric coordinates there; a little below 0 if it lies just outside
+    bones : the bones as they are in the mesh; smaller than those given where room was lacking
+    notes : what was repaired or changed, one line each
     """
 
     points: Floats
     tets: Ints
     bone_of: Ints
     element: Ints
-    place: Floats
+    barycentric: Floats
     bones: tuple[Bone, ...]
     notes: tuple[str, ...] = field(default=())
 
@@ -80,12 +80,12 @@ class TetMesh:
         put(self, "tets", check.indices("tetmesh tets", self.tets, ("T", 4), below=count))
         put(self, "bone_of", check.indices("tetmesh bone_of", self.bone_of, (count,), below=len(self.bones), least=-1))
         put(self, "element", check.indices("tetmesh element", self.element, ("V",), below=elements))
-        put(self, "place", check.floats("tetmesh place", self.place, (len(self.element), 4)))
+        put(self, "barycentric", check.floats("tetmesh barycentric", self.barycentric, (len(self.element), 4)))
 
     @property
     def extrapolation(self) -> float:
-        """How far the farthest skin vertex lies outside its tetrahedron, in heights of that tetrahedron."""
-        return max(0.0, -float(self.place.min(initial=0.0)))
+        """The largest distance of a skin vertex outside its tetrahedron, in heights of that tetrahedron."""
+        return max(0.0, -float(self.barycentric.min(initial=0.0)))
 
     def skin(self, order: int = 1) -> tuple[Ints, Floats]:
         """Return the nodes (V, K) and weights (V, K) whose sum is each skin vertex; the weights of a row sum to 1.
@@ -94,12 +94,12 @@ class TetMesh:
         it, K = 10. Just outside a tetrahedron the shape functions continue linearly, so that they stay small.
         """
         if order == 1:
-            return self.tets[self.element], self.place
+            return self.tets[self.element], self.barycentric
         if order != 2:
             raise InputError(f"order: expected 1 or 2, got {order}")
-        inside = np.clip(self.place, 0, None)
+        inside = np.clip(self.barycentric, 0, None)
         inside = inside / inside.sum(axis=1, keepdims=True)
-        beyond = self.place - inside
+        beyond = self.barycentric - inside
         values = shape_functions(10, inside)
         # Exact for quadratics: the slope along a line is the difference of two values about the point.
         slopes = (shape_functions(10, inside + beyond) - shape_functions(10, inside - beyond)) / 2
@@ -135,7 +135,7 @@ def tetrahedralise(
 
     Returns
     -------
-    The tetrahedra, with every vertex of `surface` placed in them; `notes` says what was repaired.
+    The tetrahedra, with every vertex of `surface` embedded in them; `notes` lists what was repaired.
     """
     require("netgen.meshing", "simulate", "making tetrahedra")
     if not bones:
@@ -143,28 +143,28 @@ def tetrahedralise(
     if not 200 <= elements <= 5_000_000:
         raise InputError(f"elements: expected 200 to 5000000, got {elements}")
     skin, notes = closed_surface(surface, bones)
-    called: Callable[[int], str] = lambda joint: f"joint {joint}" if names is None else repr(names[joint])  # noqa: E731
-    _check_inside(skin, bones, called)
+    name_of: Callable[[int], str] = lambda joint: f"joint {joint}" if names is None else repr(names[joint])  # noqa: E731
+    _check_inside(skin, bones, name_of)
     try:
-        filled = _steered(skin, bones, elements, called)
+        filled = _steered(skin, bones, elements, name_of)
     except _UnusableSkinError as problem:
         skin = wrapped(skin, _first_edge(skin, elements) / 3)
         notes = [*notes, f"surface {problem}: wrapped in another"]
-        _check_inside(skin, bones, called)
+        _check_inside(skin, bones, name_of)
         try:
-            filled = _steered(skin, bones, elements, called)
+            filled = _steered(skin, bones, elements, name_of)
         except _UnusableSkinError:
             raise InputError(f"surface {problem}, and wrapping it did not help; untangle it") from None
-    element, place, off = embed(filled.points, filled.tets, np.asarray(surface.points, dtype=np.float64))
+    element, barycentric, off = embed(filled.points, filled.tets, np.asarray(surface.points, dtype=np.float64))
     if off > _FAR * surface.diagonal:
         far = f"some vertices lie far outside the tetrahedra; they were moved towards them, by {off:.3g} at most"
         notes = [*notes, far]
     bone_of = _held(filled, cuts)
-    return TetMesh(filled.points, filled.tets, bone_of, element, place, filled.bones, (*notes, *filled.notes))
+    return TetMesh(filled.points, filled.tets, bone_of, element, barycentric, filled.bones, (*notes, *filled.notes))
 
 
 def _held(filled: _Filled, cuts: Sequence[Cut]) -> Ints:
-    """The bone that each node moves with, those of cut ends included."""
+    """The bone that each node moves with, including nodes of cut ends."""
     bone_of = filled.bone_of.copy()
     for cut in cuts:
         nearest = int(np.argmin([capsules.distance(bone, cut.point[None])[0] for bone in filled.bones]))
@@ -186,7 +186,7 @@ class _Filled:
     notes: list[str]
 
 
-def _check_inside(skin: Surface, bones: Sequence[Bone], called: Callable[[int], str]) -> None:
+def _check_inside(skin: Surface, bones: Sequence[Bone], name_of: Callable[[int], str]) -> None:
     share = np.linspace(0, 1, 17)[:, None]
     for bone in bones:
         axis = bone.start + share * (bone.end - bone.start)
@@ -194,7 +194,7 @@ def _check_inside(skin: Surface, bones: Sequence[Bone], called: Callable[[int], 
         if outside.any():
             where = position_text(axis[outside.argmax()])
             part = "lies" if outside.all() else "reaches"
-            raise InputError(f"bone of {called(bone.joint)}: it {part} outside the surface at {where}; move it inside")
+            raise InputError(f"bone of {name_of(bone.joint)}: it {part} outside the surface at {where}; move it inside")
 
 
 def _first_edge(skin: Surface, elements: int) -> float:
@@ -208,7 +208,7 @@ def _first_edge(skin: Surface, elements: int) -> float:
     return float(middle * scale)
 
 
-def _steered(skin: Surface, bones: Sequence[Bone], elements: int, called: Callable[[int], str]) -> _Filled:
+def _steered(skin: Surface, bones: Sequence[Bone], elements: int, name_of: Callable[[int], str]) -> _Filled:
     """Fill at one density after another until the number of elements is right, or as near as the bones allow.
 
     Bones that are many or near the skin need small elements: where fewer cannot be had, the finer mesh is taken.
@@ -219,7 +219,7 @@ def _steered(skin: Surface, bones: Sequence[Bone], elements: int, called: Callab
     crowded = False
     for attempt in range(_TRIES):
         try:
-            filled = _filled(skin, bones, edge, called)
+            filled = _filled(skin, bones, edge, name_of)
         except CrowdedError:
             if best is not None:
                 break
@@ -279,7 +279,7 @@ def _next_edge(tried: Sequence[tuple[float, int]], elements: int) -> float:
     return float(edge * (elements / count) ** (1 / slope))
 
 
-def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[[int], str]) -> _Filled:
+def _filled(skin: Surface, bones: Sequence[Bone], edge: float, name_of: Callable[[int], str]) -> _Filled:
     """Remesh the skin with edges of length `edge`, make room around the bones and fill the space between."""
     size = _sizes(skin, bones, edge)
     for _ in range(3):
@@ -288,12 +288,12 @@ def _filled(skin: Surface, bones: Sequence[Bone], edge: float, called: Callable[
         crossed = coarse.crossings()
         if not len(crossed):
             break
-        places = coarse.corners[crossed].mean(axis=1)
-        near, _ = cKDTree(places).query(skin.points, distance_upper_bound=3 * edge)
+        centres = coarse.corners[crossed].mean(axis=1)
+        near, _ = cKDTree(centres).query(skin.points, distance_upper_bound=3 * edge)
         size = np.where(np.isfinite(near), 0.6 * size, size)
     else:
-        raise _UnusableSkinError(f"crosses itself at {position_text(places[0])}")
-    fitted, notes = capsules.with_room(bones, coarse, edge, _GAP * edge, called)
+        raise _UnusableSkinError(f"crosses itself at {position_text(centres[0])}")
+    fitted, notes = capsules.with_room(bones, coarse, edge, _GAP * edge, name_of)
     shells = [capsules.surface(bone, edge) for bone in fitted]
     try:
         nodes, tets = _netgen([(points, triangles), *((p, t[:, ::-1]) for p, t in shells)], edge)

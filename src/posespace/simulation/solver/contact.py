@@ -1,8 +1,8 @@
 """Skin that keeps clear of itself: Incremental Potential Contact (Li et al. 2020), by the library `ipctk`.
 
-Two places of the skin that come nearer than a small distance repel each other, the more the nearer they are and without
-limit, and no step may pass through: the way of every step is checked for collisions. All of it is about a triangle
-surface; what moves the surface is the caller's business.
+Two points of the skin that are closer than a small distance repel each other, with a force that grows without limit as
+they approach, and every step is checked for collisions on its whole path. This module knows only a triangle surface;
+the caller moves it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from posespace.errors import InputError, require
 from posespace.mesh import Mesh
 
 _ROOM = 0.5
-"""Skin that lies nearer to itself at rest repels only from this fraction of that distance on: the rest shape rests."""
+"""Skin that is close to itself at rest repels only within this fraction of that distance: no force acts at rest."""
 
 _LEAST = 1e-3
-"""The least distance of the barrier, as a fraction of the one asked for; skin nearer to itself at rest touches."""
+"""The least distance of the barrier, as a fraction of the one asked for; skin closer than that at rest touches."""
 
 _CAUTION = 0.9
-"""Fraction of the way up to the first collision that a step may go."""
+"""Fraction of the path to the first collision that a step may take."""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """How skin keeps clear of itself.
+    """The barrier that keeps skin from passing through skin.
 
     Parameters
     ----------
-    distance : from which on two places repel each other, as a fraction of the skin's box diagonal
+    distance : within which two points repel each other, as a fraction of the skin's box diagonal
     stiffness : of the barrier between them, in units of Young's modulus
     """
 
@@ -56,9 +56,9 @@ class SkinContact:
 
     Parameters
     ----------
-    rest : (S, 3) the surface at rest, vertices of one place being one
+    rest : (S, 3) the surface at rest, with vertices of one position merged
     triangles : (T, 3)
-    settings : how far and how strongly it repels
+    settings : distance and stiffness of the barrier
     young : Young's modulus of the tissue
     """
 
@@ -66,7 +66,7 @@ class SkinContact:
         self._ipc = _quiet_ipctk()
         faces = np.asfortranarray(triangles, dtype=np.int32)
         self._mesh = self._ipc.CollisionMesh(_columns(rest), np.asfortranarray(self._ipc.edges(faces)), faces)
-        self._way_checker, self._finder = self._ipc.AdditiveCCD(), self._ipc.LBVH()
+        self._collision_detector, self._finder = self._ipc.AdditiveCCD(), self._ipc.LBVH()
         self.distance = settings.distance * float(np.linalg.norm(np.ptp(rest, axis=0)))
         if self.intersects(rest):
             raise TouchingError("the skin passes through itself at rest")
@@ -85,7 +85,7 @@ class SkinContact:
 
     @contextmanager
     def pinned(self, threads: int) -> Iterator[None]:
-        """Look for collisions on so many threads, then on as many as before."""
+        """Detect collisions on so many threads, then on as many as before."""
         before = self._ipc.get_num_threads()
         self._ipc.set_num_threads(threads)
         try:
@@ -94,15 +94,15 @@ class SkinContact:
             self._ipc.set_num_threads(before)
 
     def collisions(self, skin: Floats, candidates: Any = None) -> Any:
-        """Return what is nearer than the barrier's distance on a surface (S, 3); `candidates` as `way` gives them."""
-        found = self._ipc.NormalCollisions()
-        found.use_area_weighting = True
-        found.collision_set_type = self._ipc.NormalCollisions.CollisionSetType.IPC
+        """Return the pairs of a surface (S, 3) within the barrier's distance; `candidates`: from `clear_fraction`."""
+        collisions = self._ipc.NormalCollisions()
+        collisions.use_area_weighting = True
+        collisions.collision_set_type = self._ipc.NormalCollisions.CollisionSetType.IPC
         if candidates is None:
-            found.build(self._mesh, _columns(skin), self.distance, 0.0, self._finder)
+            collisions.build(self._mesh, _columns(skin), self.distance, 0.0, self._finder)
         else:
-            found.build(candidates, self._mesh, _columns(skin), self.distance, 0.0)
-        return found
+            collisions.build(candidates, self._mesh, _columns(skin), self.distance, 0.0)
+        return collisions
 
     def energy(self, skin: Floats, collisions: Any) -> float:
         """Return the energy of the barrier."""
@@ -115,22 +115,22 @@ class SkinContact:
 
     def curvature(self, skin: Floats, collisions: Any, beta: float) -> Any:
         """Return the second derivative, sparse (3 S, 3 S); `beta` damps its negative eigenvalues, 1 wholly."""
-        kinds, places = self._ipc.PSDProjectionMethod, _columns(skin)
+        kinds, points = self._ipc.PSDProjectionMethod, _columns(skin)
         true = definite = None
         if beta < 1.0:
-            true = self._barrier.hessian(collisions, self._mesh, places, kinds.NONE)
+            true = self._barrier.hessian(collisions, self._mesh, points, kinds.NONE)
         if beta > 0.0:
-            definite = self._barrier.hessian(collisions, self._mesh, places, kinds.CLAMP)
+            definite = self._barrier.hessian(collisions, self._mesh, points, kinds.CLAMP)
         if true is None or definite is None:
             return definite if true is None else true
         return (1 - beta) * true + beta * definite
 
-    def way(self, skin: Floats, ahead: Floats) -> tuple[float, Any]:
-        """Return the fraction of the straight way from one shape to another that is clear, and what may touch on it."""
+    def clear_fraction(self, skin: Floats, ahead: Floats) -> tuple[float, Any]:
+        """Return the collision-free fraction of the straight path between two shapes, and what may touch on it."""
         candidates = self._ipc.Candidates()
         here, there = _columns(skin), _columns(ahead)
         candidates.build(self._mesh, here, there, self.distance, self._finder)
-        free = float(candidates.compute_collision_free_stepsize(self._mesh, here, there, 0.0, self._way_checker))
+        free = float(candidates.compute_collision_free_stepsize(self._mesh, here, there, 0.0, self._collision_detector))
         return (1.0 if free >= 1.0 else _CAUTION * free), candidates
 
     def intersects(self, skin: Floats) -> bool:
@@ -138,17 +138,21 @@ class SkinContact:
         return bool(self._ipc.has_intersections(self._mesh, _columns(skin)))
 
     def nearest(self, skin: Floats) -> float:
-        """Return how near the surface comes to itself, up to ten times the barrier's distance; beyond, infinity."""
-        found = self._ipc.NormalCollisions()
-        found.build(self._mesh, _columns(skin), 10 * self.distance)
+        """Return the surface's least distance from itself, up to ten times the barrier's distance; beyond, infinity."""
+        collisions = self._ipc.NormalCollisions()
+        collisions.build(self._mesh, _columns(skin), 10 * self.distance)
         # The library gives the square.
-        return float(np.sqrt(found.compute_minimum_distance(self._mesh, _columns(skin)))) if len(found) else np.inf
+        return (
+            float(np.sqrt(collisions.compute_minimum_distance(self._mesh, _columns(skin))))
+            if len(collisions)
+            else np.inf
+        )
 
 
 def _quiet_ipctk() -> Any:
     """Return the library with its log switched off.
 
-    It writes a line to standard output for every pair of places that touch at the start of a step: thousands, between
+    It writes a line to standard output for every pair of points that touch at the start of a step: thousands, between
     the lines of progress and into what is printed as JSON. Such a step is of length zero, which the solver notices.
     """
     library = require("ipctk", "simulate", "contact")

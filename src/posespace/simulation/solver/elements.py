@@ -249,7 +249,7 @@ class Pattern:
         row, column = number[tets[:, first]].ravel(), number[tets[:, second]].ravel()
         kept = np.flatnonzero((row >= 0) & (column >= 0))
         row, column = row[kept], column[kept]
-        turned = row < column
+        transposed = row < column
         keys = np.maximum(row, column) * len(number) + np.minimum(row, column)
         order = np.argsort(keys, kind="stable")
         distinct, starts = np.unique(keys[order], return_index=True)
@@ -257,7 +257,7 @@ class Pattern:
         self.columns: Nodes = distinct % len(number)
         self.diagonal: Nodes = np.flatnonzero(self.rows == self.columns)
         self._starts = np.append(starts, len(keys))
-        self._sources = (2 * kept + turned)[order]
+        self._sources = (2 * kept + transposed)[order]
         self._parts = np.empty((len(tets), len(first), 9))
 
     def tangent(

@@ -161,10 +161,10 @@ def _is_definite(h: Floats, work: Floats) -> bool:
 
 @njit(fastmath=_FAST)
 def _damp(diagonal: float, by_j: float, mixed: float, by_jj: float, beta: float, f: Floats, h: Floats) -> None:
-    """Add to the tangent `h` what turns each negative eigenvalue into (1 − beta) times itself."""
+    """Add to the tangent `h` what changes each negative eigenvalue into (1 − beta) times itself."""
     u, s, v = _signed_svd(f)
     mode = np.zeros((3, 3))
-    # Six modes turn or shear a plane of the singular frame; the other three stretch along its axes.
+    # Six modes rotate or shear a plane of the singular vectors; the other three stretch along its axes.
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         for sign in (-1.0, 1.0):
@@ -191,17 +191,17 @@ def _damp(diagonal: float, by_j: float, mixed: float, by_jj: float, beta: float,
 @njit(fastmath=_FAST)
 def _add_mode(value: float, u: Floats, mode: Floats, v: Floats, h: Floats) -> None:
     """Add to `h` (9, 9) the eigenvalue `value` of the mode U `mode` Vᵀ."""
-    turned = np.empty(9)
+    rotated = np.empty(9)
     for a in range(3):
         for b in range(3):
             total = 0.0
             for i in range(3):
                 for j in range(3):
                     total += u[a, i] * mode[i, j] * v[b, j]
-            turned[3 * a + b] = total
+            rotated[3 * a + b] = total
     for p in range(9):
         for q in range(9):
-            h[p, q] += value * turned[p] * turned[q]
+            h[p, q] += value * rotated[p] * rotated[q]
 
 
 @njit(fastmath=_FAST)

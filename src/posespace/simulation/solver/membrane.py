@@ -1,10 +1,11 @@
-"""Skin with a stiffness of its own: an elastic membrane on the outer faces of the tetrahedra, which wrinkles.
+"""Skin stiffness: an elastic membrane on the outer faces of the tetrahedra, which wrinkles.
 
 Each face is an incompressible neo-Hookean sheet in plane stress: per area at rest, ψ = k/2 (λ₁² + λ₂² + 1/(λ₁λ₂)² − 3),
-λ₁ ≥ λ₂ being its stretches and k the shear modulus of the skin times its thickness. A thin sheet bears no pressure: it
-wrinkles, finer than any mesh. So where λ₂ < λ₁^(−1/2) it pulls along λ₁ only, ψ = k/2 (λ₁² + 2/λ₁ − 3), and where
-λ₁ < 1 not at all: the relaxed energy of Pipkin (1986). It is convex, so its tangent needs no damping. Ten-node faces
-are four flat triangles. A face couples only nodes of one element, so the tangent has the pattern of the elements.
+λ₁ ≥ λ₂ being its stretches and k the shear modulus of the skin times its thickness. A thin sheet resists no
+compression: it wrinkles, finer than any mesh. So where λ₂ < λ₁^(−1/2) it pulls along λ₁ only,
+ψ = k/2 (λ₁² + 2/λ₁ − 3), and where λ₁ < 1 not at all: the relaxed energy of Pipkin (1986). It is convex, so its
+tangent needs no damping. Ten-node faces are four flat triangles. A face couples only nodes of one
+element, so the tangent has the pattern of the elements.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Membrane:
         along = (u * v).sum(axis=1) / length
         normal = np.cross(u, v)
         across = np.linalg.norm(normal, axis=1) / length
-        # The inverse of the edges' 2×2 matrix in the triangle's own frame, by rows.
+        # The inverse of the edges' 2×2 matrix in the triangle's local frame, by rows.
         zero = np.zeros(len(u))
         self._inverse: Floats = np.stack([1 / length, -along / (length * across), zero, 1 / across], axis=1)
         self._area: Floats = 0.5 * length * across
@@ -183,10 +184,10 @@ def _wrinkled(f: Floats, one: float, two: float, x: float, y: float, h: Floats) 
     gap = one * one - two * two
     for m in range(6):
         for n in range(6):
-            turn = one * (modes[1, m] * modes[1, n] + modes[2, m] * modes[2, n])
-            turn += two * (modes[1, m] * modes[2, n] + modes[2, m] * modes[1, n])
+            rotation = one * (modes[1, m] * modes[1, n] + modes[2, m] * modes[2, n])
+            rotation += two * (modes[1, m] * modes[2, n] + modes[2, m] * modes[1, n])
             h[m, n] = (1.0 + 2.0 / one**3) * modes[0, m] * modes[0, n]
-            h[m, n] += pull * (turn / gap + modes[3, m] * modes[3, n] / one)
+            h[m, n] += pull * (rotation / gap + modes[3, m] * modes[3, n] / one)
 
 
 @njit(parallel=True)

@@ -1,4 +1,4 @@
-"""A body ready to be posed: its tetrahedra, the solver, and the way from one pose to the next."""
+"""A body ready to be posed: its tetrahedra, the solver, and the path from one pose to another."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from posespace.simulation.mesh.tetmesh import TetMesh
 from posespace.simulation.settings import Tissue
 from posespace.simulation.solver.contact import SkinContact
 from posespace.simulation.solver.elements import rest_gradients, to_quadratic
+from posespace.simulation.solver.material import Material
 from posespace.simulation.solver.solve import Solution, Solver
 
 STEP = 20.0
-"""Degrees that a joint may turn in one load step; a step that fails is halved further."""
+"""Degrees that a joint may rotate in one load step; a step that fails is halved further."""
 
 
 _PATIENCE = 4
-"""A way that fails is gone again with this many times the usual Newton iterations: pressed flesh settles slowly."""
+"""A path that fails is tried again with this many times the usual Newton iterations: pressed flesh converges slowly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Posed:
     ----------
     skin : (V, 3) posed skin vertices
     nodes : (N, 3) posed nodes of the tetrahedra
-    solution : how the solver fared; the solver's counts and seconds are those of the whole way
+    solution : the solver's result; its counts and seconds are those of the whole path
     """
 
     skin: Floats
@@ -46,9 +47,9 @@ class Posed:
 class Simulation:
     """Solves poses of one body.
 
-    A pose's shape depends on nothing but the pose, by one rule: the joints turn from rest straight to the pose, all at
-    once, in steps of at most `STEP` degrees, and the skin follows in 4-node elements. Ten-node elements, if asked for,
-    then settle from the shape at the end of that way: straight sides make both the same shape to begin with.
+    A shape depends on its pose alone, by one rule: all joints rotate at once from rest straight to the pose, in
+    steps of at most `STEP` degrees, with 4-node elements. Ten-node elements, if asked for, are then solved
+    from the shape at the end of that path: with straight sides both have the same shape to begin with.
     """
 
     def __init__(self, rig: Rig, mesh: TetMesh, tissue: Tissue) -> None:
@@ -58,8 +59,8 @@ class Simulation:
         tets = mesh.tets.astype(np.int64)
         weights = _harmonic_weights(mesh.points, tets, mesh.bone_of, joint_of_bone, len(rig.skeleton))
         self._linear = _Flesh(rig, mesh.points, tets, joint_of_bone, mesh.bone_of, weights)
-        self._way = self._solver(self._linear, mesh, 1)
-        self._flesh, self.solver = self._linear, self._way
+        self._path_solver = self._solver(self._linear, mesh, 1)
+        self._flesh, self.solver = self._linear, self._path_solver
         if tissue.order == 2:
             points, tets, self._ends = to_quadratic(mesh.points, tets)
             one, other = mesh.bone_of[self._ends].T
@@ -77,8 +78,7 @@ class Simulation:
             flesh.points,
             flesh.tets,
             flesh.fixed,
-            tissue.law,
-            tissue.poisson,
+            Material(tissue.law, tissue.poisson),
             contact=self._contact,
             embedding=embedding,
             skin=tissue.skin * self.rig.mesh.diagonal,
@@ -86,11 +86,11 @@ class Simulation:
 
     def solve(self, pose: Pose) -> Posed:
         """Solve a pose by the rule above."""
-        solution = _follow(self._way, self._linear, self.rig.rest, self._linear.points, pose)
+        solution = _follow(self._path_solver, self._linear, self.rig.rest, self._linear.points, pose)
         if self._flesh is not self._linear and solution.converged:
             corners = solution.points
             start = np.concatenate([corners, corners[self._ends].mean(axis=1)])
-            settled = self.solver.settle(start, self._flesh.placed(pose, start))
+            settled = self.solver.settle(start, self._flesh.prescribed(pose, start))
             solution = replace(
                 settled,
                 newton=(*solution.newton, *settled.newton),
@@ -102,13 +102,13 @@ class Simulation:
         return Posed(self._skin @ solution.points, solution.points, solution)
 
     def follow(self, begin: Pose, nodes: Floats, pose: Pose) -> Posed:
-        """Solve `pose` by moving on from another one, solved with `nodes` (N, 3): shows where the way matters."""
+        """Solve `pose` starting from another one, solved with `nodes` (N, 3): shows where the path matters."""
         solution = _follow(self.solver, self._flesh, begin, nodes, pose)
         return Posed(self._skin @ solution.points, solution.points, solution)
 
 
 class _Flesh:
-    """Tetrahedra of one order around the bones, and how plain skinning would move their nodes.
+    """Tetrahedra of one order around the bones, and plain skinning of their nodes.
 
     Parameters
     ----------
@@ -128,13 +128,13 @@ class _Flesh:
         self._influences, self._weights = pack_weights(weights, most=8)
         self._weights = self._weights / self._weights.sum(axis=1, keepdims=True)
 
-    def placed(self, pose: Pose, nodes: Floats) -> Floats:
-        """Return `nodes` (N, 3) with those on bones where the pose puts them."""
+    def prescribed(self, pose: Pose, nodes: Floats) -> Floats:
+        """Return `nodes` (N, 3) with those on bones moved to their positions in the pose."""
         held: Floats = nodes.copy()
         held[self.fixed] = skinning.apply(self.rig.transforms(pose)[self._joint], self.points[self.fixed])
         return held
 
-    def carried(self, nodes: Floats, before: Pose, after: Pose) -> Floats:
+    def skinned(self, nodes: Floats, before: Pose, after: Pose) -> Floats:
         """Return `nodes` (N, 3) moved by the change of plain skinning from one pose to another."""
         then, now = (
             skinning.blend_linear(self.rig.transforms(pose), self._influences, self._weights)
@@ -146,31 +146,31 @@ class _Flesh:
 
 
 def _follow(solver: Solver, flesh: _Flesh, begin: Pose, nodes: Floats, pose: Pose) -> Solution:
-    """Turn all joints at once from one pose to another, in a step per `STEP` degrees of the one that turns farthest."""
+    """Rotate all joints at once from one pose to another, in a step per `STEP` degrees of the largest rotation."""
     half = np.abs((begin.rotations * pose.rotations).sum(axis=1)).clip(0, 1).min()
     steps = max(1, int(np.ceil(np.degrees(2 * np.arccos(half)) / STEP - 0.01)))
 
-    def placed(fraction: float) -> Floats:
-        return flesh.placed(_between(begin, pose, fraction), nodes)
+    def prescribed(fraction: float) -> Floats:
+        return flesh.prescribed(_between(begin, pose, fraction), nodes)
 
-    def carried(current: Floats, before: float, after: float) -> Floats:
-        return flesh.carried(current, _between(begin, pose, before), _between(begin, pose, after))
+    def skinned(current: Floats, before: float, after: float) -> Floats:
+        return flesh.skinned(current, _between(begin, pose, before), _between(begin, pose, after))
 
-    solution = solver.solve(nodes, placed, carried, steps)
-    return solution if solution.converged else solver.solve(nodes, placed, carried, steps, _PATIENCE)
+    solution = solver.solve(nodes, prescribed, skinned, steps)
+    return solution if solution.converged else solver.solve(nodes, prescribed, skinned, steps, _PATIENCE)
 
 
 def _between(begin: Pose, end: Pose, fraction: float) -> Pose:
     if fraction >= 1:
         return end
-    turn = rotations.slerp(begin.rotations, end.rotations, np.full(len(begin.rotations), fraction))
-    return Pose(turn, (1 - fraction) * begin.translations + fraction * end.translations)
+    rotated = rotations.slerp(begin.rotations, end.rotations, np.full(len(begin.rotations), fraction))
+    return Pose(rotated, (1 - fraction) * begin.translations + fraction * end.translations)
 
 
 def _harmonic_weights(
     points: Floats, tets: NDArray[np.int64], bone_of: Ints, joint_of_bone: Ints, joints: int
 ) -> Floats:
-    """Smooth weights (N, J) of all nodes: one on the joint's bones, harmonic between, for carrying nodes along."""
+    """Smooth weights (N, J) of all nodes: one on the joint's bones, harmonic between, for skinning the nodes."""
     slopes, volumes = rest_gradients(points, tets)
     local = np.einsum("eqai,eqaj,eq->eij", slopes, slopes, volumes)
     rows, columns = np.repeat(tets, 4, axis=1).ravel(), np.tile(tets, (1, 4)).ravel()

@@ -1,4 +1,4 @@
-"""Quasi-static equilibrium of soft tissue whose bones are placed: Newton's method inside load steps that adapt."""
+"""Quasi-static equilibrium of soft tissue with prescribed bones: Newton's method inside adaptive load steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, require
 from posespace.geometry.tetrahedra import boundary
 from posespace.simulation.solver import elements
 from posespace.simulation.solver.contact import SkinContact
@@ -36,12 +35,12 @@ _MOST = 300  # Newton iterations of a whole solve, those of steps that failed in
 _LONGEST = 0.05  # Of the diagonal: a step in contact moves no node farther.
 _ADVANCES, _BETWEEN, _ROUGH = 30, 2, 1e-3  # Moves along the tangent in a load step, and what follows each.
 _LEAST_ADVANCE = 0.02  # A move along the tangent that gets less far gives up.
-_COARSE = 100.0  # Steps on the way need only be a good start for the next: their tolerance is this much wider.
+_COARSE = 100.0  # Intermediate steps only start the next one: their tolerance is this much wider.
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solve found.
+    """The result of a solve.
 
     Parameters
     ----------
@@ -68,6 +67,26 @@ class Solution:
     def halvings(self) -> int:
         """How often a load step failed and was halved."""
         return len(self.newton) - self.load_steps
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long and how exactly a solver works.
+
+    Parameters
+    ----------
+    tolerance : the solve ends when a full Newton step moves no node farther than this fraction of the rest shape's
+        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
+    iterations : the most Newton iterations in a load step
+    halvings : how often in a row a load step may be halved before the solve gives up
+    threads : for the kernels, BLAS and contact; None: unchanged. The shape depends on it only by rounding. More than
+        one is slow where cores are busy, because BLAS spins: better solve several poses at once
+    """
+
+    tolerance: float = 1e-6
+    iterations: int = 50
+    halvings: int = 6
+    threads: int | None = 1
 
 
 @dataclass
@@ -116,18 +135,11 @@ class Solver:
     points : (N, 3) rest shape
     tets : (T, 4) or (T, 10), positive volumes, mid-edge nodes in the order of `tetrahedra.EDGES`
     fixed : (N,) bool, nodes whose positions are given, e.g. those on bones
-    law : "stable" or "calculix"; see `Material`
-    poisson : Poisson's ratio
-    young : Young's modulus; the shape does not depend on it
-    tolerance : the solve ends when a full Newton step moves no node further than this fraction of the rest shape's
-        diagonal, and forces balance. The error is then far smaller, because Newton's steps shrink quadratically
-    iterations : the most Newton iterations in a load step
-    halvings : how often a load step may be halved in a row before the solve gives up
-    threads : for the kernels, BLAS and contact; None leaves them as they are. The shape depends on it by rounding only.
-        More than one is slow where cores are busy, for BLAS spins: better solve several poses at once
-    contact : of the skin with itself; None lets it pass through
+    material : of the tissue; None: that of `Material()`
+    effort : tolerance, iterations and threads; None: that of `Effort()`
+    contact : of the skin with itself; None: it may pass through
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
-    skin : how stiff a membrane the skin is: its shear modulus over the tissue's, times its thickness; 0 for none
+    skin : stiffness of the skin as a membrane: (skin/tissue shear modulus) × thickness; 0: no membrane
     """
 
     def __init__(
@@ -135,18 +147,14 @@ class Solver:
         points: ArrayLike,
         tets: ArrayLike,
         fixed: ArrayLike,
-        law: str = "stable",
-        poisson: float = 0.45,
-        young: float = 1.0,
-        tolerance: float = 1e-6,
-        iterations: int = 50,
-        halvings: int = 6,
-        threads: int | None = 1,
+        material: Material | None = None,
+        effort: Effort | None = None,
         contact: SkinContact | None = None,
         embedding: Any = None,
         skin: float = 0.0,
     ) -> None:
-        material = Material(law, poisson, young)
+        material = material or Material()
+        self.effort = effort or Effort()
         nodes: Floats = np.array(check.floats("points", points, ("N", 3)), dtype=np.float64)
         count = len(nodes)
         corners = np.array(check.indices("tets", tets, ("T", "4 or 10"), below=count), dtype=np.int64)
@@ -158,7 +166,6 @@ class Solver:
         used = np.isin(np.arange(count), corners)
         if not (used & ~held).any() or not (used & held).any():
             raise InputError("fixed: expected some nodes of the tets fixed and some free")
-        self.tolerance, self.iterations, self.halvings, self.threads = tolerance, iterations, halvings, threads
         membrane = None
         if skin > 0:
             faces, _ = boundary(corners)
@@ -184,33 +191,33 @@ class Solver:
         began = time.perf_counter()
         newton: list[int] = []
         done, fraction, size, reason = 0, 0.0, 1.0 / steps, ""
-        with _pinned(self.threads, system.contact):
+        with _pinned(self.effort.threads, system.contact):
             while fraction < 1.0:
                 ahead = 1.0 if fraction + size > 1.0 - 1e-9 else fraction + size
-                tolerance = self.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.tolerance)
-                placed = target(ahead)[system.fixed]
+                tolerance = self.effort.tolerance if ahead == 1.0 else min(1e-3, _COARSE * self.effort.tolerance)
+                prescribed = target(ahead)[system.fixed]
                 guessed = None if guess is None else np.array(guess(points, fraction, ahead), dtype=np.float64)
-                state, count, reason = self._step(points, placed, guessed, tolerance * system.diagonal, patience)
+                state, count, reason = self._step(points, prescribed, guessed, tolerance * system.diagonal, patience)
                 newton.append(count)
                 if not reason:
                     points, fraction, done = state.points, ahead, done + 1
                     size = min(1.0 / steps, 2 * size) if count <= _EASY else size
-                elif size < 1.5 / (steps * 2**self.halvings) or sum(newton) > patience * _MOST:
+                elif size < 1.5 / (steps * 2**self.effort.halvings) or sum(newton) > patience * _MOST:
                     reason = f"stopped at {fraction:.4g} of the load: {reason}"
                     break
                 else:
                     size /= 2
         return self._solution(points, reason, newton, done, began)
 
-    def settle(self, start: ArrayLike, placed: ArrayLike) -> Solution:
-        """Bring a shape (N, 3) that is not in balance into balance; `placed` (N, 3) is read at the fixed nodes."""
+    def settle(self, start: ArrayLike, prescribed: ArrayLike) -> Solution:
+        """Bring a shape (N, 3) that is not in balance into balance; `prescribed` (N, 3) is read at the fixed nodes."""
         system = self.system
         system.forget()
         points: Floats = np.array(check.floats("start", start, system.points.shape), dtype=np.float64)
-        points[system.fixed] = np.asarray(placed)[system.fixed]
+        points[system.fixed] = np.asarray(prescribed)[system.fixed]
         began = time.perf_counter()
-        with _pinned(self.threads, system.contact):
-            state, count, reason = self._newton(system.state(points), self.tolerance * system.diagonal, _MOST)
+        with _pinned(self.effort.threads, system.contact):
+            state, count, reason = self._newton(system.state(points), self.effort.tolerance * system.diagonal, _MOST)
         return self._solution(state.points, reason, [count], int(not reason), began)
 
     def _solution(self, points: Floats, reason: str, newton: list[int], done: int, began: float) -> Solution:
@@ -224,52 +231,52 @@ class Solver:
         return self.system.state(points).energy
 
     def _step(
-        self, points: Floats, placed: Floats, guessed: Floats | None, tolerance: float, patience: int
+        self, points: Floats, prescribed: Floats, guessed: Floats | None, tolerance: float, patience: int
     ) -> tuple[State, int, str]:
-        """Bring the fixed nodes to `placed` and the rest into balance; what went wrong, if anything, comes last."""
-        first = self._advance(points, placed, guessed)
+        """Bring the fixed nodes to `prescribed` and the rest into balance; what went wrong, if anything, comes last."""
+        first = self._advance(points, prescribed, guessed)
         if first is None:
             return self.system.state(points), 0, "the bones cannot move on without skin passing through skin"
-        return self._newton(first, tolerance, patience * self.iterations)
+        return self._newton(first, tolerance, patience * self.effort.iterations)
 
-    def _advance(self, points: Floats, placed: Floats, guessed: Floats | None) -> State | None:
-        """Return a shape with the fixed nodes at `placed` that Newton's method can start from.
+    def _advance(self, points: Floats, prescribed: Floats, guessed: Floats | None) -> State | None:
+        """Return a shape with the fixed nodes at `prescribed` that Newton's method can start from.
 
-        With contact the way there must be clear: the guess if it is, else small moves along the tangent, each followed
-        by a little of Newton's method. None where that does not get there.
+        With contact the path there must be free of collisions: the guess if it is, else small moves along the tangent,
+        each followed by a little of Newton's method. None where that does not get there.
         """
         system = self.system
         if guessed is not None:
-            guessed[system.fixed] = placed
-            rate, candidates = system.way(points, guessed)
+            guessed[system.fixed] = prescribed
+            rate, candidates = system.clear_fraction(points, guessed)
             state = system.state(guessed, candidates) if rate == 1.0 else None
             if state is not None and _sound(state, system.contact is not None):
                 return state
         if system.contact is None:
-            return system.state(self._along_tangent(system.state(points), placed))
+            return system.state(self._along_tangent(system.state(points), prescribed))
         state = system.state(points)
         for _ in range(_ADVANCES):
-            moved, rate = self._clear_part(state, self._along_tangent(state, placed))
+            moved, rate = self._clear_part(state, self._along_tangent(state, prescribed))
             if rate == 1.0 or moved is None:
                 return moved
             state, _, _ = self._newton(moved, _ROUGH * system.diagonal, _BETWEEN)
         return None
 
     def _clear_part(self, state: State, ahead: Floats) -> tuple[State | None, float]:
-        """Return the shape as far on the way to `ahead` as is clear and inverts nothing, and that fraction."""
-        rate, candidates = self.system.way(state.points, ahead)
+        """Return the shape as far towards `ahead` as nothing collides or inverts, and that fraction of the path."""
+        rate, candidates = self.system.clear_fraction(state.points, ahead)
         while rate > _LEAST_ADVANCE:
-            found = self.system.state(state.points + rate * (ahead - state.points), candidates)
-            if _sound(found, True):
-                return found, rate
+            trial = self.system.state(state.points + rate * (ahead - state.points), candidates)
+            if _sound(trial, True):
+                return trial, rate
             rate *= 0.6
         return None, 0.0
 
-    def _along_tangent(self, state: State, placed: Floats) -> Floats:
-        """Return the shape that keeps balance to first order while the fixed nodes move to `placed`."""
+    def _along_tangent(self, state: State, prescribed: Floats) -> Floats:
+        """Return the shape that keeps balance to first order while the fixed nodes move to `prescribed`."""
         system, points = self.system, state.points
         move = np.zeros_like(points)
-        move[system.fixed] = placed - points[system.fixed]
+        move[system.fixed] = prescribed - points[system.fixed]
         small = 1e-6 * system.diagonal / max(float(np.abs(move).max()), 1e-300)
         if small > 1.0:
             return points + move
@@ -294,10 +301,10 @@ class Solver:
                 damping = _Damping()
             if state.in_contact and length > _LONGEST * diagonal:
                 step = step * (_LONGEST * diagonal / length)
-            found, rate = self._search(state, step)
-            if found is None:
+            trial, rate = self._search(state, step)
+            if trial is None:
                 return state, iteration, "the line search found no lower energy"
-            state = found
+            state = trial
             if rate == 1.0 and length <= tolerance and self._balanced(state):
                 return state, iteration, "an element is inverted" if state.least <= 0 else ""
         return state, most, f"no balance after {most} Newton iterations"
@@ -321,20 +328,20 @@ class Solver:
                 return None
 
     def _search(self, state: State, step: Floats) -> tuple[State | None, float]:
-        """Shorten the step until its way is clear and the energy falls enough (Armijo); return shape and fraction."""
+        """Shorten the step until nothing collides and the energy falls enough (Armijo); return shape and fraction."""
         system = self.system
         slope = float((step * state.force).sum())
         # What rounding may add: near balance the gain is smaller than that.
         slack = 1e-13 * (abs(state.energy) + system.material.shear * system.volume)
         full = state.points.copy()
         full[system.free] += step
-        rate, candidates = system.way(state.points, full)
+        rate, candidates = system.clear_fraction(state.points, full)
         for _ in range(20):
             points = state.points.copy()
             points[system.free] += rate * step
-            found = system.state(points, candidates)
-            if found.energy <= state.energy + 1e-4 * rate * slope + slack:
-                return found, rate
+            trial = system.state(points, candidates)
+            if trial.energy <= state.energy + 1e-4 * rate * slope + slack:
+                return trial, rate
             rate /= 2
         return None, 0.0
 
@@ -350,10 +357,14 @@ def _pinned(threads: int | None, contact: SkinContact | None) -> Iterator[None]:
     if threads is None:
         yield
         return
+    blas = require("threadpoolctl", "simulate", "solving poses")
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
     try:
-        with threadpool_limits(limits=threads, user_api="blas"), contact.pinned(threads) if contact else nullcontext():
+        with (
+            blas.threadpool_limits(limits=threads, user_api="blas"),
+            contact.pinned(threads) if contact else nullcontext(),
+        ):
             yield
     finally:
         numba.set_num_threads(before)

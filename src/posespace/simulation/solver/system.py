@@ -1,4 +1,4 @@
-"""What is in balance: the tissue's elements and the skin's contact with itself, as one energy of the free nodes."""
+"""The energy of the free nodes: the tissue's elements, the skin as a membrane, and its contact with itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CROWDED = 1.1
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A shape and what acts on it.
+    """A shape, its energy and its forces.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class State:
     force : (n, 3) the slope of the energy at the free nodes
     largest : the largest force of one element on a node
     least : the least det F
-    touching : what touches, as the contact found it; None without contact
+    touching : the collisions; None without contact
     """
 
     points: Floats
@@ -56,10 +56,10 @@ class System:
     ----------
     points : (N, 3) rest shape
     tets : (T, 4) or (T, 10)
-    fixed : (N,) bool, nodes that are placed, not solved for
+    fixed : (N,) bool, nodes with prescribed positions, not solved for
     material : of the elements
     membrane : of the skin, on faces of the elements; None for none
-    contact : of the skin; None lets it pass through itself
+    contact : of the skin; None: it may pass through itself
     embedding : sparse (S, N), from the nodes to the vertices of the contact's surface
     """
 
@@ -90,7 +90,7 @@ class System:
         self._membrane = membrane
         if membrane is not None:
             rows, columns = membrane.blocks()
-            self._sheet = _SheetPlaces(number[rows], number[columns], self._own_keys, len(self.free))
+            self._sheet = _SheetBlocks(number[rows], number[columns], self._own_keys, len(self.free))
         self.contact, self._embedding = contact, None
         if contact is not None:
             self._embedding = sp.csr_array(embedding)
@@ -111,7 +111,7 @@ class System:
         return moved
 
     def state(self, points: Floats, candidates: Any = None) -> State:
-        """Return what acts on a shape (N, 3); `candidates` are what may touch, where that is known."""
+        """Return energy and forces of a shape (N, 3); `candidates` are what may touch, where that is known."""
         law, mu, volume = self.material.constants
         parts, force, least = elements.element_forces(points, self.tets, *self.rest, law, mu, volume)
         energy, nodal = float(parts.sum()), elements.nodal_forces(force, self.tets, len(points))
@@ -164,31 +164,31 @@ class System:
         self._wide_keys = np.union1d(kept, keys)
         self._wide = self._factor_of(self._wide_keys)
 
-    def way(self, points: Floats, ahead: Floats) -> tuple[float, Any]:
-        """Return the fraction of the way from one shape to another that is clear, and what may touch on it."""
+    def clear_fraction(self, points: Floats, ahead: Floats) -> tuple[float, Any]:
+        """Return the collision-free fraction of the path from one shape to another, and what may touch on it."""
         if self.contact is None:
             return 1.0, None
-        return self.contact.way(self.skin(points), self.skin(ahead))
+        return self.contact.clear_fraction(self.skin(points), self.skin(ahead))
 
 
-class _SheetPlaces:
-    """Where the blocks of a membrane's triangles go among those of the elements."""
+class _SheetBlocks:
+    """Indices of the blocks of a membrane's triangles among those of the elements."""
 
     def __init__(self, rows: Nodes, columns: Nodes, keys: Nodes, count: int) -> None:
         wanted = np.maximum(rows, columns) * count + np.minimum(rows, columns)
         at = np.searchsorted(keys, wanted).clip(0, len(keys) - 1)
         self._at = np.where((rows >= 0) & (columns >= 0), at, -1).ravel()
-        self._turned = (rows < columns).ravel()
+        self._transposed = (rows < columns).ravel()
 
     def add(self, parts: Floats, blocks: Floats) -> None:
         """Add the triangles' tangents (M, 6, 9) to `blocks` (B, 3, 3)."""
-        _scatter(parts.reshape(-1, 9), self._at, self._turned, blocks.reshape(-1, 9))
+        _scatter(parts.reshape(-1, 9), self._at, self._transposed, blocks.reshape(-1, 9))
 
 
 @njit()
-def _scatter(parts: Floats, at: Nodes, turned: NDArray[np.bool_], blocks: Floats) -> None:
+def _scatter(parts: Floats, at: Nodes, transposed: NDArray[np.bool_], blocks: Floats) -> None:
     for k in range(len(parts)):
         if at[k] < 0:
             continue
         for a in range(9):
-            blocks[at[k], a] += parts[k, 3 * (a % 3) + a // 3] if turned[k] else parts[k, a]
+            blocks[at[k], a] += parts[k, 3 * (a % 3) + a // 3] if transposed[k] else parts[k, a]
