@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import absent
+from helpers.browsing import opened_chromium
 
 import posespace as ps
 
@@ -46,12 +47,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: str) -> None:
-    from playwright.sync_api import sync_playwright
-
     pages = sorted(path for path in site.glob("*.html") if path.name not in ("404.html", "search.html"))
     assert len(pages) >= 6
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+    with opened_chromium(browser) as chromium:
         page = chromium.new_page()
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -61,7 +59,6 @@ def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: st
             broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
             assert broken == [], path.name
             assert page.evaluate(WIDE_TABLES) == 0, path.name
-        chromium.close()
     assert [url for url in asked if not url.startswith("file:")] == []
 
 
@@ -82,12 +79,12 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "hand.skin").exists()
 
 
-def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES_ON_AN_ARM)
+def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train, _ = ps.datasets.bending_arm(rings=12, sides=8)
     rig = train.rig
     monkeypatch.chdir(tmp_path)
-    shapes = np.stack([train.shapes[k] for k in range(len(train))])
-    given: dict[str, object] = {
+    names: dict[str, object] = {
         "points": rig.mesh.points,
         "triangles": rig.mesh.triangles,
         "weights": rig.dense_weights(),
@@ -95,21 +92,18 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "rest_world": rig.skeleton.rest_world,
         "names": ("upper_arm", "elbow", "hand"),
         "world": rig.skeleton.world(train.motion.rotations),
-        "shapes": shapes,
+        "shapes": np.stack([train.shapes[k] for k in range(len(train))]),
         "mesh": rig.mesh,
         "skeleton": rig.skeleton,
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
-    names: dict[str, object] = {}
-    for page in PAGES_ON_AN_ARM:
-        names |= given
-        for block in python_blocks(ROOT / "docs" / page):
-            if page != "bring-your-own-rig.md":
-                names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}
-            exec(block.replace("hand.examples", f"{page}.examples"), names)
-    for page in ("bring-your-own-rig.md", "files.md"):
-        assert len(ps.Examples.open(f"{page}.examples")) == len(train)
+    if page != "bring-your-own-rig.md":
+        names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}
+    for block in python_blocks(ROOT / "docs" / page):
+        exec(block, names)
+    if page in ("bring-your-own-rig.md", "files.md"):
+        assert len(ps.Examples.open("hand.examples")) == len(train)
 
 
 @pytest.mark.parametrize("page", PAGES_ON_THE_HAND)

@@ -107,9 +107,7 @@ def test_a_killed_run_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None
 
 
 def wait_for(ready: object, going: subprocess.Popen[bytes]) -> None:
-    for _ in range(1200):
-        if ready() or going.poll() is not None:  # type: ignore[operator]
-            return
+    while not ready() and going.poll() is None:  # type: ignore[operator]
         time.sleep(0.05)
 
 

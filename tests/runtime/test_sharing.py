@@ -83,7 +83,7 @@ def test_a_clone_shares_the_tables_and_not_what_it_works_in() -> None:
 
 def run(text: str) -> str:
     """What a program of its own prints; it must end well."""
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
     assert not done.returncode, (done.returncode, done.stderr)
     return done.stdout.strip()
 

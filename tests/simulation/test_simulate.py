@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,20 +115,17 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def wait_for_poses(out: Path, count: int) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        if len(list((out / "marks" / "c").glob("[0-9]*"))) >= count:
-            return
+def wait_for_poses(out: Path, count: int, going: subprocess.Popen[Any]) -> None:
+    while len(list((out / "marks" / "c").glob("[0-9]*"))) < count:
+        assert going.poll() is None, f"{out} has not reached {count} poses"
         time.sleep(0.02)
-    raise AssertionError(f"{out} has not reached {count} poses")
 
 
 def test_a_killed_run_of_two_workers_resumes_to_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.examples"
     words = command(poses, out, "--workers", "2")
     with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as killed:
-        wait_for_poses(out, 3)
+        wait_for_poses(out, 3, killed)
         os.killpg(killed.pid, signal.SIGKILL)
     store = ExampleStore.open(out)
     kept = {k: store.shape(k).tobytes() for k in np.flatnonzero(store.finished())}
@@ -187,7 +185,7 @@ def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, 
     try:
         out = tmp_path / "a.examples"
         with subprocess.Popen(command(poses, out, "--scheduler", address), stdout=subprocess.PIPE) as going:
-            wait_for_poses(out, 2)
+            wait_for_poses(out, 2, going)
             os.killpg(helpers[1].pid, signal.SIGKILL)
             assert going.stdout is not None
             found = json.loads(going.stdout.read())
@@ -205,7 +203,7 @@ def test_poses_that_were_lost_are_counted_and_fail_the_run(poses: Path, tmp_path
     out = tmp_path / "a.examples"
     line = command(poses, out, "--retries", "0")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as going:
-        wait_for_poses(out, 1)
+        wait_for_poses(out, 1, going)
         for child in psutil.Process(going.pid).children(recursive=True):
             if "spawn_main" in " ".join(child.cmdline()):
                 child.kill()
