@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import absent
 from helpers.browsing import opened_chromium
+from helpers.once import made_once
 
 import posespace as ps
 
@@ -38,12 +39,14 @@ PAGES_ON_AN_ARM = (
 PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return folder
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "site", build)
 
 
 def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: str) -> None:

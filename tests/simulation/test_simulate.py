@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.simulation.batch import Job, run
 from posespace.simulation.bodies.arm import arm
+from posespace.simulation.bodies.body import Body
 from posespace.simulation.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulation.settings import Tissue
 from posespace.simulation.solver.simulation import Simulation
@@ -35,27 +37,31 @@ from posespace.simulation.solver.simulation import Simulation
 pytest.importorskip("netgen")
 pytest.importorskip("distributed")
 
-BODY = arm(400)
-SKELETON = BODY.rig.skeleton
+
+@cache
+def small_body() -> Body:
+    """An arm of 400 vertices; not made where tests are only collected, as that may compile."""
+    return arm(400)
 
 
 @pytest.fixture(scope="module")
 def mesh() -> TetMesh:
-    return tetrahedralise(BODY.rig.mesh, BODY.bones, 1200, cuts=BODY.cuts)
+    body = small_body()
+    return tetrahedralise(body.rig.mesh, body.bones, 1200, cuts=body.cuts)
 
 
 def turned(joint: int, degrees: float) -> Pose:
     """A pose in which one joint of the arm turns by its first angle."""
     angles = np.zeros((3, 3))
     angles[joint, 0] = np.radians(degrees)
-    return Pose(SKELETON.rotations(angles))
+    return Pose(small_body().rig.skeleton.rotations(angles))
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(mesh: TetMesh, order: int) -> None:
-    simulation = Simulation(BODY.rig, mesh, Tissue(order))
-    rest = simulation.solve(BODY.rig.rest)
-    np.testing.assert_allclose(rest.skin, BODY.rig.mesh.points, atol=1e-3)
+    simulation = Simulation(small_body().rig, mesh, Tissue(order))
+    rest = simulation.solve(small_body().rig.rest)
+    np.testing.assert_allclose(rest.skin, small_body().rig.mesh.points, atol=1e-3)
     bent = simulation.solve(turned(1, 40))
     assert bent.solution.converged
     assert bent.solution.least_jacobian > 0
@@ -65,11 +71,11 @@ def test_a_bent_arm_keeps_its_volume_and_rest_stays_rest(mesh: TetMesh, order: i
 
 
 def test_contact_changes_nothing_where_nothing_touches(mesh: TetMesh) -> None:
-    touching, without = (Simulation(BODY.rig, mesh, tissue) for tissue in (Tissue(1), Tissue(1, contact=None)))
-    for pose in (BODY.rig.rest, turned(1, 40), turned(2, 40)):
+    touching, without = (Simulation(small_body().rig, mesh, tissue) for tissue in (Tissue(1), Tissue(1, contact=None)))
+    for pose in (small_body().rig.rest, turned(1, 40), turned(2, 40)):
         one, other = touching.solve(pose), without.solve(pose)
         assert one.solution.converged
-        np.testing.assert_allclose(one.skin, other.skin, atol=1e-6 * BODY.rig.mesh.diagonal)
+        np.testing.assert_allclose(one.skin, other.skin, atol=1e-6 * small_body().rig.mesh.diagonal)
 
 
 def test_an_unreachable_scheduler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,8 +92,8 @@ def poses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     angles = np.zeros((8, 3, 3))
     angles[:4, 1, 0], angles[4:, 2, 0] = bends[:4], bends[4:]
     path = tmp_path_factory.mktemp("poses") / "poses.json"
-    motion = Motion(SKELETON.rotations(angles), names=tuple(f"pose {k}" for k in range(8)))
-    pose_json.write(path, motion, SKELETON)
+    motion = Motion(small_body().rig.skeleton.rotations(angles), names=tuple(f"pose {k}" for k in range(8)))
+    pose_json.write(path, motion, small_body().rig.skeleton)
     return path
 
 
@@ -217,11 +223,11 @@ def test_poses_that_were_lost_are_counted_and_fail_the_run(poses: Path, tmp_path
 
 def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: TetMesh, tmp_path: Path) -> None:
     hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))
-    poses = Motion.from_poses([BODY.rig.rest], ["rest"])
-    store = ExampleStore.create(tmp_path / "a.examples", BODY.rig, poses)
+    poses = Motion.from_poses([small_body().rig.rest], ["rest"])
+    store = ExampleStore.create(tmp_path / "a.examples", small_body().rig, poses)
     few = Machines(memory="800MB", retries=1)
     with few.cluster() as cluster:
-        (figures,) = run(Job(BODY.rig, hungry, Tissue(1)), poses, store, cluster, few.retries)
+        (figures,) = run(Job(small_body().rig, hungry, Tissue(1)), poses, store, cluster, few.retries)
     assert not figures["converged"]
     assert "its workers died, 2 in all; if for lack of memory, give each more with --memory" in figures["reason"]
     assert store.failures() == {"rest": figures["reason"]}
