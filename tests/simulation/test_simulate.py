@@ -127,6 +127,7 @@ def wait_for_poses(out: Path, count: int, going: subprocess.Popen[Any]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_killed_run_of_two_workers_resumes_to_the_store_of_one(poses: Path, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.examples"
     words = command(poses, out, "--workers", "2")
@@ -181,6 +182,7 @@ def test_resuming_a_finished_store_measures_nothing(poses: Path, whole: Path, tm
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, tmp_path: Path) -> None:
     python = [sys.executable, "-m"]
     address = f"tcp://127.0.0.1:{free_port()}"
@@ -221,6 +223,7 @@ def test_poses_that_were_lost_are_counted_and_fail_the_run(poses: Path, tmp_path
     assert going.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: TetMesh, tmp_path: Path) -> None:
     hungry = Hungry(*(getattr(mesh, name) for name in mesh.__dataclass_fields__))
     poses = Motion.from_poses([small_body().rig.rest], ["rest"])
@@ -234,6 +237,7 @@ def test_a_pose_whose_worker_has_too_little_memory_is_listed_as_failed(mesh: Tet
     assert not store.finished().any()
 
 
+@pytest.mark.slow
 def test_an_outside_rig_gets_bones_and_bends(data: Path, tmp_path: Path) -> None:
     folder = data / "hand-godot-xr"
     chosen = json.loads((folder / "poses_left.json").read_text())["left"]
