@@ -71,6 +71,7 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     assert_one_line(run(*line, "--resume", "--smoothing", "9"), "was made with smoothing 3, now smoothing is 9")
 
 
+@pytest.mark.slow
 def test_a_scan_may_start_from_the_nearest_shape_that_was_registered(folder: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first.examples", tmp_path / "second.examples"
     assert run(*words(folder, first, "straight.ply", "half.ply")).returncode == 0
