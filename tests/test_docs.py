@@ -36,7 +36,8 @@ PAGES_ON_AN_ARM = (
     "bones.md",
     "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "scans.md")
+LONG_PAGES = ("runtime.md", "register.md")
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +110,9 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.
         assert len(ps.Examples.open("hand.examples")) == len(train)
 
 
-@pytest.mark.parametrize("page", PAGES_ON_THE_HAND)
+@pytest.mark.parametrize(
+    "page", [*PAGES_ON_THE_HAND, *(pytest.param(page, marks=pytest.mark.slow) for page in LONG_PAGES)]
+)
 def test_the_code_about_the_hand_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -124,7 +127,7 @@ def test_the_code_about_the_hand_runs(page: str, tmp_path: Path, monkeypatch: py
 
 def test_every_page_with_code_is_run() -> None:
     with_code = {path.name for path in (ROOT / "docs").glob("*.md") if python_blocks(path)}
-    assert with_code == {*PAGES_ON_AN_ARM, *PAGES_ON_THE_HAND}
+    assert with_code == {*PAGES_ON_AN_ARM, *PAGES_ON_THE_HAND, *LONG_PAGES}
 
 
 def test_the_reference_has_every_public_name() -> None:
