@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.commands import assert_one_line, run, run_forked
+from helpers.once import made_once
 from PIL import Image
 
 from posespace import datasets
@@ -38,14 +39,19 @@ story.datasets = SimpleNamespace(**few)
 
 @pytest.fixture(scope="module", params=["few poses", pytest.param("all poses", marks=pytest.mark.slow)])
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("story")
-    # As an earlier run that was stopped leaves it.
-    (folder / "demo" / "hand.examples").mkdir(parents=True)
-    (folder / "demo" / "about.txt").write_text("Written by posespace demo")
-    done = run_forked(["demo", "--json"], folder, first=FEW if request.param == "few poses" else "")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return folder, json.loads(done.stdout) | {"whole": request.param == "all poses"}
+    whole = request.param == "all poses"
+
+    def tell(folder: Path) -> None:
+        # As an earlier run that was stopped leaves it.
+        (folder / "demo" / "hand.examples").mkdir(parents=True)
+        (folder / "demo" / "about.txt").write_text("Written by posespace demo")
+        done = run_forked(["demo", "--json"], folder, first="" if whole else FEW)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        (folder / "story.json").write_text(done.stdout)
+
+    folder = made_once(tmp_path_factory, f"story of {request.param}", tell)
+    return folder, json.loads((folder / "story.json").read_text()) | {"whole": whole}
 
 
 def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[str, Any]]) -> None:
