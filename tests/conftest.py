@@ -34,7 +34,7 @@ class Runner(Protocol):
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long tests, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: "fuzz" not in item.nodeid)
+    items.sort(key=lambda item: not (item.get_closest_marker("slow") or "fuzz" in item.nodeid))
 
 
 def absent(component: str, reason: str) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import absent
+from helpers.browsing import opened_chromium
+from helpers.once import made_once
 
 import posespace as ps
 
@@ -34,24 +36,24 @@ PAGES_ON_AN_ARM = (
     "bones.md",
     "transfer.md",
 )
-PAGES_ON_THE_HAND = ("eigenskin.md", "runtime.md", "register.md", "scans.md")
+PAGES_ON_THE_HAND = ("eigenskin.md", "scans.md")
+LONG_PAGES = ("runtime.md", "register.md")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return folder
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "site", build)
 
 
 def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: str) -> None:
-    from playwright.sync_api import sync_playwright
-
     pages = sorted(path for path in site.glob("*.html") if path.name not in ("404.html", "search.html"))
     assert len(pages) >= 6
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+    with opened_chromium(browser) as chromium:
         page = chromium.new_page()
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -61,7 +63,6 @@ def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: st
             broken = page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)")
             assert broken == [], path.name
             assert page.evaluate(WIDE_TABLES) == 0, path.name
-        chromium.close()
     assert [url for url in asked if not url.startswith("file:")] == []
 
 
@@ -82,12 +83,12 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "hand.skin").exists()
 
 
-def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES_ON_AN_ARM)
+def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     train, _ = ps.datasets.bending_arm(rings=12, sides=8)
     rig = train.rig
     monkeypatch.chdir(tmp_path)
-    shapes = np.stack([train.shapes[k] for k in range(len(train))])
-    given: dict[str, object] = {
+    names: dict[str, object] = {
         "points": rig.mesh.points,
         "triangles": rig.mesh.triangles,
         "weights": rig.dense_weights(),
@@ -95,24 +96,23 @@ def test_the_code_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "rest_world": rig.skeleton.rest_world,
         "names": ("upper_arm", "elbow", "hand"),
         "world": rig.skeleton.world(train.motion.rotations),
-        "shapes": shapes,
+        "shapes": np.stack([train.shapes[k] for k in range(len(train))]),
         "mesh": rig.mesh,
         "skeleton": rig.skeleton,
         "values": np.eye(6),
         "my_shape": rig.skin,
     }
-    names: dict[str, object] = {}
-    for page in PAGES_ON_AN_ARM:
-        names |= given
-        for block in python_blocks(ROOT / "docs" / page):
-            if page != "bring-your-own-rig.md":
-                names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}
-            exec(block.replace("hand.examples", f"{page}.examples"), names)
-    for page in ("bring-your-own-rig.md", "files.md"):
-        assert len(ps.Examples.open(f"{page}.examples")) == len(train)
+    if page != "bring-your-own-rig.md":
+        names |= {"rig": rig, "motion": train.motion[::5] if page == "interpolators.md" else train.motion}
+    for block in python_blocks(ROOT / "docs" / page):
+        exec(block, names)
+    if page in ("bring-your-own-rig.md", "files.md"):
+        assert len(ps.Examples.open("hand.examples")) == len(train)
 
 
-@pytest.mark.parametrize("page", PAGES_ON_THE_HAND)
+@pytest.mark.parametrize(
+    "page", [*PAGES_ON_THE_HAND, *(pytest.param(page, marks=pytest.mark.slow) for page in LONG_PAGES)]
+)
 def test_the_code_about_the_hand_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
@@ -127,7 +127,7 @@ def test_the_code_about_the_hand_runs(page: str, tmp_path: Path, monkeypatch: py
 
 def test_every_page_with_code_is_run() -> None:
     with_code = {path.name for path in (ROOT / "docs").glob("*.md") if python_blocks(path)}
-    assert with_code == {*PAGES_ON_AN_ARM, *PAGES_ON_THE_HAND}
+    assert with_code == {*PAGES_ON_AN_ARM, *PAGES_ON_THE_HAND, *LONG_PAGES}
 
 
 def test_the_reference_has_every_public_name() -> None:

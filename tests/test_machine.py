@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from conftest import absent
 
 DOUBLE = """
@@ -15,6 +16,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 """
 
 
+@pytest.mark.slow
 def test_the_vulkan_driver_computes() -> None:
     import wgpu
     from wgpu.utils.compute import compute_with_buffers

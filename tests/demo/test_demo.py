@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.commands import assert_one_line, run
+from helpers.commands import assert_one_line, run, run_forked
 from helpers.json_keys import wrong_keys
+from helpers.once import made_once
 from PIL import Image
 
 from posespace import datasets
@@ -21,17 +22,37 @@ from posespace.formats import load, viewer
 from posespace.poses.active import at_rest
 from posespace.skin.skin import Skin
 
+FEW = """
+from types import SimpleNamespace
+from posespace import datasets
+from posespace.demo import story
+train, unseen = datasets.hand()
+few = {
+    "hand": lambda: (train.named("rest*", "index_pip*", "thumb_ip*"), unseen[:7]),
+    "hand_together": lambda: datasets.hand_together()[0:30:10],
+    "hand_between": lambda: datasets.hand_between().named("between index_pip*", "between thumb_ip*"),
+    "hand_grasps": lambda: datasets.hand_grasps()[:4],
+}
+story.datasets = SimpleNamespace(**few)
+"""
+"""What a process runs first, so that the demo has a few poses of each kind."""
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("story")
-    # As an earlier run that was stopped leaves it.
-    (folder / "demo" / "hand.examples").mkdir(parents=True)
-    (folder / "demo" / "about.txt").write_text("Written by posespace demo")
-    done = run("demo", "--json", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return folder, json.loads(done.stdout)
+
+@pytest.fixture(scope="module", params=["few poses", pytest.param("all poses", marks=pytest.mark.slow)])
+def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    whole = request.param == "all poses"
+
+    def tell(folder: Path) -> None:
+        # As an earlier run that was stopped leaves it.
+        (folder / "demo" / "hand.examples").mkdir(parents=True)
+        (folder / "demo" / "about.txt").write_text("Written by posespace demo")
+        done = run_forked(["demo", "--json"], folder, first="" if whole else FEW)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        (folder / "story.json").write_text(done.stdout)
+
+    folder = made_once(tmp_path_factory, f"story of {request.param}", tell)
+    return folder, json.loads((folder / "story.json").read_text()) | {"whole": whole}
 
 
 def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[str, Any]]) -> None:
@@ -45,8 +66,7 @@ def test_both_fits_beat_plain_skinning_on_unseen_poses(told: tuple[Path, dict[st
     for group, most in groups.items():
         errors = {name: figures["rel_err"] for name, figures in found[group].items()}
         assert errors["plain skinning"] == 1
-        assert errors["EigenSkin"] < most
-        assert errors["PSD"] < most
+        assert max(errors["EigenSkin"], errors["PSD"]) < (most if found["whole"] else 1)
 
 
 def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) -> None:
@@ -68,7 +88,8 @@ def test_every_file_is_there_and_can_be_used(told: tuple[Path, dict[str, Any]]) 
 def test_corrected_normals_shade_unseen_poses_better_than_plain_skinning(told: tuple[Path, dict[str, Any]]) -> None:
     skin, unseen = Skin.load(told[0] / "demo" / "hand-eigenskin.skin"), datasets.hand()[1][:25:5]
     assert all(layer.normal_basis is not None for layer in skin.layers)
-    assert evaluate(skin, unseen).normal_degrees < 0.5 * evaluate(Skin(skin.rig), unseen).normal_degrees
+    most = 0.5 if told[1]["whole"] else 1.0
+    assert evaluate(skin, unseen).normal_degrees < most * evaluate(Skin(skin.rig), unseen).normal_degrees
 
 
 def test_the_glb_plays_the_skin(told: tuple[Path, dict[str, Any]]) -> None:

@@ -51,6 +51,7 @@ def test_sums_and_products_over_poses_are_those_of_all_data() -> None:
     )
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_sums_even_if_one_dies(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     CLIP.save(tmp_path / "clip.examples")

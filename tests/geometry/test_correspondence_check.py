@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from posespace.check import Floats
-from posespace.datasets import scanned_hand
+from posespace.datasets import ScannedHand, scanned_hand
 from posespace.geometry.correspondence_check import Pairing
 from posespace.geometry.geodesics import Geodesics
 
-HAND = scanned_hand(vertices=1500)
 LEAST = {15: (0.75, 0.5), 30: (0.85, 0.75), 60: (0.85, 0.85)}
 """By the number of landmarks: the fraction of swaps, and of landmarks far off, that is noticed at least."""
 
 
+@cache
+def small_hand() -> ScannedHand:
+    return scanned_hand(vertices=1500)
+
+
 def sets(count: int) -> tuple[list[str], Floats, Floats, list[Floats]]:
     """Names, positions on the hand at rest, lengths over its surface, and positions in all its poses."""
-    names = list(HAND.landmarks)[:count]
-    vertices = [HAND.landmarks[name] for name in names]
-    rest = np.asarray(HAND.mesh.points[vertices], dtype=np.float64)
-    lengths = Geodesics(HAND.mesh.points, HAND.mesh.triangles)(vertices)[:, vertices]
-    shapes = [np.asarray(HAND.examples.shapes[k], dtype=np.float64)[vertices] for k in range(len(HAND))]
+    hand = small_hand()
+    names = list(hand.landmarks)[:count]
+    vertices = [hand.landmarks[name] for name in names]
+    rest = np.asarray(hand.mesh.points[vertices], dtype=np.float64)
+    lengths = Geodesics(hand.mesh.points, hand.mesh.triangles)(vertices)[:, vertices]
+    shapes = [np.asarray(hand.examples.shapes[k], dtype=np.float64)[vertices] for k in range(len(hand))]
     return names, rest, lengths, shapes
 
 

@@ -29,7 +29,7 @@ class CalculixError(Exception):
 
 
 def solve(
-    program: str, solver: Solver, path: Sequence[Floats], threads: int = 1, timeout: float = 600.0
+    program: str, solver: Solver, path: Sequence[Floats], threads: int = 1, timeout: float = 3600.0
 ) -> tuple[Floats, float]:
     """Let CalculiX solve for the shape that `solver` solves for, with its own neo-Hookean law.
 

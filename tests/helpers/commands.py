@@ -9,6 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+WAIT = 3600
+"""Seconds after which a command hangs: far more than one takes on a loaded machine."""
+
 _SERVER = multiprocessing.get_context("forkserver")
 _SERVER.set_forkserver_preload(
     [
@@ -26,8 +29,7 @@ def run_forked(words: list[str], folder: Path, without: str = "", first: str = "
     with tempfile.TemporaryDirectory() as kept:
         process = _SERVER.Process(target=_command, args=(words, str(folder), without, first, kept))
         process.start()
-        # No clock: under load a command may take any time. The limit only ends one that hangs.
-        process.join(3600)
+        process.join(WAIT)
         if process.is_alive():
             process.kill()
         out, err = ((Path(kept) / name).read_text() for name in ("out", "err"))

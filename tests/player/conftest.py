@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 from conftest import Runner
-from playwright.sync_api import sync_playwright
+from helpers.browsing import opened_chromium
 
 import posespace as ps
 
 PLAYER = Path(__file__).parents[2] / "player"
 GRAPHICS = [
-    "--no-sandbox",
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
@@ -29,10 +28,8 @@ GRAPHICS = [
 @pytest.fixture(scope="module")
 def chromium(browser: str) -> Iterator[Any]:
     # Not for the whole session: as long as it is open, no other test of the process may start an event loop.
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=browser, args=GRAPHICS)
-        yield found
-        found.close()
+    with opened_chromium(browser, *GRAPHICS) as chromium:
+        yield chromium
 
 
 @pytest.fixture(scope="session")

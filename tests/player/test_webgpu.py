@@ -22,7 +22,13 @@ def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "backend"), [*((name, "webgpu") for name in FITS), ("PSD", "webgl"), ("EigenSkin 16", "webgl")]
+    ("name", "backend"),
+    [
+        ("EigenSkin 8", "webgpu"),
+        ("EigenSkin 16", "webgl"),
+        *(pytest.param(name, "webgpu", marks=pytest.mark.slow) for name in FITS if name != "EigenSkin 8"),
+        pytest.param("PSD", "webgl", marks=pytest.mark.slow),
+    ],
 )
 def test_node_materials_give_what_the_skin_gives(
     name: str, backend: str, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path

@@ -73,6 +73,7 @@ def test_a_scan_that_fails_is_named_and_the_others_are_stored(folder: Path, tmp_
     assert_one_line(run(*line, "--resume", "--smoothing", "9"), "was made with smoothing 3, now smoothing is 9")
 
 
+@pytest.mark.slow
 def test_a_scan_may_start_from_the_nearest_shape_that_was_registered(folder: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first.examples", tmp_path / "second.examples"
     assert run(*words(folder, first, "straight.ply", "half.ply")).returncode == 0
@@ -109,9 +110,7 @@ def test_a_killed_run_goes_on_where_it_was(folder: Path, tmp_path: Path) -> None
 
 
 def wait_for(ready: object, going: subprocess.Popen[bytes]) -> None:
-    for _ in range(1200):
-        if ready() or going.poll() is not None:  # type: ignore[operator]
-            return
+    while not ready() and going.poll() is None:  # type: ignore[operator]
         time.sleep(0.05)
 
 

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from helpers.browsing import opened_chromium
 
 from posespace import datasets
 from posespace.errors import FileError, InputError
@@ -126,13 +126,9 @@ def test_joints_have_a_table_where_one_moves_alone(page: Path, tmp_path: Path) -
 
 
 def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: str) -> None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+    with opened_chromium(browser) as chromium:
         for width, scheme in ((1200, "light"), (1200, "dark"), (390, "light")):
-            context: Any = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-            tab = context.new_page()
+            tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             told: list[str] = []
             tab.on("console", lambda message, told=told: told.append(message.text))
             tab.on("pageerror", lambda error, told=told: told.append(str(error)))
@@ -147,7 +143,6 @@ def test_the_page_opens_in_a_browser_light_dark_and_narrow(page: Path, browser: 
             assert EVIL in tab.locator("table").first.inner_text()
             paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
-        chromium.close()
 
 
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_poses_of_several_joints_add_what_the_single_ones_lack() -> None:
     assert evaluate(coupled, ARM_UNSEEN).rel_err < evaluate(plain, ARM_UNSEEN).rel_err
 
 
+@pytest.mark.slow
 def test_a_few_components_have_errors_like_those_of_the_paper_on_angles_the_hand_never_saw() -> None:
     _, _, between = hand()
     thumb = between.named("between thumb_cmc.*")
@@ -100,6 +101,7 @@ def test_a_few_components_have_errors_like_those_of_the_paper_on_angles_the_hand
     assert found[4] < 1.5 * PAPER[4]
 
 
+@pytest.mark.slow
 def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints() -> None:
     _, random, _ = hand()
     plain = evaluate(of_hand(EigenSkin()), random)
@@ -110,6 +112,7 @@ def test_coupling_and_general_poses_each_lower_the_error_of_poses_of_all_joints(
     assert max(coupled.rel_err, general.rel_err) < 0.8 * plain.rel_err
 
 
+@pytest.mark.slow
 def test_greedy_allotment_beats_an_equal_one_of_as_many_bytes() -> None:
     train, random, between = hand()
     equal = of_hand(EigenSkin(2, "equal", budget=None, threshold=0.04, bits=32))
@@ -143,14 +146,13 @@ def test_memory_is_kept() -> None:
         assert entries(of_hand(EigenSkin(size=size))).mean() <= size
 
 
-def test_normal_corrections_shade_better_than_plain_skinning() -> None:
+@pytest.mark.parametrize("normals", ["shared", pytest.param("separate", marks=pytest.mark.slow)])
+def test_normal_corrections_shade_better_than_plain_skinning(normals: str) -> None:
     train, random, _ = hand()
-    plain = evaluate(Skin(train.rig), random).normal_degrees
-    for normals in ("shared", "separate"):
-        skin = of_hand(EigenSkin(normals=normals))
-        assert all(layer.normal_basis is not None for layer in skin.layers)
-        assert (skin.layers[0].normal_driver is None) == (normals == "shared")
-        assert evaluate(skin, random).normal_degrees < 0.7 * plain
+    skin = of_hand(EigenSkin(normals=normals))
+    assert all(layer.normal_basis is not None for layer in skin.layers)
+    assert (skin.layers[0].normal_driver is None) == (normals == "shared")
+    assert evaluate(skin, random).normal_degrees < 0.7 * evaluate(Skin(train.rig), random).normal_degrees
 
 
 def test_fewer_bits_and_fewer_components_cost_little_and_state_their_bytes() -> None:
@@ -165,6 +167,7 @@ def test_fewer_bits_and_fewer_components_cost_little_and_state_their_bytes() -> 
     assert fewer.bytes_per_vertex < errors[32].bytes_per_vertex
 
 
+@pytest.mark.slow
 def test_joints_that_always_move_together_make_one_layer_a_region(data: Path) -> None:
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2

@@ -179,6 +179,16 @@ def test_a_skin_plays_saves_and_exports_like_any_other(tmp_path: Path) -> None:
     assert (tmp_path / "arm.glb").stat().st_size > 1000
 
 
+def test_segments_share_out_the_vertices_and_have_at_most_the_joints_allowed() -> None:
+    train, unseen = small()
+    skin = Muscles(4, segments=True, joints=1).fit(train)
+    assert all(len(set(layer.driver.space.joints(skin.rig.skeleton))) <= 1 for layer in skin.layers)
+    assert sum(len(layer.support) for layer in skin.layers) == len(train.rig.mesh.points)
+    assert len(skin.layers) > 1
+    assert evaluate(skin, unseen).rel_err < 0.7
+
+
+@pytest.mark.slow
 def test_segments_have_their_own_signals_and_at_most_the_joints_allowed(data: Path) -> None:
     examples = dembones(data)
     block = np.arange(len(examples)) // 10 % 2

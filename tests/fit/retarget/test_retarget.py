@@ -205,7 +205,7 @@ def test_a_vertex_lies_on_itself() -> None:
         ({"bits": "16"}, "bits: expected a whole number"),
         ({"bits": 12}, "bits: expected 32, 16 or 8"),
         ({"x1": "x1.skin"}, "X1: expected a Skin, got a str; load it with ps.Skin.load"),
-        ({"y1": Skin(arm().rig)}, "Y1 must deform .*; it has no layers, so there is nothing to carry to"),
+        ({"y1": Skin(examples().rig)}, "Y1 must deform .*; it has no layers, so there is nothing to carry to"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import random
 import sys
-import time
 
 import numpy as np
 import pytest
 from conftest import absent
+from helpers.limited import computed
 from helpers.usd_files import BOUND, EYE, SQUARE, WAVE, arm
 
 from posespace.errors import FileError, MissingExtraError
@@ -121,10 +121,10 @@ def test_byte_order_marks_and_pipes_are_refused_by_name(tmp_path):
 def test_prims_that_multiply_without_end_are_refused_in_time(parse):
     pair = 'def "P{}" {{\n def "a" (references = </P{}>) {{}}\n def "b" (references = </P{}>) {{}}\n}}'
     double = [pair.format(k, k - 1, k - 1) for k in range(1, 40)]
-    began = time.monotonic()
+    began = computed()
     with pytest.raises(FileError, match="is damaged"):
         parse('#usda 1.0\ndef "P0" {}\n' + "\n".join(double))
-    assert time.monotonic() - began < 60
+    assert computed() - began < 60
 
 
 def test_damaged_crates_give_a_file_or_one_line(data, parse, tmp_path):

@@ -199,7 +199,9 @@ def test_an_odd_count_is_refused() -> None:
 # The hand
 
 
-@pytest.mark.parametrize(("level", "detail", "angle"), [(0, False, 30), (1, False, 25), (2, True, 18)])
+@pytest.mark.parametrize(
+    ("level", "detail", "angle"), [(0, False, 30), (1, False, 25), pytest.param(2, True, 18, marks=pytest.mark.slow)]
+)
 def test_levels_have_their_counts_and_good_triangles(level: int, detail: bool, angle: float) -> None:
     mesh = built(level, detail=detail).rig.mesh
     assert len(mesh.triangles) == COUNTS[level]
@@ -228,11 +230,16 @@ def test_a_level_starts_with_the_vertices_of_the_one_before(right: Body) -> None
     count = len(coarse.rig.mesh.points)
     np.testing.assert_array_equal(right.rig.mesh.points[:count], coarse.rig.mesh.points)
     np.testing.assert_array_equal(right.rig.dense_weights()[:count], coarse.rig.dense_weights())
+
+
+@pytest.mark.slow
+def test_the_finest_level_is_that_of_the_examples(right: Body) -> None:
     fine = built(2).rig.mesh.points
     np.testing.assert_array_equal(fine[: len(right.rig.mesh.points)], right.rig.mesh.points)
     np.testing.assert_allclose(datasets.hand(level=2)[0].rig.mesh.points, fine, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_two_builds_are_the_same_to_the_bit(right: Body) -> None:
     from posespace.simulation.bodies import hand as module
 
@@ -323,7 +330,10 @@ def test_the_left_hand_mirrors_the_right(right: Body) -> None:
     np.testing.assert_allclose(left.bones[3].start, right.bones[3].start * mirror)
 
 
-@pytest.mark.parametrize(("build", "level"), [(-1.0, 1), (-0.4, 0), (0.7, 0), (1.0, 1)])
+@pytest.mark.parametrize(
+    ("build", "level"),
+    [pytest.param(-1.0, 1, marks=pytest.mark.slow), (-0.4, 0), (0.7, 0), pytest.param(1.0, 1, marks=pytest.mark.slow)],
+)
 def test_builds_share_their_triangles(build: float, level: int) -> None:
     other, usual = built(level, build=build), built(level)
     np.testing.assert_array_equal(other.rig.mesh.triangles, usual.rig.mesh.triangles)

@@ -67,8 +67,11 @@ def difference(simulation: Simulation, nodes: Floats, moved: Floats) -> float:
 
 @pytest.mark.parametrize(
     ("joint", "degrees", "steps", "bound"),
-    [(ELBOW, 1.0, 1, 0.005), (ELBOW, 80.0, 4, 0.02), (TWIST, 75.0, 3, 0.02)],
-    ids=["small bend", "bend", "twist"],
+    [
+        pytest.param(ELBOW, 1.0, 1, 0.005, id="small bend"),
+        pytest.param(ELBOW, 80.0, 4, 0.02, id="bend", marks=pytest.mark.slow),
+        pytest.param(TWIST, 75.0, 3, 0.02, id="twist", marks=pytest.mark.slow),
+    ],
 )
 def test_both_laws_agree_with_calculix(
     calculix: str, body: Body, joint: int, degrees: float, steps: int, bound: float
@@ -83,6 +86,7 @@ def test_both_laws_agree_with_calculix(
     assert other < bound
 
 
+@pytest.mark.slow
 def test_a_right_angle_agrees_with_calculix_and_both_laws_agree_on_the_fold(calculix: str, body: Body) -> None:
     """Past 84° the skin in the crook of the elbow tucks in under the stable law: it snaps into a fold.
 

@@ -61,12 +61,14 @@ def test_three_shows_what_the_skin_gives(node: Runner, files: list[Exported], tm
     assert_plays(files)
 
 
+@pytest.mark.slow
 def test_blender_shows_what_the_skin_gives(blender: Runner, files: list[Exported], tmp_path: Path) -> None:
     read = [each for each in files if each.compression != "meshopt"]  # which Blender 4.2 does not know
     run_jobs(blender, "blender_play.py", jobs_of(read), tmp_path)
     assert_plays(read)
 
 
+@pytest.mark.slow
 def test_a_textured_rig_comes_back_textured(node: Runner, blender: Runner, data: Path, tmp_path: Path) -> None:
     source = data / "gltf-khronos" / "CesiumMan.glb"
     rig = ps.load_rig(source)
