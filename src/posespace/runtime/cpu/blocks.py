@@ -140,7 +140,15 @@ def _best_order(skin: Skin, bones: Entries, points: Entries, columns: int) -> tu
 
 
 def _block_entries(entries: Entries, rank: NDArray[np.int64], columns: int) -> int:
-    return len(np.unique(rank[entries.vertices] // LANES * columns + entries.columns))
+    """How many entries the blocks have if vertices stand in an order."""
+    keys = rank[entries.vertices] // LANES * columns + entries.columns
+    size = (len(rank) // LANES + 1) * columns
+    if size > 8 * len(keys):
+        return len(np.unique(keys))
+    # Marking is far quicker than sorting.
+    marked = np.zeros(size, np.bool_)
+    marked[keys] = True
+    return int(np.count_nonzero(marked))
 
 
 def _in_blocks(values: Floats, order: Ints32) -> Floats32:
