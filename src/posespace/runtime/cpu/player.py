@@ -58,7 +58,7 @@ class CPUPlayer(Player):
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._one_core = threads == 1
         self._stages = Stages.of(self.blocks, skin, self._drivers, self.normals and not self._carried, self.threads)
-        self._units, self._tables = block_tables(self.blocks, skin.rig.mesh.diagonal, self._stages.dual is None)
+        self._tables = block_tables(self.blocks, skin.rig.mesh.diagonal, self._stages.dual is None)
         self._make_room()
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
@@ -136,15 +136,7 @@ class CPUPlayer(Player):
             if stages.dual is not None:
                 blended = stages.dual.identity
             beyond = loop.write(
-                self._drivers.arrays,
-                poses[rows],
-                self._units,
-                self._tables,
-                loop.cuts,
-                buffers,
-                blended,
-                coarse,
-                carried,
+                self._drivers.arrays, self._tables, loop.cuts, poses[rows], buffers, blended, coarse, carried
             )
             require_ordinary(beyond)
             # Dual quaternions blend what was displaced above, and stayed at rest.
