@@ -179,7 +179,7 @@ def _predict_some(
                     total += point_squares[s, near[bone, c]]
                 squares[s] = total
         if models == 1:
-            _evaluate(tables, bone, 0, squares, values)
+            _evaluate(tables, bone, models - 1, squares, values)
         else:
             _blend(tables, bone, squares, values, model_values)
         for k in range(size - 4):

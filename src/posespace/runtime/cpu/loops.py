@@ -77,7 +77,7 @@ class BlockTables(NamedTuple):
 
 
 class FrameBuffers(NamedTuple):
-    """What frames compute on the way, a row per pose.
+    """What is computed before any block is posed, a row per pose.
 
     Parameters
     ----------

@@ -195,8 +195,8 @@ class CPUPlayer(Player):
         return self._batch_loop
 
 
-def _rows(given: Floats32 | None, room: Floats32 | None, first: int, last: int) -> Floats32 | None:
-    """The arrays of poses `first` to `last`: of the caller's, or of our own, which serve again and again."""
-    if given is not None:
-        return given[first:last]
+def _rows(out: Floats32 | None, room: Floats32 | None, first: int, last: int) -> Floats32 | None:
+    """Where to write poses `first` to `last`: rows of the caller's array, or of `room`, which is reused."""
+    if out is not None:
+        return out[first:last]
     return None if room is None else room[: last - first]
