@@ -1,4 +1,4 @@
-"""Ratios on a noisy machine: the rivals are timed alternately, and the median and spread of their times are compared."""
+"""Ratios on a noisy machine: rivals are timed alternately, and the medians and spreads of their times are compared."""
 
 from __future__ import annotations
 
