@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 from safetensors.numpy import load_file
-from timing import report, take_turns, wants_json
+from timing import alternate, report, wants_json
 
 from posespace import datasets
 from posespace.examples import Examples
@@ -36,14 +36,14 @@ def main() -> None:
             "zarr library": lambda: zarr.open_array(store / "shapes", mode="r")[...],
         }
         title = f"examples: {len(opened)} shapes of {opened.rig.mesh.points.shape[0]} vertices, {megabytes:.0f} MB"
-        report(title, take_turns(reading), "memory copy of the shapes", as_json)
+        report(title, alternate(reading), "memory copy of the shapes", as_json)
         opening = {
             "posespace, read and checked": lambda: Skin.load(skin),
             "safetensors library, copied": lambda: load_file(skin),
             "plain read of the bytes": skin.read_bytes,
         }
         size = skin.stat().st_size / 1e6
-        report(f"skin: opening {size:.0f} MB", take_turns(opening), "plain read of the bytes", as_json)
+        report(f"skin: opening {size:.0f} MB", alternate(opening), "plain read of the bytes", as_json)
 
 
 def _touch(examples: Examples) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from rivals import DATA
 from sets.mesh_sequences import dem_bones
-from timing import show, take_turns, wants_json
+from timing import alternate, show, wants_json
 
 import posespace as ps
 from posespace.motion import Motion
@@ -84,7 +84,7 @@ def main() -> None:
     try:
         rows = []
         for name, path in stores(folder).items():
-            times = take_turns({"read": lambda p=path: read_and_skin(p), "fit": lambda p=path: fit(p)}, rounds=3)
+            times = alternate({"read": lambda p=path: read_and_skin(p), "fit": lambda p=path: fit(p)}, rounds=3)
             examples = ps.Examples.open(path)
             data = 12 * len(examples) * len(examples.rig.mesh.points)
             rows.append(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from timing import Timing, report, take_turns, wants_json
+from timing import Timing, alternate, report, wants_json
 
 import posespace as ps
 from posespace.pose import Pose
@@ -54,9 +54,9 @@ def main() -> None:
     count = len(train.rig.mesh.points)
     for what, chosen, normals in (("points", skins, False), ("points and normals", shaded, True)):
         players = {name: GPUPlayer(skin, normals=normals) for name, skin in chosen.items()}
-        device = a_frame(take_turns({name: on_the_device(play, pose) for name, play in players.items()}))
+        device = a_frame(alternate({name: on_the_device(play, pose) for name, play in players.items()}))
         report(f"{what} of {count} vertices, on the device", device, "plain skinning", as_json)
-        back = take_turns({name: (lambda play=play: play(pose)) for name, play in players.items()})  # type: ignore[misc]
+        back = alternate({name: (lambda play=play: play(pose)) for name, play in players.items()})  # type: ignore[misc]
         report(f"{what} of {count} vertices, read back", back, "plain skinning", as_json)
         for play in players.values():
             play.close()

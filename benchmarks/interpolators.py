@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rivals import DATA, frames
 from scipy.interpolate import RBFInterpolator
-from timing import report, show, take_turns, wants_json
+from timing import alternate, report, show, wants_json
 
 import posespace as ps
 from posespace.interpolate.rbf import RBF
@@ -117,9 +117,9 @@ def main() -> None:
             "scipy": partial(RBFInterpolator, where, values, kernel=name, epsilon=epsilon, degree=degree),
         }
         title = f"{kernel}: fit 60 samples, 50 values (largest difference {gap:.0e})"
-        report(title, take_turns(fitting), "scipy", as_json)
+        report(title, alternate(fitting), "scipy", as_json)
         asking = {"posespace": partial(ours, one), "scipy": partial(theirs, one)}
-        report(f"{kernel}: one query", take_turns(asking, 101), "scipy", as_json)
+        report(f"{kernel}: one query", alternate(asking, 101), "scipy", as_json)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from rivals import DATA, frames
-from timing import show, take_turns
+from timing import alternate, show
 
 import posespace as ps
 from posespace.datasets.bending_arm import true_shape
@@ -189,7 +189,7 @@ def playing() -> list[Row]:
         f"{count} {centres}": (lambda s=skin: s.layers[0].driver.coordinates(pose, s.rig.skeleton))
         for (count, centres), skin in skins.items()
     }
-    times = take_turns(calls, rounds=200)
+    times = alternate(calls, rounds=200)
     return [
         {
             "frames": count,

@@ -15,7 +15,7 @@ from timing import show
 
 import posespace as ps
 from posespace.bench.copying import copy
-from posespace.bench.timing import take_turns
+from posespace.bench.timing import alternate
 from posespace.check import Floats
 from posespace.geometry import rotations
 from posespace.geometry.subdivision import levels_of
@@ -118,7 +118,7 @@ def main() -> None:
         "a take of 14, per frame": lambda: [None for _ in rivals["16 bits"].many(clip)],
     }
     source, target = np.zeros(25_000_000), np.zeros(25_000_000)
-    timings = take_turns({**work, "copying": lambda: copy(source, target)})
+    timings = alternate({**work, "copying": lambda: copy(source, target)})
     copied = 2 * source.nbytes / timings.pop("copying").median
     rows = []
     for name, timing in timings.items():

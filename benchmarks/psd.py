@@ -13,7 +13,7 @@ from itertools import count
 
 import numpy as np
 from face import face
-from timing import report, take_turns, wants_json
+from timing import alternate, report, wants_json
 
 import posespace as ps
 from posespace import datasets
@@ -87,7 +87,7 @@ def main() -> None:
         "43 layers: a sculpt is replaced": resculpt(apart, rig, smile),
     }
     title = f"{len(rig.mesh.points)} vertices, {len(deltas)} sculpts"
-    report(title, take_turns(rivals), "a radius changes", as_json)
+    report(title, alternate(rivals), "a radius changes", as_json)
 
 
 if __name__ == "__main__":

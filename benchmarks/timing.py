@@ -6,10 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from posespace.bench.timing import Timing, take_turns
+from posespace.bench.timing import Timing, alternate
 from posespace.cli.printing import markdown_table
 
-__all__ = ["Timing", "report", "show", "take_turns", "wants_json"]
+__all__ = ["Timing", "alternate", "report", "show", "wants_json"]
 
 
 def report(title: str, timings: dict[str, Timing], against: str, as_json: bool) -> None:

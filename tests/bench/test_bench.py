@@ -11,7 +11,7 @@ from helpers.commands import run_forked
 import posespace as ps
 from posespace.bench import peers, subjects
 from posespace.bench.tables import TABLES, start
-from posespace.bench.timing import take_turns
+from posespace.bench.timing import alternate
 
 TRAIN, UNSEEN = ps.datasets.bending_arm()
 
@@ -43,13 +43,13 @@ def test_full_and_chained_skins_have_the_size_asked_for() -> None:
     assert len(full.layers[0].basis.values) == 10 * len(TRAIN.rig.mesh.points)  # type: ignore[union-attr]
     chain = subjects.chain(4, 5, 7)
     assert [layer.driver.interpolant.weights.shape for layer in chain.layers] == [(7, 5)] * 4  # type: ignore[union-attr]
-    found = peers.scipy_drive(chain, subjects.turned(chain))()
+    found = peers.scipy_drive(chain, subjects.bent(chain))()
     assert [values.shape for values in found] == [(1, 5)] * 4
 
 
-def test_rivals_take_turns() -> None:
+def test_rivals_are_timed_alternately() -> None:
     calls: list[str] = []
-    times = take_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=2, calls=2)
+    times = alternate({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, rounds=2, calls=2)
     assert calls == ["a", "b", "a", "a", "b", "b", "a", "a", "b", "b"]
     assert times["a"].low <= times["a"].median <= times["a"].high
     assert times["a"].of_one(2).median == times["a"].median / 2

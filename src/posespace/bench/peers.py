@@ -1,4 +1,4 @@
-"""Plain skinning and scattered interpolation as others offer them, each called the way its users call it."""
+"""Plain skinning and scattered interpolation as others offer them, each called as its users call it."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ def scipy_drive(skin: Skin, pose: Pose) -> Call:
     """SciPy's `RBFInterpolator`, one per layer, on the joints' quaternions."""
     from scipy.interpolate import RBFInterpolator
 
-    made = []
+    interpolators = []
     for layer in skin.layers:
         centres = layer.driver.interpolant.centres
         values = layer.driver.interpolant(centres)
-        where = layer.driver.space.coordinates(pose, skin.rig.skeleton)[None]
-        made.append((RBFInterpolator(centres, values, kernel="linear"), where))
+        position = layer.driver.space.coordinates(pose, skin.rig.skeleton)[None]
+        interpolators.append((RBFInterpolator(centres, values, kernel="linear"), position))
 
     def call() -> list[Floats]:
-        return [interpolator(where) for interpolator, where in made]
+        return [interpolator(position) for interpolator, position in interpolators]
 
     return call
 

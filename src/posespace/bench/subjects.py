@@ -36,9 +36,10 @@ def plain(skin: Skin) -> Skin:
 def side_by_side(skin: Skin, copies: int) -> Skin:
     """Return a skin of many copies of the mesh, side by side as one mesh, all moved by the same joints."""
     rig, count = skin.rig, len(skin.rig.mesh.points)
-    places = np.repeat(np.arange(copies), count)[:, None] * (rig.mesh.box[1] - rig.mesh.box[0]) * (1, 0, 0)
-    shifts = np.repeat(np.arange(copies) * count, len(rig.mesh.triangles))[:, None]
-    mesh = Mesh(np.tile(rig.mesh.points, (copies, 1)) + places, np.tile(rig.mesh.triangles, (copies, 1)) + shifts)
+    translations = np.repeat(np.arange(copies), count)[:, None] * (rig.mesh.box[1] - rig.mesh.box[0]) * (1, 0, 0)
+    first_vertices = np.repeat(np.arange(copies) * count, len(rig.mesh.triangles))[:, None]
+    points = np.tile(rig.mesh.points, (copies, 1)) + translations
+    mesh = Mesh(points, np.tile(rig.mesh.triangles, (copies, 1)) + first_vertices)
     wide = replace(
         rig,
         mesh=mesh,
@@ -58,8 +59,8 @@ def _repeated(basis: PackedBasis, copies: int) -> PackedBasis:
     """A basis on `copies` supports, one after another."""
     rows, values = [], []
     for first, last in zip(basis.starts[:-1], basis.starts[1:], strict=True):
-        own = basis.entry_rows[first:last].astype(np.int64)
-        rows.append((own[None] + np.arange(copies)[:, None] * basis.vertices).ravel())
+        entry_rows = basis.entry_rows[first:last].astype(np.int64)
+        rows.append((entry_rows[None] + np.arange(copies)[:, None] * basis.vertices).ravel())
         values.append(np.tile(basis.values[first:last], (copies, 1)))
     return PackedBasis(
         copies * basis.vertices,
@@ -76,13 +77,13 @@ def full(rig: Rig, columns: int, bits: int = 16) -> Skin:
     size = 0.001 * rig.mesh.diagonal
     basis = PackedBasis.pack(size * random.standard_normal((columns, len(rig.mesh.points), 3)), bits)
     space = PoseSpace("joint", (rig.skeleton.names[min(1, len(rig.skeleton) - 1)],))
-    interpolant = RBF("exponential", 1.0).fit(_turns(7), random.standard_normal((7, columns)), space.metric)
+    interpolant = RBF("exponential", 1.0).fit(_rotations(7), random.standard_normal((7, columns)), space.metric)
     layer = Layer("full", Driver(space, interpolant), np.arange(len(rig.mesh.points), dtype=np.int32), basis)
     return Skin(rig, (layer,))
 
 
 def chain(joints: int, columns: int, samples: int, vertices: int = 256) -> Skin:
-    """Return a skin of a chain of joints with one layer each, to measure driving."""
+    """Return a skin of a chain of joints with one layer each, to time drivers."""
     random = np.random.default_rng(0)
     points = np.column_stack([np.linspace(0, joints, vertices), random.random((vertices, 2))])
     triangles = np.arange(vertices - vertices % 3).reshape(-1, 3)
@@ -94,20 +95,19 @@ def chain(joints: int, columns: int, samples: int, vertices: int = 256) -> Skin:
     for joint, name in enumerate(rig.skeleton.names):
         space = PoseSpace("joint", (name,))
         values = random.standard_normal((samples, columns))
-        driver = Driver(space, RBF("exponential", 1.0).fit(_turns(samples), values, space.metric))
+        driver = Driver(space, RBF("exponential", 1.0).fit(_rotations(samples), values, space.metric))
         support = np.flatnonzero(nearest == joint).astype(np.int32)
         layers.append(Layer(name, driver, support, random.standard_normal((columns, len(support), 3))))
     return Skin(rig, tuple(layers))
 
 
-def turned(skin: Skin, seed: int = 0) -> Pose:
-    """Return a pose with every joint turned a little."""
+def bent(skin: Skin, seed: int = 0) -> Pose:
+    """Return a pose with every joint rotated a little."""
     random = np.random.default_rng(seed)
-    turn = skin.rig.rest.rotations + 0.2 * random.standard_normal((len(skin.rig.skeleton), 4))
-    return Pose(turn)
+    return Pose(skin.rig.rest.rotations + 0.2 * random.standard_normal((len(skin.rig.skeleton), 4)))
 
 
-def _turns(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _rotations(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Rotations (count, 4) about one axis, from 0 to a right angle."""
     half = np.linspace(0, np.pi / 4, count)
     return np.column_stack([np.sin(half), np.zeros(count), np.zeros(count), np.cos(half)])

@@ -1,7 +1,8 @@
-"""The tables of `posespace bench`: every figure is a ratio of medians taken in turns in one run."""
+"""The tables of `posespace bench`: rivals are timed alternately in one run, and the ratios of their medians count."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import numba
 import numpy as np
 
 from posespace.bench import peers, subjects
-from posespace.bench.timing import Timing, take_turns
+from posespace.bench.timing import Timing, alternate
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime.cpu.player import CPUPlayer
@@ -42,16 +43,16 @@ def skinning(copies: int = 1) -> list[Row]:
         f"posespace on {other.threads} of {_CORES} cores": _frame(other, pose),
     }
     rivals["NumPy einsum"] = peers.einsum(skin.rig, pose)
-    for name, made in (("UsdSkel.SkinPointsLBS", peers.usd), ("igl.lbs_matrix", peers.igl)):
-        if (call := made(skin.rig, pose)) is not None:
+    for name, peer in (("UsdSkel.SkinPointsLBS", peers.usd), ("igl.lbs_matrix", peers.igl)):
+        if (call := peer(skin.rig, pose)) is not None:
             rivals[name] = call
     _agree(rivals, 1e-5 * skin.rig.mesh.diagonal)
-    times = take_turns(rivals, rounds=9 if copies > 1 else 15, calls=1 if copies > 1 else 20)
+    times = alternate(rivals, rounds=9 if copies > 1 else 15, calls=1 if copies > 1 else 20)
     return [_row(f"{len(skin.rig.mesh.points):,} vertices, {name}", times, name, "posespace") for name in rivals]
 
 
 def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
-    """The hand's EigenSkin, and ten full entries at every vertex, against our own plain skinning."""
+    """The hand's EigenSkin, and ten full entries at every vertex, against plain skinning by the same player."""
     hand, motion = subjects.fitted_hand()
     many = subjects.side_by_side(hand, copies)
     skins = {
@@ -61,7 +62,7 @@ def corrections(copies: int = 1, cores: int = 1) -> list[Row]:
     }
     players = {name: CPUPlayer(skin, normals=False, threads=cores) for name, skin in skins.items()}
     rivals = {name: _frame(player, motion[3]) for name, player in players.items()}
-    times = take_turns(rivals, rounds=9 if copies > 1 else 25, calls=2 if copies > 1 else 20)
+    times = alternate(rivals, rounds=9 if copies > 1 else 25, calls=2 if copies > 1 else 20)
     base = players["plain skinning"].blocks.nbytes
     rows = []
     for name, player in players.items():
@@ -80,7 +81,7 @@ def normals(cores: int = 1) -> list[Row]:
         "EigenSkin with normals of its surface": uncorrected,
     }
     rivals = {name: _frame(CPUPlayer(skin, threads=cores), motion[3]) for name, skin in skins.items()}
-    times = take_turns(rivals, rounds=25, calls=20)
+    times = alternate(rivals, rounds=25, calls=20)
     return [_row(name, times, name, "plain skinning with normals") for name in rivals]
 
 
@@ -92,7 +93,7 @@ def memory() -> list[Row]:
     for name, skin in (("plain skinning", subjects.plain(hand)), ("EigenSkin, 16 bits", hand)):
         player = CPUPlayer(subjects.side_by_side(skin, COPIES), normals=False)
         moved[name], rivals[name] = player.blocks.nbytes, _frame(player, motion[3])
-    times = take_turns(rivals, rounds=9)
+    times = alternate(rivals, rounds=9)
     speeds = {name: moved[name] / times[name].median / 1e9 for name in rivals}
     return [
         {
@@ -109,7 +110,7 @@ def driving() -> list[Row]:
     """Twenty joints of five components and seven samples driven, against a frame of the hand and against SciPy."""
     hand, motion = subjects.fitted_hand()
     skin = subjects.chain(joints=20, columns=5, samples=7)
-    pose = subjects.turned(skin)
+    pose = subjects.bent(skin)
     player, frame = CPUPlayer(skin, normals=False), _frame(CPUPlayer(hand, normals=False), motion[3])
     full = _frame(CPUPlayer(subjects.fitted_hand(normals="shared")[0]), motion[3])
     player(pose)
@@ -119,7 +120,7 @@ def driving() -> list[Row]:
         "drive, 20 joints": lambda: player.drive_again(100),
         "SciPy RBFInterpolator, 20 of them": peers.scipy_drive(skin, pose),
     }
-    times = take_turns(rivals, rounds=25, calls=20)
+    times = alternate(rivals, rounds=25, calls=20)
     times["drive, 20 joints"] = times["drive, 20 joints"].of_one(100)
     return [_row(name, times, name, "a frame of the hand, points") for name in rivals]
 
@@ -132,7 +133,7 @@ def batches(poses: int = 1000) -> list[Row]:
     repeated = Motion(np.resize(motion.rotations, (poses, *motion.rotations.shape[1:])))
     singles = [repeated[k] for k in range(poses)]
 
-    def each() -> None:
+    def singly() -> None:
         for pose in singles:
             player(pose, out)
 
@@ -140,9 +141,9 @@ def batches(poses: int = 1000) -> list[Row]:
         for _ in player.many(repeated):
             pass
 
-    taken = take_turns({"single calls": each, "a batch": together}, rounds=5)
-    times = {name: timing.of_one(poses) for name, timing in taken.items()}
-    peaks = {name: _peak(call) for name, call in (("single calls", each), ("a batch", together))}
+    batch_times = alternate({"single calls": singly, "a batch": together}, rounds=5)
+    times = {name: timing.of_one(poses) for name, timing in batch_times.items()}
+    peaks = {name: _peak(call) for name, call in (("single calls", singly), ("a batch", together))}
     short = Motion(repeated.rotations[: poses // 10])
     peaks["a batch of a tenth"] = _peak(lambda: [None for _ in player.many(short)])
     rows = [_row(name, times, name, "single calls") for name in times]
@@ -152,18 +153,19 @@ def batches(poses: int = 1000) -> list[Row]:
 
 
 def start(starts: int = 6) -> list[Row]:
-    """A new process from its start to the first frame, with the compiled code on disk."""
+    """A new process from its start to the first frame, with the compiled code on disk, Python's and numba's."""
     hand, _ = subjects.fitted_hand()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hand.skin"
         hand.save(path)
         text = "import sys, posespace as ps; s = ps.Skin.load(sys.argv[1]); s.compile(normals=False)(s.rig.rest)"
-        taken = []
+        seconds = []
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         for _ in range(starts):
             began = time.perf_counter()
-            subprocess.run([sys.executable, "-c", text, str(path)], check=True)
-            taken.append(time.perf_counter() - began)
-    return [{"what": "process start to first frame, s", "first": round(taken[0], 2), "then": _spread(taken[1:])}]
+            subprocess.run([sys.executable, "-c", text, str(path)], check=True, env=environment)
+            seconds.append(time.perf_counter() - began)
+    return [{"what": "process start to first frame, s", "first": round(seconds[0], 2), "then": _spread(seconds[1:])}]
 
 
 def growth() -> list[Row]:
@@ -177,9 +179,9 @@ def growth() -> list[Row]:
         cases[f"hand, full entries: {columns}"] = skin, motion[3]
     for joints, samples in ((10, 7), (20, 7), (40, 7), (20, 28), (20, 112)):
         skin = subjects.chain(joints, 5, samples)
-        cases[f"{joints} joints of {samples} samples, 256 vertices"] = skin, subjects.turned(skin)
+        cases[f"{joints} joints of {samples} samples, 256 vertices"] = skin, subjects.bent(skin)
     players = {name: (CPUPlayer(skin, normals=False), pose) for name, (skin, pose) in cases.items()}
-    times = take_turns({name: _frame(*each) for name, each in players.items()}, rounds=15, calls=10)
+    times = alternate({name: _frame(*played) for name, played in players.items()}, rounds=15, calls=10)
     return [
         {
             "what": name,

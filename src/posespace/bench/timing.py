@@ -1,4 +1,4 @@
-"""Ratios on a noisy machine: the rivals take turns, and the median and spread of their times are compared."""
+"""Ratios on a noisy machine: rivals are timed alternately, and the medians and spreads of their times are compared."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Timing:
         return Timing(self.median / count, self.low / count, self.high / count)
 
 
-def take_turns(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls: int = 1) -> dict[str, Timing]:
-    """Call each rival `calls` times per round, in turn, after one call to warm up; seconds are per call."""
+def alternate(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls: int = 1) -> dict[str, Timing]:
+    """Time rivals alternately, each `calls` times per round, after one call to warm up; seconds are per call."""
     times: dict[str, list[float]] = {name: [] for name in rivals}
     for call in rivals.values():
         call()
@@ -34,5 +34,5 @@ def take_turns(rivals: Mapping[str, Callable[[], Any]], rounds: int = 15, calls:
             for _ in range(calls):
                 call()
             times[name].append((time.perf_counter() - start) / calls)
-    quarters = {name: np.percentile(taken, [50, 25, 75]) for name, taken in times.items()}
+    quarters = {name: np.percentile(seconds, [50, 25, 75]) for name, seconds in times.items()}
     return {name: Timing(*map(float, points)) for name, points in quarters.items()}

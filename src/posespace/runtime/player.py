@@ -1,4 +1,4 @@
-"""Player, what all backends have in common: poses checked on the way in, arrays on the way out."""
+"""Player, what all backends have in common: poses are checked, and arrays are returned."""
 
 from __future__ import annotations
 

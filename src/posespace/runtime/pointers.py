@@ -52,7 +52,7 @@ def pointer(typing: Any, array: Any) -> tuple[Any, Emit]:
 
 @instruction
 def after(typing: Any, pointer: Any, count: Any) -> tuple[Any, Emit]:
-    """Return a pointer to the number `count` places further on."""
+    """Return a pointer to the number `count` further on."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return address(context, builder, signature.args[0], *args)

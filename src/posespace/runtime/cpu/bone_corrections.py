@@ -27,7 +27,7 @@ class CorrectionTables(NamedTuple):
 
 
 class CorrectedRest:
-    """The rest shape of a player's blocks with corrections added, each bone its own amounts.
+    """The rest shape of a player's blocks with corrections added, by the amounts of each bone.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class CorrectedRest:
         self._threads = threads
         bones = blocks.bones
         lanes = corrections[:, blocks.order].reshape(len(corrections), -1, LANES, 3)
-        own = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
+        blocked = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
         most = np.ascontiguousarray(limits[blocks.order].reshape(-1, LANES), dtype=np.float32)
-        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, own, most)
-        self.nbytes = own.nbytes + 2 * blocks.rest.nbytes
+        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, blocked, most)
+        self.nbytes = blocked.nbytes + 2 * blocks.rest.nbytes
 
     def on_one_core(self) -> None:
         """Use one core from now on."""
@@ -66,16 +66,16 @@ class CorrectedRest:
 def _displace_some(
     first: int, last: int, tables: CorrectionTables, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Add to some blocks each correction times what the bones of their vertices have of it."""
+    """Add to some blocks each correction times its amounts in the bones of their vertices."""
     rest, lanes = tables.rest, tables.corrections
     share = np.empty((lanes.shape[1], LANES), np.float32)
     for block in range(first, last):
         share[:] = 0.0
         for entry in range(tables.starts[block], tables.starts[block + 1]):
-            own = amounts[tables.columns[entry] // TRANSFORM]
+            bone_amounts = amounts[tables.columns[entry] // TRANSFORM]
             for k in range(len(share)):
                 for lane in range(LANES):
-                    share[k, lane] += own[k] * tables.values[entry, lane]
+                    share[k, lane] += bone_amounts[k] * tables.values[entry, lane]
         for axis in range(3):
             for lane in range(LANES):
                 out[block, axis, lane] = 0.0

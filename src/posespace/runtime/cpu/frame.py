@@ -10,9 +10,8 @@ from posespace.runtime.compiled import Ints64, compiled, on_all_cores
 from posespace.runtime.cpu.loops import (
     BlockTables,
     FrameBuffers,
-    Units,
+    finish_driving,
     scale_coordinates,
-    shrink,
     skin_both,
     skin_points,
 )
@@ -22,10 +21,9 @@ from posespace.runtime.drive.tables import DriverArrays
 
 def _write_frames(
     drivers: DriverArrays,
-    poses: Floats,
-    units: Units,
     tables: BlockTables,
     cuts: Ints64,
+    poses: Floats,
     buffers: FrameBuffers,
     palettes: Floats32,
     points: Floats32,
@@ -35,8 +33,7 @@ def _write_frames(
 
     Parameters
     ----------
-    drivers, poses : what `drive` reads
-    units, tables : what the loops over blocks read
+    drivers, tables : of the skin
     cuts : blocks at which the work is cut: the blocks of a part are written in all poses before those of the next, so
         that their tables are read from memory once; parts are shared among the cores
     buffers : at least P rows to work in
@@ -46,53 +43,23 @@ def _write_frames(
     -------
     how many transforms and coordinates are too large, see `require_ordinary`
     """
-    count = len(poses)
-    # Only plain arrays and numbers can enter a parallel loop.
-    links, joints, heads, slots, numbers, entries, lengths, longest = drivers
-    scales, bounds = units
-    scratch, palette, coordinates, factors, halves, steps, exact = buffers
-    if count == 1:
+    if len(poses) == 1:
         # Waking the other cores takes longer than driving one pose.
-        drive(drivers, poses[0], scratch[0], palette[0], coordinates[0])
-        scale_coordinates(units, buffers, count - 1)
+        drive(drivers, poses[0], buffers.scratch[0], buffers.palette[0], buffers.coordinates[0])
+        scale_coordinates(tables, buffers, len(poses) - 1)
     else:
-        for row in prange(count):
-            arrays = DriverArrays(links, joints, heads, slots, numbers, entries, lengths, longest)
-            drive(arrays, poses[row], scratch[row], palette[row], coordinates[row])
-            rows = FrameBuffers(scratch, palette, coordinates, factors, halves, steps, exact)
-            scale_coordinates(Units(scales, bounds), rows, np.int64(row))  # type: ignore[arg-type]
-    beyond = 0.0
-    for row in range(count):
-        beyond += scratch[row, -1]
-        if len(normals) > 0:
-            steps[row, 2] = shrink(palettes[row])
-    rest, rest_normals, order, ordered, bone_starts, bones, weights = tables[:7]
-    stored, starts, columns, values, normals_stored, normal_starts, normal_columns, normal_values = tables[7:]
+        for row in prange(len(poses)):
+            drive(drivers, poses[row], buffers.scratch[row], buffers.palette[row], buffers.coordinates[row])
+            # The index of a parallel loop is of another type: numba would compile the function a second time.
+            scale_coordinates(tables, buffers, np.int64(row))  # type: ignore[arg-type]
+    beyond = finish_driving(buffers, palettes, len(points), len(normals) > 0)
     for part in prange(len(cuts) - 1):
         first, last = cuts[part], cuts[part + 1]
-        blocks = BlockTables(
-            rest,
-            rest_normals,
-            order,
-            ordered,
-            bone_starts,
-            bones,
-            weights,
-            stored,
-            starts,
-            columns,
-            values,
-            normals_stored,
-            normal_starts,
-            normal_columns,
-            normal_values,
-        )
-        rows = FrameBuffers(scratch, palette, coordinates, factors, halves, steps, exact)
-        for row in range(count):
+        for row in range(len(points)):
             if len(normals) > 0:
-                skin_both(first, last, blocks, rows, palettes[row], row, points[row], normals[row])
+                skin_both(first, last, tables, buffers, palettes[row], row, points[row], normals[row])
             else:
-                skin_points(first, last, blocks, rows, palettes[row], row, points[row])
+                skin_points(first, last, tables, buffers, palettes[row], row, points[row])
     return beyond
 
 

@@ -1,7 +1,7 @@
 """Eight float32 numbers in one register, for compiled code: the loops over vertices process eight at a time.
 
 A compiler vectorises such loops only where it can prove a great deal about them; here the registers are written out.
-On a processor with shorter registers, each of these becomes two or more of its own. Arrays come as pointers.
+On a processor with shorter registers, each of these instructions becomes two or more. Arrays come as pointers.
 """
 
 # ruff: noqa: ARG001 - numba passes everything it has; only the number of arguments matters.
@@ -57,8 +57,8 @@ class _SumsModel(models.PrimitiveModel):
 def _numbers(context: Any, builder: Any, pointer_type: Any, pointer: Any, start: Any, count: int) -> Any:
     """Emit the load of `count` numbers from `start` on, and return the vector."""
     kind = ir.VectorType(context.get_data_type(pointer_type.dtype), count)
-    place = pointing_to(builder, address(context, builder, pointer_type, pointer, start), kind)
-    return builder.load(place, align=1, typ=kind)
+    first = pointing_to(builder, address(context, builder, pointer_type, pointer, start), kind)
+    return builder.load(first, align=1, typ=kind)
 
 
 @instruction
@@ -66,10 +66,10 @@ def load(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
     """Return eight float32, int16 or int8 numbers from `start` on, as float32."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = _numbers(context, builder, signature.args[0], args[0], args[1], LANES)
-        if isinstance(found.type.element, ir.IntType):
-            found = builder.sitofp(builder.sext(found, ir.VectorType(_INT, LANES)), _VECTOR)
-        return found
+        numbers = _numbers(context, builder, signature.args[0], args[0], args[1], LANES)
+        if isinstance(numbers.type.element, ir.IntType):
+            numbers = builder.sitofp(builder.sext(numbers, ir.VectorType(_INT, LANES)), _VECTOR)
+        return numbers
 
     return lanes_type(pointer, types.intp), emit
 
@@ -105,8 +105,8 @@ def store(typing: Any, pointer: Any, start: Any, x: Any, y: Any, z: Any) -> tupl
         zz = builder.shuffle_vector(args[4], args[4], _mask(range(2 * LANES)))
         order = [lane + LANES * axis for lane in range(LANES) for axis in range(3)]
         mixed = builder.shuffle_vector(xy, zz, _mask(order))
-        place = address(context, builder, signature.args[0], args[0], args[1])
-        builder.store(mixed, pointing_to(builder, place, mixed.type), align=4)
+        first = address(context, builder, signature.args[0], args[0], args[1])
+        builder.store(mixed, pointing_to(builder, first, mixed.type), align=4)
         return context.get_dummy_value()
 
     return types.void(pointer, types.intp, lanes_type, lanes_type, lanes_type), emit
@@ -119,8 +119,8 @@ def scatter(typing: Any, pointer: Any, rows: Any, first: Any, x: Any, y: Any, z:
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         out, rows = signature.args[:2]
         for lane in range(LANES):
-            place = builder.add(args[2], ir.Constant(_LONG, lane))
-            row = builder.load(address(context, builder, rows, args[1], place), typ=_INT)
+            index = builder.add(args[2], ir.Constant(_LONG, lane))
+            row = builder.load(address(context, builder, rows, args[1], index), typ=_INT)
             start = builder.mul(builder.sext(row, _LONG), ir.Constant(_LONG, 3))
             for axis in range(3):
                 number = builder.extract_element(args[3 + axis], _INT(lane))
@@ -143,8 +143,8 @@ def no_sums(typing: Any) -> tuple[Any, Emit]:
 
 @instruction
 def add_products(typing: Any, sums: Any, pointer: Any, start: Any, factors: Any) -> tuple[Any, Emit]:
-    """Return sums plus products: of 16 whole numbers, those in even places times the low half of `factors`, an int32
-    that holds two int16, and those in odd places times the high half. Processors do this in one step.
+    """Return sums plus products: of 16 whole numbers, those with even index times the low half of `factors`, an int32
+    that holds two int16, and those with odd index times the high half. Processors do this in one step.
     """
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -160,11 +160,11 @@ def add_products(typing: Any, sums: Any, pointer: Any, start: Any, factors: Any)
 
 @instruction
 def load_pairs(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
-    """Return 16 whole numbers from `start` on as float32: those in even places, and those in odd places."""
+    """Return 16 whole numbers from `start` on as float32: those with even index, and those with odd index."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         numbers = _wide(context, builder, signature.args[0], *args)
-        halves = [builder.sitofp(each, _VECTOR) for each in _halves(builder, numbers)]
+        halves = [builder.sitofp(half, _VECTOR) for half in _halves(builder, numbers)]
         return context.make_tuple(builder, signature.return_type, halves)
 
     return types.UniTuple(lanes_type, 2)(pointer, types.intp), emit
@@ -172,8 +172,8 @@ def load_pairs(typing: Any, pointer: Any, start: Any) -> tuple[Any, Emit]:
 
 def _wide(context: Any, builder: Any, pointer_type: Any, pointer: Any, start: Any) -> Any:
     """16 whole numbers as int32."""
-    found = _numbers(context, builder, pointer_type, pointer, start, 2 * LANES)
-    return builder.sext(found, ir.VectorType(_INT, 2 * LANES))
+    numbers = _numbers(context, builder, pointer_type, pointer, start, 2 * LANES)
+    return builder.sext(numbers, ir.VectorType(_INT, 2 * LANES))
 
 
 def _halves(builder: Any, numbers: Any) -> tuple[Any, Any]:
@@ -253,12 +253,12 @@ def root_inverse(typing: Any, a: Any) -> tuple[Any, Emit]:
         kind = ir.FunctionType(_VECTOR, [_VECTOR])
         square_root = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f32")
         one, zero = (ir.Constant(_VECTOR, [value] * LANES) for value in (1.0, 0.0))
-        found = builder.fdiv(one, builder.call(square_root, args))
-        return builder.select(builder.fcmp_ordered(">", args[0], zero), found, zero)
+        inverse = builder.fdiv(one, builder.call(square_root, args))
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), inverse, zero)
 
     return lanes_type(lanes_type), emit
 
 
 def _mask(order: Any) -> Any:
-    found = [_INT(place) for place in order]
-    return ir.Constant(ir.VectorType(_INT, len(found)), found)
+    indices = [_INT(index) for index in order]
+    return ir.Constant(ir.VectorType(_INT, len(indices)), indices)

@@ -35,6 +35,8 @@ _BLOCK = 3 * LANES
 # The largest sum of whole numbers, with room for rounding.
 _WHOLE = 2.0**31 * (1 - 1e-4)
 
+Pointers = tuple[Pointer, Pointer, Pointer]
+
 FLOATS, SHORTS, BYTES = range(3)
 """How displacements are stored. It is a number, not a type: so the loops are compiled once for all three."""
 
@@ -50,6 +52,9 @@ class BlockTables(NamedTuple):
     bone_starts, bones, weights : the bones of the blocks
     stored, starts, columns, values : displacements of points: how they are stored, and their entries as bytes
     normals_stored, normal_starts, normal_columns, normal_values : the same of normals
+    scales : (2, C) the length of one unit of each column's values, of points and of normals
+    bounds : (2, 2) of points and of normals the largest sum of whole numbers at a vertex, 0 where they are floats, and
+        how far off a displacement may be
     """
 
     rest: Floats32
@@ -67,24 +72,12 @@ class BlockTables(NamedTuple):
     normal_starts: Ints32
     normal_columns: Ints32
     normal_values: NDArray[np.uint8]
-
-
-class Units(NamedTuple):
-    """What turns coordinates into factors of stored displacements, of points (0) and of normals (1).
-
-    Parameters
-    ----------
-    scales : (2, C) the length of one unit of each column's values
-    bounds : (2, 2) the largest sum of whole numbers at a vertex, 0 where they are floats, and how far off a
-        displacement may be
-    """
-
     scales: Floats
     bounds: Floats
 
 
 class FrameBuffers(NamedTuple):
-    """What frames compute on the way, a row per pose.
+    """What is computed before any block is posed, a row per pose.
 
     Parameters
     ----------
@@ -106,19 +99,19 @@ class FrameBuffers(NamedTuple):
 
 
 @compiled
-def scale_coordinates(units: Units, buffers: FrameBuffers, row: int) -> None:  # pragma: no cover - compiled
+def scale_coordinates(tables: BlockTables, buffers: FrameBuffers, row: int) -> None:  # pragma: no cover - compiled
     """Write the factors of a pose's stored displacements from its coordinates.
 
     Sums of whole numbers must neither overflow nor exceed the tolerance; otherwise the factors are used as they are.
     """
     for which in range(2):
-        scales, factors = units.scales[which], buffers.factors[row, which]
+        scales, factors = tables.scales[which], buffers.factors[row, which]
         largest = 0.0
         for k in range(len(scales)):
             value = buffers.coordinates[row, k] * scales[k]
             factors[k] = value
             largest = max(largest, abs(value))
-        most, tolerance = units.bounds[which, 0], units.bounds[which, 1]
+        most, tolerance = tables.bounds[which, 0], tables.bounds[which, 1]
         unit = largest * max(most / _WHOLE, 1 / 32767)
         exact = not (most > 0.0 and unit > 0.0 and 0.5 * unit * most <= tolerance)
         buffers.units[row, which], buffers.exact[row, which] = unit, exact
@@ -130,29 +123,44 @@ def scale_coordinates(units: Units, buffers: FrameBuffers, row: int) -> None:  #
                 high[k] = whole << 16
 
 
+@compiled
+def finish_driving(
+    buffers: FrameBuffers, palettes: Floats32, poses: int, normals: bool
+) -> float:  # pragma: no cover - compiled
+    """Return how many numbers that were driven are too large; for normals, find what makes transforms small."""
+    beyond = 0.0
+    for row in range(poses):
+        beyond += buffers.scratch[row, -1]
+        largest = 0.0
+        for k in range(palettes.shape[1] if normals else 0):
+            if k % 4 < 3:
+                largest = max(largest, abs(palettes[row, k]))
+        buffers.units[row, 2] = 1.0 / largest if largest > 0.0 else 1.0
+    return beyond
+
+
 @inlined
 def _displacement(
-    stored: int,
-    starts: Pointer,
-    columns: Pointer,
-    values: Pointer,
-    block: int,
-    factors: Pointer,
-    halves: tuple[Pointer, Pointer],
-    unit: float,
-    exact: bool,
+    stored: int, block: int, entries: Pointers, factors: Pointers, unit: float, exact: bool
 ) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
-    """A block's displacement, three times eight numbers."""
+    """A block's displacement, three times eight numbers.
+
+    Parameters
+    ----------
+    entries : pointers to the starts, columns and bytes of a `BlockBasis`
+    factors : pointers to the factors as they are, and as whole numbers in low and high halves
+    """
+    starts, columns, values = entries
     first, last = starts[block], starts[block + 1]
     if stored == FLOATS:
-        return _of_floats(first, last, columns, as_floats(values), factors)
+        return _of_floats(first, last, columns, as_floats(values), factors[0])
     if stored == SHORTS:
         if exact:
-            return _of_pairs(first, last, columns, as_shorts(values), factors)
-        return _of_wholes(first, last, columns, as_shorts(values), halves, unit)
+            return _of_pairs(first, last, columns, as_shorts(values), factors[0])
+        return _of_wholes(first, last, columns, as_shorts(values), factors, unit)
     if exact:
-        return _of_pairs(first, last, columns, as_bytes(values), factors)
-    return _of_wholes(first, last, columns, as_bytes(values), halves, unit)
+        return _of_pairs(first, last, columns, as_bytes(values), factors[0])
+    return _of_wholes(first, last, columns, as_bytes(values), factors, unit)
 
 
 @inlined
@@ -189,10 +197,10 @@ def _of_pairs(
 
 @inlined
 def _of_wholes(
-    first: int, last: int, columns: Pointer, values: Pointer, halves: tuple[Pointer, Pointer], unit: float
+    first: int, last: int, columns: Pointer, values: Pointer, factors: Pointers, unit: float
 ) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
     """The same with whole factors, whose unit is multiplied last."""
-    low, high = halves
+    _, low, high = factors
     i = j = k = no_sums()
     for entry in range(first, last):
         both = low[columns[2 * entry]] | high[columns[2 * entry + 1]]
@@ -231,16 +239,16 @@ def skin_points(
 ) -> None:  # pragma: no cover - compiled
     """Write the posed points (N, 3) of some blocks in a pose that was driven, with transforms `palette` (12 bones,)."""
     rest, order, transforms, points = pointer(tables.rest), pointer(tables.order), pointer(palette), pointer(out)
-    bone_starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
-    starts, columns, values = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
-    stored, ordered, factors = tables.stored, tables.ordered, pointer(buffers.factors[row, 0])
-    halves = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
-    unit, exact = buffers.units[row, 0], buffers.exact[row, 0]
+    starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
+    entries = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
+    low, high = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
+    factors = pointer(buffers.factors[row, 0]), low, high
+    unit, exact, stored, ordered = buffers.units[row, 0], buffers.exact[row, 0], tables.stored, tables.ordered
     for block in range(first, last):
-        x, y, z = _displacement(stored, starts, columns, values, block, factors, halves, unit, exact)
+        x, y, z = _displacement(stored, block, entries, factors, unit, exact)
         x, y, z = _added(rest, block, x, y, z)
         p = q = r = splat(0.0)
-        for entry in range(bone_starts[block], bone_starts[block + 1]):
+        for entry in range(starts[block], starts[block + 1]):
             w, b = load(weights, entry * LANES), bones[entry]
             p = fma(w, _row(transforms, b, x, y, z), p)
             q = fma(w, _row(transforms, b + 4, x, y, z), q)
@@ -267,50 +275,37 @@ def skin_both(
     normals_out: Floats32,
 ) -> None:  # pragma: no cover - compiled
     """Write posed points and carried normals of some blocks: cof(M)·n, M made small to stay clear of the limits."""
-    rest, normals, order, transforms = (
-        pointer(tables.rest),
-        pointer(tables.normals),
-        pointer(tables.order),
-        pointer(palette),
-    )
-    bone_starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
-    starts, columns, values = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
-    halves = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
+    rest, rest_normals, order = pointer(tables.rest), pointer(tables.normals), pointer(tables.order)
+    starts, bones, weights = pointer(tables.bone_starts), pointer(tables.bones), pointer(tables.weights)
+    entries = pointer(tables.starts), pointer(tables.columns), pointer(tables.values)
     normal_starts, normal_columns = pointer(tables.normal_starts), pointer(tables.normal_columns)
-    normal_halves = pointer(buffers.halves[row, 1, 0]), pointer(buffers.halves[row, 1, 1])
-    normal_values, factors = pointer(tables.normal_values), pointer(buffers.factors[row, 0])
-    normal_factors = pointer(buffers.factors[row, 1])
+    normal_entries = normal_starts, normal_columns, pointer(tables.normal_values)
     stored, normals_stored, ordered = tables.stored, tables.normals_stored, tables.ordered
-    unit, normal_unit = buffers.units[row, 0], buffers.units[row, 1]
+    low, high = pointer(buffers.halves[row, 0, 0]), pointer(buffers.halves[row, 0, 1])
+    normal_low, normal_high = pointer(buffers.halves[row, 1, 0]), pointer(buffers.halves[row, 1, 1])
+    factors = pointer(buffers.factors[row, 0]), low, high
+    normal_factors = pointer(buffers.factors[row, 1]), normal_low, normal_high
+    unit, normal_unit, small = buffers.units[row, 0], buffers.units[row, 1], splat(buffers.units[row, 2])
     exact, normals_exact = buffers.exact[row, 0], buffers.exact[row, 1]
-    points_at, normals_at, small = pointer(out), pointer(normals_out), buffers.units[row, 2]
+    transforms, points, normals = pointer(palette), pointer(out), pointer(normals_out)
     for block in range(first, last):
         m00 = m01 = m02 = m03 = m10 = m11 = m12 = m13 = m20 = m21 = m22 = m23 = splat(0.0)
-        for entry in range(bone_starts[block], bone_starts[block + 1]):
+        for entry in range(starts[block], starts[block + 1]):
             w, b = load(weights, entry * LANES), bones[entry]
             m00, m01, m02, m03 = _blend(transforms, b, w, m00, m01, m02, m03)
             m10, m11, m12, m13 = _blend(transforms, b + 4, w, m10, m11, m12, m13)
             m20, m21, m22, m23 = _blend(transforms, b + 8, w, m20, m21, m22, m23)
-        x, y, z = _displacement(stored, starts, columns, values, block, factors, halves, unit, exact)
+        x, y, z = _displacement(stored, block, entries, factors, unit, exact)
         x, y, z = _added(rest, block, x, y, z)
         p = fma(m00, x, fma(m01, y, fma(m02, z, m03)))
         q = fma(m10, x, fma(m11, y, fma(m12, z, m13)))
         r = fma(m20, x, fma(m21, y, fma(m22, z, m23)))
-        _write(points_at, order, ordered, block, p, q, r)
-        x, y, z = _displacement(
-            normals_stored,
-            normal_starts,
-            normal_columns,
-            normal_values,
-            block,
-            normal_factors,
-            normal_halves,
-            normal_unit,
-            normals_exact,
-        )
-        x, y, z = _added(normals, block, x, y, z)
-        p, q, r = _carried(m00, m01, m02, m10, m11, m12, m20, m21, m22, splat(small), x, y, z)
-        _write(normals_at, order, ordered, block, p, q, r)
+        _write(points, order, ordered, block, p, q, r)
+        x, y, z = _displacement(normals_stored, block, normal_entries, normal_factors, normal_unit, normals_exact)
+        x, y, z = _added(rest_normals, block, x, y, z)
+        blend = (m00, m01, m02), (m10, m11, m12), (m20, m21, m22)
+        p, q, r = _carried(blend, small, x, y, z)
+        _write(normals, order, ordered, block, p, q, r)
 
 
 @inlined
@@ -327,10 +322,9 @@ def _blend(
 
 
 @inlined
-def _carried(
-    a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any, i: Any, small: Any, x: Any, y: Any, z: Any
-) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
-    """Unit normals from normals x y z, by the cofactors of blends a b c, d e f, g h i, made `small`."""
+def _carried(blend: Any, small: Any, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:  # pragma: no cover - compiled
+    """Unit normals from normals x y z, by the cofactors of blends, three rows of three, made `small`."""
+    (a, b, c), (d, e, f), (g, h, i) = blend
     a, b, c, d, e = times(a, small), times(b, small), times(c, small), times(d, small), times(e, small)
     f, g, h, i = times(f, small), times(g, small), times(h, small), times(i, small)
     p = fma(_minor(e, i, f, h), x, fma(_minor(f, g, d, i), y, times(_minor(d, h, e, g), z)))
@@ -344,13 +338,3 @@ def _carried(
 def _minor(a: Any, b: Any, c: Any, d: Any) -> Any:  # pragma: no cover - compiled
     """a·b - c·d."""
     return minus(times(a, b), times(c, d))
-
-
-@compiled
-def shrink(palette: Floats32) -> float:  # pragma: no cover - compiled
-    """One over the largest number of the transforms' linear parts."""
-    largest = 0.0
-    for k in range(len(palette)):
-        if k % 4 < 3:
-            largest = max(largest, abs(palette[k]))
-    return 1.0 / largest if largest > 0.0 else 1.0

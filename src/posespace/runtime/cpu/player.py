@@ -58,7 +58,7 @@ class CPUPlayer(Player):
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._one_core = threads == 1
         self._stages = Stages.of(self.blocks, skin, self._drivers, self.normals and not self._carried, self.threads)
-        self._units, self._tables = block_tables(self.blocks, skin.rig.mesh.diagonal, self._stages.dual is None)
+        self._tables = block_tables(self.blocks, skin.rig.mesh.diagonal, self._stages.dual is None)
         self._make_room()
         # The loops are compiled, or read from disk, now and not at the first frame.
         self(skin.rig.rest.rotations)
@@ -136,15 +136,7 @@ class CPUPlayer(Player):
             if stages.dual is not None:
                 blended = stages.dual.identity
             beyond = loop.write(
-                self._drivers.arrays,
-                poses[rows],
-                self._units,
-                self._tables,
-                loop.cuts,
-                buffers,
-                blended,
-                coarse,
-                carried,
+                self._drivers.arrays, self._tables, loop.cuts, poses[rows], buffers, blended, coarse, carried
             )
             require_ordinary(beyond)
             # Dual quaternions blend what was displaced above, and stayed at rest.
@@ -203,8 +195,8 @@ class CPUPlayer(Player):
         return self._batch_loop
 
 
-def _rows(given: Floats32 | None, room: Floats32 | None, first: int, last: int) -> Floats32 | None:
-    """The arrays of poses `first` to `last`: of the caller's, or of our own, which serve again and again."""
-    if given is not None:
-        return given[first:last]
+def _rows(out: Floats32 | None, room: Floats32 | None, first: int, last: int) -> Floats32 | None:
+    """Where to write poses `first` to `last`: rows of the caller's array, or of `room`, which is reused."""
+    if out is not None:
+        return out[first:last]
     return None if room is None else room[: last - first]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
@@ -29,7 +29,7 @@ class PosedDetail:
     ----------
     skin : the skin, whose rig's mesh is subdivided
     detail : its detail
-    first : where the detail's coordinates begin among all; -1 where learned bones have their own
+    first : where the detail's coordinates begin among all; -1 where learned bones drive it
     threads : how many cores work on a frame
 
     Attributes
@@ -39,7 +39,7 @@ class PosedDetail:
 
     def __init__(self, skin: Skin, detail: Detail, first: int, threads: int) -> None:
         rest = skin.rig.mesh
-        # All work is in an order in which neighbours are near each other; what is written last is in the skin's own.
+        # All work is in an order in which neighbours are near each other; what is written last is in the skin's order.
         local = local_order(rest.triangles, len(rest.points), detail.levels)
         self._order = owned("order", local.order, len(skin.mesh.points))
         counts = len(rest.points) + np.cumsum([0, *(len(level.edges) for level in local.levels)])
@@ -54,18 +54,19 @@ class PosedDetail:
         packed = detail.heights.dtype.kind == "i"
         heights = detail.heights if packed else detail.heights.astype(np.float32)
         self._heights = np.ascontiguousarray(heights[:, local.order])
+        self._heights_read = _as_stored(self._heights)
         self._scales = np.ones(len(self._heights)) if detail.scales is None else detail.scales.astype(np.float64)
         self._first = first
         # Where learned bones drive it: which move each vertex, how much, and their first amount of detail.
         self._spread: tuple[Ints32, Floats32, int] | None = None
         if detail.driver is None:
             assert skin.bones is not None
-            bones, own = skin.bones, local.order[: len(rest.points)]
-            influences = owned("bones' influences", bones.influences[own], len(bones))
-            self._spread = influences, bones.weights[own].astype(np.float32), bones.correction_count
+            bones, coarse_order = skin.bones, local.order[: len(rest.points)]
+            influences = owned("bones' influences", bones.influences[coarse_order], len(bones))
+            self._spread = influences, bones.weights[coarse_order].astype(np.float32), bones.correction_count
         self._make_room(len(mesh.points))
         self._use(threads)
-        ends = sum(each.nbytes for each in self._ends)
+        ends = sum(edges.nbytes for edges in self._ends)
         surface = 6 * self._fine.nbytes + self._normals.nbytes + self._flat.nbytes + ends
         self.nbytes = surface + 2 * self._shares.nbytes + self._heights.nbytes + 2 * self._order.nbytes
 
@@ -79,7 +80,7 @@ class PosedDetail:
         self._share, self._put = (_spread_all, _put_all) if threads > 1 else (_spread_alone, _put_alone)
 
     def clone(self) -> PosedDetail:
-        """Return the same with room of its own to work in, for another thread."""
+        """Return the same with its own room to work in, for another thread."""
         other = copy(self)
         other._normals, other._flat = self._normals.clone(), self._flat.clone()
         other._make_room(len(self._fine))
@@ -101,7 +102,7 @@ class PosedDetail:
     ) -> None:
         """Write the fine points, and their normals if asked for, from the coarse points and all coordinates.
 
-        Learned bones have their own `amounts` (B, K + D) instead.
+        Detail that learned bones drive takes their `amounts` (B, K + D) instead of coordinates.
         """
         fine, shares, count = self._fine, self._shares, len(coarse)
         np.take(coarse, self._order[:count], axis=0, out=fine[:count])
@@ -117,7 +118,7 @@ class PosedDetail:
         factors = self._scales.astype(np.float32)
         if self._spread is None:
             factors = (coordinates[self._first : self._first + len(factors)] * self._scales).astype(np.float32)
-        self._raise(self._threads, fine, self._along, self._heights, factors, shares, self._raised)
+        self._raise(self._threads, fine, self._along, self._heights_read, factors, shares, self._raised)
         self._put(self._threads, self._order, self._raised, points)
         if normals is not None:
             self._normals.write(self._raised, self._along)
@@ -135,7 +136,7 @@ def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pr
 
 
 def _put(parts: int, order: Ints32, values: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
-    """Write values (F, 3) where the order (F,) says."""
+    """Write values (F, 3) to the rows that the order (F,) names."""
     count = len(order)
     for part in prange(parts):
         for row in range(part * count // parts, (part + 1) * count // parts):
@@ -147,7 +148,7 @@ def _put(parts: int, order: Ints32, values: Floats32, out: Floats32) -> None:  #
 def _spread_some(
     begin: int, end: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write what some vertices have (N, D) of the amounts of their bones, from the column `first` on."""
+    """Write the weighted amounts (N, D) of some vertices' bones, from the column `first` on."""
     for vertex in range(begin, end):
         for k in range(out.shape[1]):
             out[vertex, k] = np.float32(0.0)
@@ -160,58 +161,60 @@ def _spread_some(
 def _spread(
     parts: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write what all vertices have of the amounts of their bones."""
+    """Write the weighted amounts of all vertices' bones."""
     count = len(weights)
     for part in prange(parts):
         begin, end = part * count // parts, (part + 1) * count // parts
         _spread_some(begin, end, influences, weights, first, amounts, out)
 
 
+class Heights(NamedTuple):
+    """Heights (C, F) in the type they are stored in; the other two are empty. So the loops are compiled once."""
+
+    floats: Floats32
+    shorts: NDArray[np.int16]
+    bytes: NDArray[np.int8]
+
+
+def _as_stored(heights: NDArray[Any]) -> Heights:
+    kinds = (np.float32, np.int16, np.int8)
+    return Heights(*(heights if heights.dtype == kind else np.zeros((0, 0), kind) for kind in kinds))
+
+
 @relaxed
-def _raise_tile(
-    first: int,
-    last: int,
-    fine: Floats32,
-    along: Floats32,
-    heights: NDArray[Any],
-    factors: Floats32,
-    shares: Floats32,
-    sums: Floats32,
-    out: Floats32,
+def _add_heights(
+    first: int, heights: NDArray[Any], factors: Floats32, shares: Floats32, sums: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write some points moved along their normals; `sums` is room for their heights."""
-    count = last - first
-    sums[:count] = np.float32(0.0)
+    """Add the heights of vertices from `first` on, each component times its factor, and its shares if any."""
     for component in range(len(heights)):
-        factor, row = factors[component], heights[component, first:last]
+        factor = factors[component]
+        row = heights[component, first : first + len(sums)]
         if len(shares):
-            for k in range(count):
+            for k in range(len(sums)):
                 sums[k] += factor * shares[first + k, component] * np.float32(row[k])
         else:
-            for k in range(count):
+            for k in range(len(sums)):
                 sums[k] += factor * np.float32(row[k])
-    for k in range(count):
-        for axis in range(3):
-            out[first + k, axis] = fine[first + k, axis] + sums[k] * along[first + k, axis]
 
 
 def _raise(
-    parts: int,
-    fine: Floats32,
-    along: Floats32,
-    heights: NDArray[Any],
-    factors: Floats32,
-    shares: Floats32,
-    out: Floats32,
+    parts: int, fine: Floats32, along: Floats32, heights: Heights, factors: Floats32, shares: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write points (F, 3) moved along normals (F, 3) by factors (C,) of heights (C, F), and shares (F, C) if any."""
     total = len(fine)
     for part in prange(parts):
-        sums = np.empty(_TILE, np.float32)
+        room = np.empty(_TILE, np.float32)
         first, end = part * total // parts, (part + 1) * total // parts
         while first < end:
             last = min(first + _TILE, end)
-            _raise_tile(first, last, fine, along, heights, factors, shares, sums, out)
+            sums = room[: last - first]
+            sums[:] = np.float32(0.0)
+            _add_heights(first, heights.floats, factors, shares, sums)
+            _add_heights(first, heights.shorts, factors, shares, sums)
+            _add_heights(first, heights.bytes, factors, shares, sums)
+            for k in range(last - first):
+                for axis in range(3):
+                    out[first + k, axis] = fine[first + k, axis] + sums[k] * along[first + k, axis]
             first = last
 
 

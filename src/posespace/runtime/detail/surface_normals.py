@@ -1,6 +1,6 @@
 """Normals of a posed surface, compiled: the areas of the triangles around each vertex, shared across seams.
 
-The player's own beside `geometry.normals`: written in place, in 32 bits, on several cores.
+As `geometry.normals`, but written in place, in 32 bits, on several cores.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ class SurfaceNormals:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that a frame reads and writes, points and normals left out; areas are written and read."""
+        """Bytes that a frame reads and writes besides points and normals; areas are written and read."""
         fans = self._fans
         return sum(table.nbytes for table in fans) + fans.areas.nbytes
 
     def clone(self) -> SurfaceNormals:
-        """Return the same with room of its own to work in, for another thread."""
+        """Return the same with its own room to work in, for another thread."""
         other = copy(self)
         other._fans = self._fans._replace(areas=np.zeros_like(self._fans.areas))
         return other

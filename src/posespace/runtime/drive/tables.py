@@ -167,7 +167,21 @@ def driver_tables(skin: Skin) -> DriverTables:
     )
 
 
+def _require_known(driver: Driver) -> None:
+    """Raise unless `drive` has a loop for a driver: another one would give numbers, but wrong ones."""
+    interpolant = driver.interpolant
+    if isinstance(interpolant, RBFInterpolant):
+        check.choice("player: kernel", interpolant.kernel, KERNELS)
+        check.choice("player: tail", interpolant.tail, TAILS)
+    elif not isinstance(interpolant, ShepardInterpolant):
+        raise InputError(f"player: expected an interpolant of RBF or Shepard, got {type(interpolant).__name__}")
+    check.choice("player: metric", interpolant.metric, METRICS)
+    check.choice("player: pose space kind", driver.space.kind, JOINT_KINDS + AXIS_KINDS)
+
+
 def _arrays(skin: Skin) -> DriverArrays:
+    for driver in skin.drivers:
+        _require_known(driver)
     links, joints = _joints(skin.rig, skin.drivers)
     bounds = [skin.bounds[id(driver)] for driver in skin.drivers]
     heads, slots, numbers = _samples(skin.drivers, bounds, skin.rig.skeleton, skin.control_names)
@@ -208,7 +222,7 @@ def _samples(
     for driver, bound in zip(drivers, bounds, strict=True):
         interpolant = driver.interpolant
         samples, dimensions = interpolant.centres.shape
-        is_rotation = check.choice("metric that a player knows", interpolant.metric, METRICS) == "rotation"
+        is_rotation = interpolant.metric == "rotation"
         centres = interpolant.centres.astype(np.float64)
         if is_rotation:
             centres = unit_quaternions(centres).reshape(samples, dimensions)
@@ -228,17 +242,14 @@ def _samples(
 
 
 def _kernel(interpolant: RBFInterpolant | ShepardInterpolant) -> tuple[int, int, Floats, Floats, tuple[float, float]]:
-    """The KERNEL, terms of the TAIL, radii, weights and EXTRA of an interpolant; raise if `drive` does not know it."""
+    """The KERNEL of an interpolant, the terms of its TAIL, its radii, its weights and its EXTRA."""
     dimensions = interpolant.centres.shape[1]
-    if isinstance(interpolant, RBFInterpolant):
-        kernel = KERNELS.index(check.choice("kernel that a player knows", interpolant.kernel, KERNELS))
-        tail = TAILS.index(check.choice("tail that a player knows", interpolant.tail, TAILS))
-        extra = (min(interpolant.reach, _FAR) ** 2, 0.0)
-        return kernel, (0, 1, 1 + dimensions)[tail], interpolant.radius, interpolant.weights, extra
     if isinstance(interpolant, ShepardInterpolant):
         radii = np.ones(axis_count(dimensions, interpolant.metric))
         return SHEPARD, 0, radii, interpolant.values, (interpolant.power, interpolant.reach)
-    raise InputError(f"interpolant: expected one of RBF or Shepard, got {type(interpolant).__name__}")
+    tail = (0, 1, 1 + dimensions)[TAILS.index(interpolant.tail)]
+    extra = (min(interpolant.reach, _FAR) ** 2, 0.0)
+    return KERNELS.index(interpolant.kernel), tail, interpolant.radius, interpolant.weights, extra
 
 
 def _by_column(values: Floats) -> Floats:
@@ -249,7 +260,7 @@ def _by_column(values: Floats) -> Floats:
 def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> list[int]:
     """The indices of a space's coordinates among the features."""
     joints = len(skeleton)
-    if check.choice("pose space kind that a player knows", space.kind, JOINT_KINDS + AXIS_KINDS) in JOINT_KINDS:
+    if space.kind in JOINT_KINDS:
         base = 0 if space.kind == "joint" else SIGNED_ROTATIONS * joints
         return [base + ROTATION * joint + k for joint in space.joints(skeleton) for k in range(ROTATION)]
     slots = []

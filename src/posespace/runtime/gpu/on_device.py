@@ -65,7 +65,7 @@ class OnDevice:
         self._make_steps()
 
     def clone(self) -> OnDevice:
-        """Return the same tables with buffers of their own, for another thread."""
+        """Return the same tables with their own buffers, for another thread."""
         other = copy(self)
         other._make_room()
         return other

@@ -147,12 +147,12 @@ class GPUPlayer(Player):
         self._open.encode(encoder)
 
     def stage(self) -> Stage:
-        """Return what your own vertex stage needs; it sees the last pose uploaded, and carried normals."""
+        """Return what your own vertex stage needs; it plays the last pose uploaded, with carried normals."""
         skinned = self._open
         return Stage(skinned.module, dict(skinned.constants), skinned.layout, skinned.group)
 
     def close(self) -> None:
-        """Free what the player has on the device; it cannot play again. A device that was given stays open."""
+        """Free what the player has on the device; it cannot play again. A device of yours stays open."""
         if self._forked:
             return
         self._skinned = self._staging = None
@@ -194,11 +194,11 @@ class GPUPlayer(Player):
             self._play(points, normals)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
-        own = self._array("points", None) if points is None else None
-        own_normals = self._array("normals", None) if self.normals and normals is None else None
+        room = self._array("points", None) if points is None else None
+        normal_room = self._array("normals", None) if self.normals and normals is None else None
         for index, fetch in enumerate(self._fetches(motion)):
-            out = own if points is None else points[index]
-            normals_out = None if not self.normals else own_normals if normals is None else normals[index]
+            out = room if points is None else points[index]
+            normals_out = None if not self.normals else normal_room if normals is None else normals[index]
             assert out is not None
             fetch(out, normals_out)
             yield out, normals_out

@@ -10,7 +10,7 @@ const CENTRE = 1u << 30u; // Bits of a step around a vertex: it names the centre
 const START = 1u << 29u;
 
 override VERTICES: u32 = 0u;
-override COORDINATES: u32 = 0u;       // The place in `frame` of the coordinates, which follow the bones.
+override COORDINATES: u32 = 0u;       // The index in `frame` of the coordinates, which follow the bones.
 override ENTRIES: u32 = 0u;           // Displacements in a texel: 1 of float32, 2 of int16, 4 of int8; 0: there are none.
 override CORRECTED: bool = false;     // Whether normals have displacements too.
 override BONE_TEXELS: u32 = 1u;       // Texels of bones that every vertex has.
@@ -21,7 +21,7 @@ override DUAL: bool = false;          // Whether bones are blended as dual quate
 @group(0) @binding(0) var<uniform> frame: array<vec4<f32>, 4096>;
 @group(0) @binding(1) var rest: texture_2d<u32>;          // x y z, and the texel where the displacements begin.
 @group(0) @binding(2) var rest_normals: texture_2d<u32>;  // The same of the normal; or, in w, where its fan begins.
-@group(0) @binding(3) var bones: texture_2d<u32>;         // Two bones, strongest first: place in `frame`, weight, twice.
+@group(0) @binding(3) var bones: texture_2d<u32>;         // Two bones, strongest first: index in `frame`, weight, twice.
 @group(0) @binding(4) var displacements: texture_2d<u32>; // All x, all y, all z, all columns.
 
 @group(1) @binding(0) var<storage, read_write> points: array<f32>;
@@ -43,7 +43,7 @@ struct Blend {
     z: vec4<f32>,
 }
 
-fn place(texel: u32) -> vec2<u32> {
+fn position_of(texel: u32) -> vec2<u32> {
     return vec2<u32>(texel % ROW, texel / ROW);
 }
 
@@ -82,9 +82,9 @@ fn displaced(first: u32) -> vec3<f32> {
     var total = vec3<f32>(0.0);
     var more = 1u;
     for (var texel = first; more != 0u; texel++) {
-        let found = textureLoad(displacements, place(texel), 0);
-        total += displacement_of(found);
-        more = found.w >> MORE;
+        let packed = textureLoad(displacements, position_of(texel), 0);
+        total += displacement_of(packed);
+        more = packed.w >> MORE;
     }
     return total;
 }
@@ -93,7 +93,7 @@ fn linear_blend(vertex: u32) -> Blend {
     var blend = Blend(vec4<f32>(0.0), vec4<f32>(0.0), vec4<f32>(0.0));
     var more = 1u;
     for (var texel = vertex * BONE_TEXELS; more != 0u; texel++) {
-        let two = textureLoad(bones, place(texel), 0);
+        let two = textureLoad(bones, position_of(texel), 0);
         let a = two.x & ~(1u << MORE);
         let b = two.z;
         let weights = bitcast<vec2<f32>>(two.yw);
@@ -107,37 +107,37 @@ fn linear_blend(vertex: u32) -> Blend {
 
 // Two quaternions stand for one rotation: each bone takes the sign nearest the vertex's strongest bone.
 fn dual_blend(vertex: u32) -> Blend {
-    let pivot = frame[textureLoad(bones, place(vertex * BONE_TEXELS), 0).x & ~(1u << MORE)];
-    var turn = vec4<f32>(0.0);
-    var shift = vec4<f32>(0.0);
+    let pivot = frame[textureLoad(bones, position_of(vertex * BONE_TEXELS), 0).x & ~(1u << MORE)];
+    var rotation = vec4<f32>(0.0);
+    var dual = vec4<f32>(0.0);
     var stretch = Blend(vec4<f32>(0.0), vec4<f32>(0.0), vec4<f32>(0.0));
     var more = 1u;
     for (var texel = vertex * BONE_TEXELS; more != 0u; texel++) {
-        let two = textureLoad(bones, place(texel), 0);
+        let two = textureLoad(bones, position_of(texel), 0);
         for (var half = 0u; half < 2u; half++) {
             let bone = select(two.x & ~(1u << MORE), two.z, half == 1u);
             let weight = bitcast<f32>(select(two.y, two.w, half == 1u));
             let agreeing = select(weight, -weight, dot(frame[bone], pivot) < 0.0);
-            turn += agreeing * frame[bone];
-            shift += agreeing * frame[bone + 1u];
+            rotation += agreeing * frame[bone];
+            dual += agreeing * frame[bone + 1u];
             stretch.x += weight * frame[bone + 2u];
             stretch.y += weight * frame[bone + 3u];
             stretch.z += weight * frame[bone + 4u];
         }
         more = two.x >> MORE;
     }
-    let size = length(turn);
-    return composed(turn / size, shift / size, stretch);
+    let size = length(rotation);
+    return composed(rotation / size, dual / size, stretch);
 }
 
-// The rotation and shift of a unit dual quaternion after a stretch.
-fn composed(turn: vec4<f32>, shift: vec4<f32>, stretch: Blend) -> Blend {
-    let q = turn.xyz;
+// The rotation and translation of a unit dual quaternion after a stretch.
+fn composed(rotation: vec4<f32>, dual: vec4<f32>, stretch: Blend) -> Blend {
+    let q = rotation.xyz;
     let twice = 2.0 * q;
     let squares = q * twice;
     let mixed = vec3<f32>(q.x * twice.y, q.y * twice.z, q.z * twice.x);  // xy yz zx, twice
-    let real = turn.w * twice;
-    let moved = 2.0 * (turn.w * shift.xyz - shift.w * q + cross(q, shift.xyz));
+    let real = rotation.w * twice;
+    let moved = 2.0 * (rotation.w * dual.xyz - dual.w * q + cross(q, dual.xyz));
     return Blend(
         vec4<f32>(0.0, 0.0, 0.0, moved.x) + (1.0 - squares.y - squares.z) * stretch.x
             + (mixed.x - real.z) * stretch.y + (mixed.z + real.y) * stretch.z,
@@ -156,7 +156,7 @@ fn blend_of(vertex: u32) -> Blend {
 }
 
 fn posed_point(vertex: u32, blend: Blend) -> vec3<f32> {
-    let texel = textureLoad(rest, place(vertex), 0);
+    let texel = textureLoad(rest, position_of(vertex), 0);
     var point = bitcast<vec3<f32>>(texel.xyz);
     if (ENTRIES != 0u) {
         point += displaced(texel.w);
@@ -166,27 +166,27 @@ fn posed_point(vertex: u32, blend: Blend) -> vec3<f32> {
 }
 
 // A vector at unit length, of whatever size it is; `otherwise` for one of no length.
-fn unit(given: vec3<f32>, otherwise: vec3<f32>) -> vec3<f32> {
-    let size = max(abs(given.x), max(abs(given.y), abs(given.z)));
+fn unit(vector: vec3<f32>, otherwise: vec3<f32>) -> vec3<f32> {
+    let size = max(abs(vector.x), max(abs(vector.y), abs(vector.z)));
     if (size > 0.0) {
-        return normalize(given / size);
+        return normalize(vector / size);
     }
     return otherwise;
 }
 
 // The rest normal carried by the cofactors of the blend, which keep it normal to the surface.
 fn carried_normal(vertex: u32, blend: Blend) -> vec3<f32> {
-    let texel = textureLoad(rest_normals, place(vertex), 0);
+    let texel = textureLoad(rest_normals, position_of(vertex), 0);
     var normal = bitcast<vec3<f32>>(texel.xyz);
     if (CORRECTED) {
         normal += displaced(texel.w);
     }
-    let turned = vec3<f32>(
+    let carried = vec3<f32>(
         dot(cross(blend.y.xyz, blend.z.xyz), normal),
         dot(cross(blend.z.xyz, blend.x.xyz), normal),
         dot(cross(blend.x.xyz, blend.y.xyz), normal),
     );
-    return unit(turned, normal);
+    return unit(carried, normal);
 }
 
 fn skinned_point(vertex: u32) -> vec3<f32> {
@@ -210,7 +210,7 @@ fn write_normal(vertex: u32, normal: vec3<f32>) {
     normals[3u * vertex + 2u] = normal.z;
 }
 
-// Around a vertex: where its centre is, the way to the last neighbour, and the areas of the triangles so far.
+// Around a vertex: its centre, the vector to the last neighbour, and the areas of the triangles so far.
 struct Walk {
     centre: vec3<f32>,
     arm: vec3<f32>,
@@ -226,7 +226,7 @@ fn stepped(walk: Walk, step: u32) -> Walk {
 }
 
 fn posed_at(vertex: u32) -> vec3<f32> {
-    return textureLoad(posed, place(vertex), 0).xyz;
+    return textureLoad(posed, position_of(vertex), 0).xyz;
 }
 
 // A row of work groups has no more than a device allows; large meshes have several rows.
@@ -246,9 +246,9 @@ fn write_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 fn write_both(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let vertex = vertex_of(id, groups);
     if (vertex < VERTICES) {
-        let found = skinned(vertex);
-        write_point(vertex, found.point);
-        write_normal(vertex, found.normal);
+        let posed_vertex = skinned(vertex);
+        write_point(vertex, posed_vertex.point);
+        write_normal(vertex, posed_vertex.normal);
     }
 }
 
@@ -256,7 +256,7 @@ fn write_both(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgro
 fn keep_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
     let vertex = vertex_of(id, groups);
     if (vertex < VERTICES) {
-        textureStore(kept, place(vertex), vec4<f32>(skinned_point(vertex), 1.0));
+        textureStore(kept, position_of(vertex), vec4<f32>(skinned_point(vertex), 1.0));
     }
 }
 
@@ -269,8 +269,8 @@ fn write_surface(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
     }
     var walk = Walk(vec3<f32>(0.0), vec3<f32>(0.0), vec3<f32>(0.0));
     var more = 1u;
-    for (var texel = textureLoad(rest_normals, place(vertex), 0).w; more != 0u; texel++) {
-        let steps = textureLoad(fans, place(texel), 0);
+    for (var texel = textureLoad(rest_normals, position_of(vertex), 0).w; more != 0u; texel++) {
+        let steps = textureLoad(fans, position_of(texel), 0);
         walk = stepped(stepped(stepped(stepped(walk, steps.x), steps.y), steps.z), steps.w);
         more = steps.w >> MORE;
     }
@@ -285,8 +285,8 @@ struct Drawn {
 
 @vertex
 fn draw(@builtin(vertex_index) vertex: u32) -> Drawn {
-    let found = skinned(vertex);
-    return Drawn(camera * vec4<f32>(found.point, 1.0), found.normal);
+    let posed_vertex = skinned(vertex);
+    return Drawn(camera * vec4<f32>(posed_vertex.point, 1.0), posed_vertex.normal);
 }
 
 @fragment

@@ -38,7 +38,7 @@ class SkinTexels:
     rest : (N, 4) x y z, and the texel where the displacements begin
     rest_normals : (N, 4) x y z, and the texel where the corrections begin; or, where normals are those of the posed
         surface, the texel where the vertex's fan begins
-    bones : (B N, 4) two bones per texel, strongest first: place among the frame's vectors and weight, twice
+    bones : (B N, 4) two bones per texel, strongest first: index among the frame's vectors and weight, twice
     displacements : (D, 4) those of points and of normals; the columns of normals come after all those of points
     fans : (F, 4) walks around the vertices, four steps per texel
     entries : displacements in a texel, 0 where there are none
@@ -95,17 +95,17 @@ def _displacements(skin: Skin, drivers: DriverTables) -> tuple[Entries, Entries,
 
 
 def _width(kind: type[np.generic], columns: int) -> tuple[int, type[np.generic]]:
-    """How many displacements go in a texel, and their type: the one given, or a larger one for many columns."""
-    for each, (width, above) in _IN_A_TEXEL.items():
-        if np.can_cast(kind, each) and columns <= above:
-            return width, each
+    """How many displacements go in a texel, and their type: `kind`, or a larger one for many columns."""
+    for wider, (width, above) in _IN_A_TEXEL.items():
+        if np.can_cast(kind, wider) and columns <= above:
+            return width, wider
     raise AssertionError
 
 
 def _listed(
     lists: NDArray[np.integer], count: int, per_texel: int, columns: NDArray[np.integer], values: NDArray[np.generic]
 ) -> tuple[Texels, Texels]:
-    """Where each list (count,) begins, and the texels of all; lists with nothing in them share the first, of zeros.
+    """Where each list (count,) begins, and the texels of all; empty lists share the first, of zeros.
 
     Parameters
     ----------
@@ -116,12 +116,12 @@ def _listed(
     lengths = np.bincount(lists, minlength=count)
     texels = -(-lengths // per_texel)
     starts = np.where(texels > 0, 1 + np.cumsum(texels) - texels, 0)
-    place = np.repeat(starts, lengths) * per_texel + ranks_of(lengths)
+    index = np.repeat(starts, lengths) * per_texel + ranks_of(lengths)
     total = 1 + int(texels.sum())
     kept = np.zeros((total * per_texel, 3), values.dtype)
-    kept[place] = values[order]
+    kept[index] = values[order]
     named = np.zeros(total * per_texel, f"u{values.dtype.itemsize}")
-    named[place] = columns[order]
+    named[index] = columns[order]
     parts = [*(np.ascontiguousarray(axis).view(np.uint32) for axis in kept.T), named.view(np.uint32)]
     packed = np.stack(parts, axis=1)
     _mark(packed[:, 3], starts[texels > 0])
@@ -138,16 +138,16 @@ def _mark(words: Texels, starts: NDArray[np.integer]) -> None:
 
 def _bones(skin: Skin, rows: int) -> Texels:
     """Texels (N, B, 4) of two bones each, strongest first; one that is not there has no weight."""
-    found = bone_entries(skin)
+    entries = bone_entries(skin)
     count = len(skin.rig.mesh.points)
-    order = np.lexsort((-found.values, found.vertices))
-    lengths = np.bincount(found.vertices, minlength=count)
+    order = np.lexsort((-entries.values, entries.vertices))
+    lengths = np.bincount(entries.vertices, minlength=count)
     texels = -(-lengths // 2)
     most = max(1, int(texels.max(initial=1)))
     rank = ranks_of(lengths)
     slots = np.zeros((count, 2 * most, 2), np.uint32)
-    slots[found.vertices[order], rank, 0] = rows * found.columns[order]
-    slots[found.vertices[order], rank, 1] = found.values[order].view(np.uint32)
+    slots[entries.vertices[order], rank, 0] = rows * entries.columns[order]
+    slots[entries.vertices[order], rank, 1] = entries.values[order].view(np.uint32)
     packed = slots.reshape(count, most, 4)
     packed[..., 0] |= np.where(np.arange(most) < texels[:, None] - 1, MORE, np.uint32(0))
     return packed

@@ -1,7 +1,7 @@
 """The triangles around each position as the GPU reads them: walks from neighbour to neighbour, each point read once.
 
 A walk names its centre, the neighbour where it starts, and then each next neighbour; every step after the start closes
-one triangle. Around most vertices one walk goes all the way round.
+one triangle. Around most vertices one walk goes all around.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ def walks_of(mesh: Mesh) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[
     """
     fans = fans_of(mesh)
     counts = np.diff(fans.starts)
-    found = np.zeros(3 * len(fans.around), np.uint32)
+    steps = np.zeros(3 * len(fans.around), np.uint32)
     lengths = np.zeros(len(counts), np.int64)
-    _walk(fans, found, lengths)
+    _walk(fans, steps, lengths)
     rows = -(-lengths // 4)
     starts = np.where(rows > 0, 1 + np.cumsum(rows) - rows, 0)
     walks = np.full(4 * (1 + int(rows.sum())), CENTRE, np.uint32)
     rank = ranks_of(lengths)
-    walks[4 * np.repeat(starts, lengths) + rank] = found[3 * np.repeat(fans.starts[:-1], lengths) + rank]
+    walks[4 * np.repeat(starts, lengths) + rank] = steps[3 * np.repeat(fans.starts[:-1], lengths) + rank]
     return walks.reshape(-1, 4), starts, fans.groups.astype(np.uint32)
 
 
 def ranks_of(lengths: NDArray[np.integer]) -> NDArray[np.intp]:
-    """The place of each entry in its list, for lists of some lengths one after another."""
+    """The index of each entry in its list, for lists that follow one another."""
     ranks: NDArray[np.intp] = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return ranks
 
@@ -61,11 +61,11 @@ def _walk(fans: Fans, out: NDArray[np.uint32], lengths: NDArray[np.int64]) -> No
         count = starts[group + 1] - starts[group]
         for k in range(count):
             triangle = triangles[around[starts[group] + k]]
-            own = 0
-            while groups[triangle[own]] != group:
-                own += 1
+            first_corner = 0
+            while groups[triangle[first_corner]] != group:
+                first_corner += 1
             for corner in range(3):
-                edges[k, corner] = triangle[(own + corner) % 3]
+                edges[k, corner] = triangle[(first_corner + corner) % 3]
         for first in range(0, count, _AT_ONCE):
             part = edges[first : min(first + _AT_ONCE, count)]
             lengths[group] += _chain(part, out[3 * starts[group] + lengths[group] :])
@@ -92,14 +92,14 @@ def _chain(edges: NDArray[np.int64], out: NDArray[np.uint32]) -> int:  # pragma:
 
 @compiled
 def _first(edges: NDArray[np.int64]) -> int:  # pragma: no cover - compiled
-    """A triangle that none leads to, or any that is left, or -1."""
+    """A triangle that none comes before, or any that remains, or -1."""
     last = -1
     for k in range(len(edges)):
         if edges[k, 0] >= 0:
-            last, led = k, False
+            last, follows = k, False
             for other in range(len(edges)):
-                led = led or (edges[other, 0] == edges[k, 0] and edges[other, 2] == edges[k, 1])
-            if not led:
+                follows = follows or (edges[other, 0] == edges[k, 0] and edges[other, 2] == edges[k, 1])
+            if not follows:
                 return k
     return last
 

@@ -35,7 +35,7 @@ def opened() -> Any:
 
 
 def checked(device: Any) -> Any:
-    """Return the device given; raise unless it is one."""
+    """Return a caller's device; raise unless it is one."""
     if not isinstance(device, library().GPUDevice):
         raise InputError(f"device: expected a wgpu.GPUDevice or None, got a {type(device).__name__}")
     return device
@@ -49,12 +49,12 @@ def watched(what: str) -> Iterator[None]:
         yield
     except (wgpu.GPUError, RuntimeError) as error:
         lost = "lost" in str(error) or "destroyed" in str(error)
-        said = "the device is lost or closed" if lost else one_line(error)
-        raise InputError(f"gpu: {what} failed: {said}; compile the skin again, {_INSTEAD}") from error
+        cause = "the device is lost or closed" if lost else one_line(error)
+        raise InputError(f"gpu: {what} failed: {cause}; compile the skin again, {_INSTEAD}") from error
 
 
 def one_line(error: BaseException) -> str:
-    """What an error says, its lines joined."""
+    """The text of an error, its lines joined."""
     return " ".join(str(error).split())[:200]
 
 
@@ -87,12 +87,12 @@ def _texture(device: Any, name: str, count: int, kind: str, usage: int) -> tuple
 def bound(
     device: Any, visibility: int, kinds: Sequence[Any], resources: Sequence[Any], numbers: Sequence[int] = ()
 ) -> tuple[Any, Any]:
-    """Make a bind group layout and its group; bindings are numbered 0, 1, ... unless `numbers` are given."""
-    places = numbers or range(len(kinds))
+    """Make a bind group layout and its group; bindings are numbered 0, 1, ... unless `numbers` name others."""
+    bindings = numbers or range(len(kinds))
     layout = device.create_bind_group_layout(
-        entries=[{"binding": k, "visibility": visibility, **kind} for k, kind in zip(places, kinds, strict=True)]
+        entries=[{"binding": k, "visibility": visibility, **kind} for k, kind in zip(bindings, kinds, strict=True)]
     )
-    entries = [{"binding": k, "resource": resource} for k, resource in zip(places, resources, strict=True)]
+    entries = [{"binding": k, "resource": resource} for k, resource in zip(bindings, resources, strict=True)]
     return layout, device.create_bind_group(layout=layout, entries=entries)
 
 
