@@ -63,5 +63,5 @@ def test_a_kernel_without_a_compiled_loop_is_refused(monkeypatch: pytest.MonkeyP
     other = replace(layer.driver, interpolant=replace(layer.driver.interpolant, kernel="quintic"))
     new = replace(skin, layers=(replace(layer, driver=other),))
     assert np.isfinite(new.pose(motion[0])[0]).all()
-    with pytest.raises(ps.InputError, match=r"kernel that a player knows: expected one of gaussian, .* got .quintic."):
+    with pytest.raises(ps.InputError, match=r"player: kernel: expected one of gaussian, .* got .quintic."):
         new.compile()
