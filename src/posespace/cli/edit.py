@@ -38,12 +38,12 @@ def edit(skin: Path, out: Path, scale: tuple[str, ...], exaggerate: float, as_js
 
 
 def _factors(texts: tuple[str, ...]) -> dict[str | int, float]:
-    found: dict[str | int, float] = {}
+    factors: dict[str | int, float] = {}
     for name, factor in map(_factor, texts):
-        if name in found:
+        if name in factors:
             raise InputError(f"--scale {name}: expected each name once, got it twice")
-        found[name] = factor
-    return found
+        factors[name] = factor
+    return factors
 
 
 def _factor(text: str) -> tuple[str, float]:

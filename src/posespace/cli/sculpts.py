@@ -118,10 +118,24 @@ def add(
         session.replace(known, read.shape)
     else:
         session.add(known, read.pose, read.shape)
-    found = read.finding
-    far = f"{found.largest:.2%} of the box from plain skinning at most, near {found.near}"
-    figures = {"sculpt": known, "rms": found.rms, "largest": found.largest, "near": found.near, "notes": read.notes}
-    _done(store, session, f"{session.steps[-1]} from {shape.name}, {far}", as_json, **figures)
+    finding = read.finding
+    far = f"{finding.largest:.2%} of the box from plain skinning at most, near {finding.near}"
+    figures = {
+        "sculpt": known,
+        "rms": finding.rms,
+        "largest": finding.largest,
+        "near": finding.near,
+        "notes": read.notes,
+    }
+    _done(
+        store,
+        session,
+        f"{session.steps[-1]} from {shape.name}, {far}",
+        as_json,
+        sculpt=known,
+        **figures,
+        notes=read.notes,
+    )
     for line in () if as_json else read.notes:
         warn(line)
 
@@ -200,20 +214,20 @@ def mirror(
     """
     session = _open(store)
     plane = None if normal is None else _normal(normal)
-    found = session.mirror(*session.chosen(names), normal=plane, tolerance=tolerance, replace_known=replace)
+    mirrored = session.mirror(*session.chosen(names), normal=plane, tolerance=tolerance, replace_known=replace)
     rows = [
         {"sculpt": name, "made": image.name, **vars(image.match), "good": image.match.is_good}
-        for name, image in found.made.items()
+        for name, image in mirrored.made.items()
     ]
     line = session.steps[-1] if rows else "nothing to mirror"
-    _done(store, session, line, as_json, mirrored=rows, kept=found.kept)
+    _done(store, session, line, as_json, mirrored=rows, kept=mirrored.kept)
     if as_json:
         return
-    for name, image in found.made.items():
+    for name, image in mirrored.made.items():
         click.echo(f"  {name} → {image.name}: {image.match}")
         if not image.match.is_good:
             warn(f"{image.name}: the two sides do not match everywhere; check the result, or undo")
-    for name, why in found.kept.items():
+    for name, why in mirrored.kept.items():
         click.echo(f"  {name} kept: {why}{'; --replace replaces it' if 'already' in why else ''}")
 
 

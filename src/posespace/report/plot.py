@@ -160,9 +160,9 @@ class _Axis:
             steps = (
                 (1,) if span > 1e4 else (1, 3) if span > 300 else (1, 2, 5) if span > 10 else (1, 1.5, 2, 3, 4, 5, 7)
             )
-            found = [step * 10.0**decade for decade in decades for step in steps]
+            values = [step * 10.0**decade for decade in decades for step in steps]
         else:
             unit = 10.0 ** math.floor(math.log10((self.high - self.low) / 5))
             step = next(k * unit for k in (1, 2, 5, 10) if (self.high - self.low) / (k * unit) <= 6)
-            found = [k * step for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
-        return [(value, f"{value:.4g}") for value in found if self.low <= value <= self.high]
+            values = [k * step for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        return [(value, f"{value:.4g}") for value in values if self.low <= value <= self.high]

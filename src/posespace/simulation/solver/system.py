@@ -119,31 +119,31 @@ class System:
             sheet, pull = self._membrane.forces(points)
             energy += float(sheet.sum())
             nodal += elements.nodal_forces(pull, self._membrane.triangles, len(points))
-        own, largest, lowest = nodal[self.free], float(np.abs(force).max()), float(least.min())
+        free_forces, largest, lowest = nodal[self.free], float(np.abs(force).max()), float(least.min())
         if self.contact is None or not np.isfinite(energy):
-            return State(points, energy, own, largest, lowest)
+            return State(points, energy, free_forces, largest, lowest)
         skin = self.skin(points)
         touching = self.contact.collisions(skin, candidates)
         if len(touching):
             energy += self.contact.energy(skin, touching)
-            own = own + (self._to_nodes @ self.contact.slope(skin, touching).ravel()).reshape(-1, 3)
-        return State(points, energy, own, largest, lowest, touching)
+            free_forces = free_forces + (self._to_nodes @ self.contact.slope(skin, touching).ravel()).reshape(-1, 3)
+        return State(points, energy, free_forces, largest, lowest, touching)
 
     def solve(self, state: State, right: Floats, beta: float, gamma: float) -> Floats | None:
         """Solve the tangent for `right` (n, 3); None where it is not positive definite.
 
         `beta` damps the negative eigenvalues of the elements, from 0 not at all to 1 wholly; `gamma` those of contact.
         """
-        own = self._pattern.tangent(state.points, self.tets, self.rest, self.material.constants, beta)
+        tangent = self._pattern.tangent(state.points, self.tets, self.rest, self.material.constants, beta)
         if self._membrane is not None:
-            self._sheet.add(self._membrane.tangents(state.points), own)
+            self._sheet.add(self._membrane.tangents(state.points), tangent)
         keys, extra = self._contact_blocks(state, gamma)
         if not len(keys):
-            return self._own.solve(own, right)
+            return self._own.solve(tangent, right)
         if not np.isin(keys, self._wide_keys, assume_unique=True).all():
             self._widen(keys)
         blocks: Floats = np.zeros((len(self._wide_keys), 3, 3))
-        blocks[np.searchsorted(self._wide_keys, self._own_keys)] = own
+        blocks[np.searchsorted(self._wide_keys, self._own_keys)] = tangent
         np.add.at(blocks, np.searchsorted(self._wide_keys, keys), extra)
         return self._wide.solve(blocks, right)
 
