@@ -44,7 +44,7 @@ RANKS = (
     ("gathering", "fit", "rivals", "simulation", "register"),
     ("evaluation", "datasets"),
     ("report",),
-    ("bench", "demo"),
+    ("bench", "demo", "studio"),
     ("cli",),
 )
 """What may import what: a module or room uses those of its own rank and of the ranks before it."""
@@ -109,8 +109,8 @@ def test_tests_mirror_the_source() -> None:
     rooms = {path.relative_to(SOURCE) for path in SOURCE.rglob("*") if path.is_dir() and path.name != "__pycache__"}
     for folder in tests.rglob("*"):
         if folder.is_dir() and not {"__pycache__", "helpers"} & set(folder.relative_to(tests).parts):
-            # What is in `player/` is not Python, but its tests are.
-            assert folder.relative_to(tests) in rooms | {Path("player")}, folder
+            # What is in `player/` and `blender/` lies outside of the library, but its tests are here.
+            assert folder.relative_to(tests) in rooms | {Path("player"), Path("blender")}, folder
 
 
 def test_every_public_name_can_be_imported() -> None:

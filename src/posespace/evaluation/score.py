@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,9 @@ class Score:
     numbers: int
     seen: int | None
     height_rms: float | None = None
+
+    METRICS: ClassVar = ("rel_err", "rms", "e_rms", "max_error", "p95_error", "normal_degrees", "p95_normal_degrees")
+    """The properties that are one number over all poses; their names are the keys in JSON."""
 
     def __repr__(self) -> str:
         figures = f"rel_err {self.rel_err:.4g}, rms {self.rms:.4g}, max_error {self.max_error:.4g}"
@@ -128,9 +131,8 @@ class Score:
 
     def figures(self) -> dict[str, Any]:
         """Return every metric as plain numbers, for JSON."""
-        single = ("rel_err", "rms", "e_rms", "max_error", "p95_error", "normal_degrees", "p95_normal_degrees")
         return {
-            **{name: getattr(self, name) for name in single},
+            **{name: getattr(self, name) for name in self.METRICS},
             "worse_than_plain": self.is_worse_than_plain,
             "bytes_per_vertex": self.bytes_per_vertex,
             "numbers": self.numbers,

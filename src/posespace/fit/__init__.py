@@ -1,1 +1,1 @@
-"""Offline: Examples in, Skin out. One method a file; nothing here is needed to play a skin."""
+"""Offline: Examples in, Skin out. One folder per method; nothing here is needed to play a skin."""
