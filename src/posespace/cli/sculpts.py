@@ -127,15 +127,7 @@ def add(
         "near": finding.near,
         "notes": read.notes,
     }
-    _done(
-        store,
-        session,
-        f"{session.steps[-1]} from {shape.name}, {far}",
-        as_json,
-        sculpt=known,
-        **figures,
-        notes=read.notes,
-    )
+    _done(store, session, f"{session.steps[-1]} from {shape.name}, {far}", as_json, **figures)
     for line in () if as_json else read.notes:
         warn(line)
 

@@ -90,7 +90,7 @@ def gather(
     Parameters
     ----------
     rig : file of a rig, or of a skin with it; a file that holds only a mesh becomes a rig driven by controls
-    shapes : a folder that `posespace pose` wrote; a pattern such as ``sculpts/*.obj``, matched to the poses by name or
+    shapes : a folder that `posespace pose` wrote; a pattern such as `sculpts/*.obj`, matched to the poses by name or
         else in order; a ``.npy`` (P, N, 3) or a ``.npz`` of it or of one array per pose; None for morph targets alone
     path : the store to write
     poses : poses (JSON) or a motion (BVH, glTF, USD); None: those that `posespace pose` wrote beside the shapes

@@ -157,7 +157,7 @@ def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examp
     for point in range(len(rest)):
         translations = rest.copy()
         translations[point] = 0.05
-        rotated = rotations.matrices(fitted.bones.predicted(translations)[0])
+        rotated = rotations.matrices(fitted.bones.predict(translations)[0])
         unaffected = ~(near == point).any(axis=1)
         np.testing.assert_array_equal(rotated[unaffected], still[unaffected])
 

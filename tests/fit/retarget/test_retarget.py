@@ -205,12 +205,16 @@ def test_a_vertex_lies_on_itself() -> None:
         ({"bits": "16"}, "bits: expected a whole number"),
         ({"bits": 12}, "bits: expected 32, 16 or 8"),
         ({"x1": "x1.skin"}, "X1: expected a Skin, got a str; load it with ps.Skin.load"),
-        ({"y1": Skin(examples().rig)}, "Y1 must deform .*; it has no layers, so there is nothing to carry to"),
     ],
 )
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
+
+
+def test_a_skin_without_layers_is_refused() -> None:
+    with pytest.raises(InputError, match="Y1 must deform .*; it has no layers, so there is nothing to carry to"):
+        retarget(arm(), arm(), Skin(arm().rig), examples().motion)
 
 
 def test_the_correspondence_that_was_taken_is_reported() -> None:
