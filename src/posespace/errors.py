@@ -87,6 +87,9 @@ _SIMILAR = 0.5
 _CONTAINED = 3
 """Letters from which on a name is similar to any name that contains it."""
 
+_SHORT = 2
+"""Letters up to which a name is too short to be similar to another."""
+
 _NAMED = 4
 """Known names that are listed where none is similar."""
 
@@ -124,7 +127,7 @@ def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
     if not known:
         return ""
     close = _closest(name, known)
-    if _is_similar(name, close):
+    if len(name) > _SHORT and _is_similar(name, close):
         return f"; the closest is {quoted(close)}"
     if listed:
         return ""

@@ -56,7 +56,7 @@ def test_what_cannot_be_done_is_one_line(shapes: Path) -> None:
     done = run_forked(["bones", "b*.obj", "-o", "b.examples"], shapes)
     assert_one_line(done, "b1.obj", "expected 3 vertices", "got 4")
     assert_one_line(run_forked(["bones", "none*.obj", "-o", "b.examples"], shapes), "no file matches")
-    assert_one_line(run_forked(["bones", "0.obj", "-o", "b.examples"], shapes), "0.obj: is one shape", "--rest")
+    assert_one_line(run_forked(["bones", "0.obj", "-o", "b.examples"], shapes), "0.obj: is a single shape", "--rest")
     assert_one_line(run_forked(["bones", "0.obj", "1.obj", "-o", "b.examples"], shapes), "put it in quotes")
     assert_one_line(run_forked(["bones", "*.obj", "--count", "9999", "-o", "b.examples"], shapes), "b0.obj")
     (shapes / "5.mtl").write_text("")

@@ -251,7 +251,7 @@ def test_a_skin_can_be_read_by_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        (1.0, "m, so that the skin is 7 m across, assumed since the rig names no other; choose by --unit"),
+        (1.0, "m, assumed as the rig names none: the skin is 7 m across; use --unit to change it"),
         (0.01, "cm, so that the skin is 0.07 m across, by the rig"),
     ],
 )

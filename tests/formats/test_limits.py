@@ -69,7 +69,8 @@ def test_limits_by_command_change_what_they_name_alone(rig: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--set", "joint 1.x=90"], "--set 'joint 1.x=90': expected JOINT.AXIS=LOW:HIGH in degrees"),
+        (["--set", "joint 1.x=90"], "--set 'joint 1.x=90': expected JOINT.AXIS=LOW:HIGH, e.g. forearm.z=0:140"),
+        (["--set", "forearm=0:5"], "--set 'forearm=0:5': expected JOINT.AXIS=LOW:HIGH, e.g. forearm.z=0:140"),
         (["--set", "jiont 1.x=0:90"], "joint 'jiont 1': not in the skeleton; the closest is 'joint 1'"),
         (["--set", "joint 1.w=0:90"], "limits of joint 'joint 1': it has no axis 'w'; it has x, y, z"),
         (["--set", "joint 1.x=10:90"], "the lowest angle from -180 to 0"),

@@ -10,9 +10,11 @@ from posespace.cli.checks import require_folder
 from posespace.cli.options import FILE, Command, argument, clip_option, json_option, out_option
 from posespace.cli.printing import print_one
 from posespace.errors import FileError
+from posespace.formats.registry import RIG, format_names
 
 SHAPES = (
-    "A quoted pattern of mesh files, a folder of them, a .npy with --rest, an example store, or a glTF or USD clip."
+    "A quoted pattern of mesh files, a folder of them, a .npy file (needs --rest), an example store, or a clip "
+    f"({format_names(RIG)})."
 )
 
 
@@ -23,7 +25,11 @@ SHAPES = (
     "--count", type=int, help="Number of bones. Default: one per cluster of triangles with similar rotations."
 )
 @click.option("--influences", default=4, help="Most bones per vertex, 1 to 8.")
-@click.option("--affine", is_flag=True, help="Bones may stretch and shear: four joints each, which only translate.")
+@click.option(
+    "--affine",
+    is_flag=True,
+    help="Let bones stretch and shear. Each bone becomes four joints that only translate.",
+)
 @click.option("--rest", type=FILE, help="The mesh of the rest shape. Default: the first shape, or the store's.")
 @click.option(
     "--bandwidth",
@@ -46,7 +52,7 @@ def bones(
     """Find bones, weights and poses for shapes that have no rig.
 
     The shapes are a mesh animation, or a handful of shapes, with the same vertices. The result is an example
-    store for any method; `posespace export` writes it as a skinned animation.
+    store for any method; `posespace export` writes the store as a skinned animation.
     """
     from posespace.fit.bones.bones import bones
     from posespace.gathering.mesh_sequence import load_shapes

@@ -29,7 +29,7 @@ _MOST_ROWS = 40
     "--poses",
     type=FILE,
     help=f"Poses (JSON) or a motion ({format_names(CLIPS)}). "
-    "Default: those that `posespace pose` wrote beside the shapes.",
+    "Default: the pose file that `posespace pose` wrote next to the shapes.",
 )
 @click.option(
     "--shapes",
@@ -59,7 +59,7 @@ _MOST_ROWS = 40
     type=click.Choice(["order", "positions"]),
     default="order",
     show_default=True,
-    help="How vertices are matched: by order, or by positions if they are in another order than the rig's. Shapes with "
+    help="How vertices are matched: by order, or by position, if their order differs from the rig's. Shapes with "
     "merged seams, or another number of vertices, are always matched by position.",
 )
 @resume_option

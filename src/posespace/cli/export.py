@@ -10,6 +10,7 @@ import click
 from posespace.cli.checks import open_examples, require_folder, require_motion
 from posespace.cli.options import FILE, Command, argument, clips_option, frame_options, json_option, out_option
 from posespace.cli.printing import note, print_one, warn
+from posespace.formats.registry import CLIPS, MARKERS, format_names
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
@@ -24,11 +25,18 @@ if TYPE_CHECKING:
     "motions",
     multiple=True,
     type=FILE,
-    help="A motion to play: BVH, glTF, USD, poses, examples or markers. May be repeated; each file becomes a clip.",
+    help=f"A motion to play ({format_names(CLIPS)}), poses (JSON), examples, or markers ({format_names(MARKERS)}). "
+    "May be repeated; each file becomes a clip.",
 )
-@click.option("--markers", type=FILE, help="JSON file that maps markers of a C3D, TSV or TRC file to control points.")
 @click.option(
-    "--rig", type=FILE, help="Rig, or examples, that plays --motion; its skinned vertices drive the control points."
+    "--markers",
+    type=FILE,
+    help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
+)
+@click.option(
+    "--rig",
+    type=FILE,
+    help="A rig (or example store) to play --motion on. Its vertices then move the skin's control points.",
 )
 @click.option(
     "--beta",
@@ -39,13 +47,17 @@ if TYPE_CHECKING:
 @frame_options
 @click.option("--unit", metavar="mm|cm|m|in|ft", help="The skin's unit of length. Default: the rig's, else m.")
 @click.option("--up", metavar="y|z", default="y", show_default=True, help="The axis that points up in the skin.")
-@click.option("--examples", type=FILE, help="Examples that a page offers as poses, with the skin's errors as colours.")
+@click.option(
+    "--examples",
+    type=FILE,
+    help="Examples whose poses the page offers, with the skin's errors there shown as colours.",
+)
 @click.option(
     "--compression",
     metavar="none|quantized|meshopt",
     default="none",
     show_default=True,
-    help="Compression of glTF. quantized: 16-bit integers; meshopt: also compressed.",
+    help="Compression of glTF. quantized: 16-bit integers; meshopt: the same, then compressed with meshopt.",
 )
 @json_option
 def export(
@@ -107,7 +119,7 @@ def _unit(skin: Skin, chosen: str | None) -> str:
 
     metres = skin.rig.mesh.unit if chosen is None else UNITS[chosen]
     name = next((name for name, size in UNITS.items() if size == metres), f"{metres:g} m")
-    size = f"{name}, so that the skin is {metres * skin.rig.mesh.diagonal:.3g} m across"
-    if chosen is not None:
-        return f"{size}, by --unit"
-    return f"{size}, by the rig" if metres != 1 else f"{size}, assumed since the rig names no other; choose by --unit"
+    across = f"the skin is {metres * skin.rig.mesh.diagonal:.3g} m across"
+    if chosen is None and metres == 1:
+        return f"{name}, assumed as the rig names none: {across}; use --unit to change it"
+    return f"{name}, so that {across}, by {'the rig' if chosen is None else '--unit'}"

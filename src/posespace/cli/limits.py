@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +25,14 @@ SET = "Limits in degrees from rest about an axis of a joint, x, y or z: 'elbow.x
     "--from", "source", type=FILE, help="File to take limits from: JSON, or another rig, skin or example store."
 )
 @click.option("--set", "changes", multiple=True, metavar="JOINT.AXIS=LOW:HIGH", help=SET)
-@click.option("--clear", is_flag=True, help="Remove the rig's limits before others are set.")
+@click.option("--clear", is_flag=True, help="Remove all existing limits first.")
 @out_option("Copy of the rig to write, with the same file ending; or a .json file for the limits alone.")
 @json_option
 def limits(rig: Path, source: Path | None, changes: tuple[str, ...], clear: bool, out: Path, as_json: bool) -> None:
     """Set how far the joints of a rig may rotate.
 
-    `posespace simulate` steps through these ranges, and the sliders of an exported page keep within them. Other
-    joints and axes keep their limits.
+    `posespace simulate` steps through these ranges, and the sliders of an exported page keep within them. Joints and
+    axes that are not named keep their limits.
     """
     from posespace.formats.limits import load_limits, save_limits
     from posespace.formats.limits_json import plain
@@ -51,7 +52,7 @@ def _change(text: str) -> tuple[str, str, tuple[float, float]]:
     where, _, ends = text.rpartition("=")
     joint, _, axis = where.rpartition(".")
     low, _, high = ends.partition(":")
-    try:
-        return joint, axis, (float(low), float(high))
-    except ValueError:
-        raise InputError(f"--set {text!r}: expected JOINT.AXIS=LOW:HIGH in degrees, e.g. elbow.x=0:140") from None
+    with suppress(ValueError):
+        if joint:
+            return joint, axis, (float(low), float(high))
+    raise InputError(f"--set {text!r}: expected JOINT.AXIS=LOW:HIGH, e.g. forearm.z=0:140")

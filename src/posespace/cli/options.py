@@ -34,7 +34,8 @@ class Choice(click.Choice[str]):
         """Return the word if it is one of them."""
         from posespace import check
 
-        return check.choice((param and param.name) or "value", value, tuple(self.choices))
+        name = max(param.opts, key=len) if param is not None and param.opts else "value"
+        return check.choice(name, value, tuple(self.choices))
 
 
 class OrNone(click.ParamType[Any]):
@@ -138,7 +139,8 @@ only_option = click.option(
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Use only poses whose names match, e.g. 'wrist.*'; with '!' in front, all other poses. May be repeated.",
+    help="Use only poses whose names match this pattern, e.g. 'wrist.*'. A leading '!' excludes them instead. "
+    "May be repeated.",
 )
 
 
@@ -175,8 +177,9 @@ def frame_options(function: Function) -> Function:
         "--rate",
         callback=_rate,
         metavar="NUMBER|keys|markers",
-        help="Frames per second of the motion; keys: its own keys; markers: its pose markers. Default: its keys where "
-        "they are dense, else 30, or another common rate at which every key is a frame.",
+        help="Frames per second of the motion; 'keys' uses the motion's keyframes, 'markers' its pose markers. "
+        "Default: the keyframes if they are closely spaced; otherwise 30, or another common rate that hits every "
+        "keyframe.",
     )
     return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 
@@ -199,7 +202,7 @@ def machine_options(function: Function) -> Function:
 
     command: Any = on_machines
     for option in (
-        click.option("--retries", default=3, help="How often work is retried after its process died."),
+        click.option("--retries", default=3, help="How many times to retry work whose process died."),
         click.option(
             "--memory", metavar="SIZE", help="Memory limit of each local process, e.g. 2GB. Default: its share of RAM."
         ),
@@ -211,12 +214,18 @@ def machine_options(function: Function) -> Function:
 
 
 partial_option = click.option(
-    "--partial", is_flag=True, help="Skip poses with joints that the rig lacks, instead of refusing the file."
+    "--partial",
+    is_flag=True,
+    help="Skip poses that use joints the rig does not have, instead of rejecting the file.",
 )
 force_option = click.option(
     "--force",
     is_flag=True,
-    help="Use landmarks even if they seem wrong: swapped, misplaced, mirrored or in another order.",
+    help="Use landmarks even if they look swapped, misplaced or mirrored.",
 )
-resume_option = click.option("--resume", is_flag=True, help="Continue an existing store.")
+resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    help="Continue an interrupted run: add what is missing in the existing store.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

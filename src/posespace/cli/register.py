@@ -38,9 +38,15 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
 @click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
 @click.option(
-    "--stretch", is_flag=True, help="Let parts grow or shrink: for a body of other proportions in about the same pose."
+    "--stretch",
+    is_flag=True,
+    help="Let parts grow or shrink: for a body with different proportions in roughly the same pose.",
 )
-@click.option("--start", type=FILE, help="Example store of the same template; each scan starts from its nearest shape.")
+@click.option(
+    "--start",
+    type=FILE,
+    help="Example store of the same template; each scan starts from the shape in the store that is nearest to it.",
+)
 @click.option("--report", type=FILE, help="Also write a web page with a picture of each scan.")
 @force_option
 @machine_options
@@ -63,10 +69,10 @@ def register(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Fit a template to scans, so that all have its vertices.
+    """Fit a template to scans, so that all scans share its vertices.
 
-    Needs landmarks: a few, or some tens for a hand. Each scan is stored as soon as it is registered; a scan that fails
-    is reported and skipped.
+    Needs landmarks: a few for a simple shape, a few dozen for a hand. Each scan is stored as soon as it is registered;
+    a scan that fails is reported and skipped.
     """
     from posespace.cluster.machines import Machines
     from posespace.progress import status

@@ -20,8 +20,9 @@ TRANSFER = (
     "How to transfer; operator: as in the paper. Default: operator, unless it would lose more than half of the change."
 )
 MATCHING = (
-    "How the vertices of the two characters correspond; padding: as in the paper. "
-    "Default: same where the triangles are the same, else closest."
+    "How the vertices of the two characters correspond. same: by number, both having equally many; closest: each to "
+    "the closest point of the other, once joints of the same name are aligned; padding: by number, and extra vertices "
+    "of the larger mesh to none, as in the paper. Default: same where the triangles are the same, else closest."
 )
 
 
@@ -33,7 +34,9 @@ MATCHING = (
 @click.option("--motion", type=FILE, help="Poses to sample. Default: those that X1 was fitted on.")
 @choice_options
 @click.option(
-    "--signals", type=int, help="Number of signals of each skin. Default: those above 1/10000 of the largest."
+    "--signals",
+    type=int,
+    help="Number of signals per skin. Default: all that are larger than 1/10000 of the largest.",
 )
 @click.option("--transfer", type=Choice(TRANSFERS), help=TRANSFER)
 @click.option("--correspondence", type=Choice(CORRESPONDENCES), help=MATCHING)

@@ -38,10 +38,10 @@ def scans(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Make scans of a built-in hand, with known truth.
+    """Make synthetic scans of a built-in hand, with true shapes.
 
-    For trying and measuring registration. Each scan has its own triangles, its own position, noise, holes, an open
-    wrist, and landmarks.
+    For trying registration, and measuring it by comparison with the true shapes. Each scan has its own triangles, its
+    own position, noise, holes, an open wrist, and landmarks.
     """
     from posespace.datasets import Scanner, scanned_hand, write_scans
     from posespace.progress import counter, status

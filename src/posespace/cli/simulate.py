@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
 
 
-STIFFNESS = "Stiffness of the skin: (skin/flesh shear modulus) × (thickness/diagonal)."
+STIFFNESS = (
+    "Stiffness of the skin: its shear modulus relative to the flesh's, times its thickness relative to the body's "
+    "diagonal."
+)
+LAW = (
+    "Material law. calculix: the law of the program CalculiX, which keeps elements from turning inside out; "
+    "stable: stable neo-Hookean."
+)
 
 
 @click.command(cls=Command, epilog="Example: posespace simulate hand -o hand.examples --workers 2")
@@ -35,7 +42,9 @@ STIFFNESS = "Stiffness of the skin: (skin/flesh shear modulus) × (thickness/dia
 @click.option("--poses", type=FILE, help="Poses to simulate. Default: the range of every joint that has limits.")
 @choice_options
 @click.option("--level", default=1, help="Resolution of the hand's skin: 0, 1 or 2 for 3.5k, 14k or 56k triangles.")
-@click.option("--side", type=Choice(["right", "left"]), default="right", help="Which hand.")
+@click.option(
+    "--side", type=Choice(["right", "left"]), default="right", help="Which hand to simulate; ignored for other bodies."
+)
 @click.option("--elements", default=11_000, help="Approximate number of tetrahedra.")
 @click.option("--order", default=2, help="1 for 4-node, 2 for 10-node tetrahedra.")
 @click.option("--step", default=18.0, help="Degrees between the poses of a joint's range.")
@@ -50,7 +59,7 @@ STIFFNESS = "Stiffness of the skin: (skin/flesh shear modulus) × (thickness/dia
     "--law",
     type=Choice(["stable", "calculix"]),
     default="calculix",
-    help="Material law; calculix resists inversion.",
+    help=LAW,
 )
 @machine_options
 @resume_option

@@ -93,7 +93,7 @@ def gather(
     shapes : a folder that `posespace pose` wrote; a pattern such as `sculpts/*.obj`, matched to the poses by name or
         else in order; a ``.npy`` (P, N, 3) or a ``.npz`` of it or of one array per pose; None for morph targets alone
     path : the store to write
-    poses : poses (JSON) or a motion (BVH, glTF, USD); None: those that `posespace pose` wrote beside the shapes
+    poses : poses (JSON) or a motion (BVH, glTF, USD); None: the file that `posespace pose` wrote next to the shapes
     settings : the conventions of the shapes, the choice of poses and what to add; None: the defaults
     """
     options = settings or Gathering()

@@ -61,7 +61,8 @@ def _from_files(pattern: str, rest: str | Path | None) -> tuple[Mesh, Floats, tu
     if registry.reads(shapes[0].source, SHAPES) and rest is None:
         raise FileError(shapes[0].source, "holds points alone; give the mesh of the rest shape with `rest`")
     if len(shapes) == 1 and rest is None:
-        raise FileError(shapes[0].source, "is one shape; give several by a quoted pattern, or its rest with `rest`")
+        remedy = "give a quoted pattern such as 'scans/*.obj', or the rest shape with `rest`"
+        raise FileError(shapes[0].source, f"is a single shape, and bones need several: {remedy}")
     meshes: list[Mesh] = []
     for shape in track(shapes, "reading shapes"):
         mesh = shape.read()

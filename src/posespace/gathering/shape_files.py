@@ -41,7 +41,7 @@ def find_shapes(pattern: str) -> list[Shape]:
     matches = posed_meshes.meshes_in(path) if path.is_dir() else map(Path, glob.glob(pattern))
     paths = sorted((file for file in matches if file.name != posed_meshes.POSES), key=_natural)
     if not paths:
-        raise InputError(f"shapes {pattern!r}: no file matches; quote the pattern so that the shell leaves it alone")
+        raise InputError(f"shapes {pattern!r}: no file matches; check the folder and the ending")
     _require_meshes(pattern, paths)
     poses = posed_meshes.poses_of(paths)
     shapes = []

@@ -74,27 +74,27 @@ class EigenSkin:
 
     Parameters
     ----------
-    components : most components per layer; None: as many as are significant against the cross-validation error
-    allotment : "greedy": each component has its own support, so that entries go where they remove most error;
-        "equal": all components of a layer share one support, as in the paper
-    budget : most displacement entries per vertex; supports shrink smoothly to keep within it; None: no limit
-    size : most displacement entries per vertex on average, which bounds the memory; with allotment "greedy" only; None:
+    components : maximum number of components per layer; None: all that matter, given the cross-validation error
+    allotment : "greedy": each component has its own support, so that displacements are stored where they reduce the
+        error most; "equal": all components of a layer share one support, as in the paper
+    budget : maximum number of displacements stored at any one vertex; None: no limit
+    size : maximum average number of displacements stored per vertex; limits memory. Only with allotment "greedy"; None:
         no limit
     threshold : a layer or component acts where its displacement is above this fraction of the largest one observed;
-        None: chosen to lose 5 % of the cross-validation error, within 0.3 to 2 % of the displacements; 0.04 with
-        allotment "equal"
+        None: chosen so that what is dropped is about 5 % of the cross-validation error, but at least 0.3 % and at most
+        2 % of the displacements; 0.04 with allotment "equal"
     taper : number of rings of vertices over which the edge of a support fades to zero
     kernel : kernel of the RBF over the poses of one joint or control, and of a pair: thin_plate, gaussian, exponential,
         multiquadric, linear or cubic
-    radius : radius of the kernel, above 0; None: chosen by leave-one-out
+    radius : radius of the kernel, above 0; None: chosen by leave-one-out cross-validation
     normals : "none": normals are computed from the posed surface; "shared": corrections of the normals driven by the
         components of the points; "separate": corrections with components of their own
-    general : solve for all joints jointly from all poses, even if each is seen alone; joints never seen alone always
-        are solved jointly
+    general : solve for all joints jointly from all poses, even if each is seen alone; joints that never move alone are
+        always solved jointly
     coupling : add layers for pairs of joints that move together, fitted to the residual of the single joints
     bits : bits per stored number: 32, 16 or 8
     weights : "given": the rig's skinning weights; "optimised": weights fitted to the examples, alternating with the
-        layers; the skin's rig then has these weights. See `posespace.optimise_weights`
+        layers; the skin's rig then has these weights. In Python see `posespace.optimise_weights`
     """
 
     components: int | None = None
@@ -122,7 +122,7 @@ class EigenSkin:
         if self.size is not None and not check.number("size", self.size) > 0:
             raise InputError(f"size: expected above 0 entries per vertex, got {self.size}")
         if self.threshold is not None and not 0 <= check.number("threshold", self.threshold) < 1:
-            raise InputError(f"threshold: expected from 0 to 1, got {self.threshold}")
+            raise InputError(f"threshold: expected at least 0 and below 1, got {self.threshold}")
         if not 0 <= self.taper <= 100:
             raise InputError(f"taper: expected 0 to 100 rings, got {self.taper}")
         check.choice("weights", self.weights, WEIGHTS)

@@ -66,17 +66,19 @@ class Muscles:
 
     Parameters
     ----------
-    signals : number of signals per region; None: the fewest with about the least cross-validation error
-    joints : most joints and controls that drive a region, those of least cross-validation error; None: all that move
-    centres : most frames that the signals are interpolated between, spread over the pose space. It bounds the cost of
-        playing, however long the clip; None: all frames
+    signals : number of signals per region; None: the smallest number whose cross-validation error is close to
+        the best
+    joints : maximum number of joints and controls that drive a region; the best predictors are chosen; None: all that
+        move
+    centres : maximum number of frames to interpolate the signals between, spread over the pose space; limits the cost
+        of playback, however long the clip is; None: all frames
     segments : make one region per bone, each with its own signals and joints; otherwise the whole skin is one region
     smoothing : smoothing of the signals over the pose space, at least 0; None: chosen by cross-validation
     kind : "ica": independent signals; "pca": principal components that span the same space, for comparison
     bones : "nearest": each vertex moves rigidly with its nearest bone, as in the paper; "weights": with the rig's
-        skinning weights; None: the rig's weights, unless nearest bones have less than half their cross-validation error
+        skinning weights; None: the rig's weights, unless nearest bones give less than half the cross-validation error
     normals : "none": normals are computed from the posed surface; "shared": corrections of the normals driven by the
-        same signals, which other programs and the browser can show. Their fit holds all frames in memory
+        same signals, which other programs and the browser can show. Fitting them keeps all frames in memory
     bits : bits per stored number: 32, 16 or 8
     """
 

@@ -51,20 +51,21 @@ class ControlPoints:
 
     Parameters
     ----------
-    points : number of control points, if they are not picked
+    points : number of control points; ignored where `picked` is given
     picked : vertices to take as control points, e.g. "12,507,44"; None: spread over the surface, denser where it moves
         more. In Python a list, too
     bones : number of virtual bones that move the surface
     local : what a bone's rotation is learned from; "geometry": the points near it, in all examples; "pose": all points,
-        in the examples nearest to the pose; "both": both, as Huang et al. 2011; "none": neither, as Feng et al. 2008
-    near_points : number of control points that influence a bone (k_c), with local "geometry" or "both"
-    near_poses : number of nearest examples in a model (k_p), with local "pose" or "both"
-    axes : coordinate axes in which a bone sees its control points, with local "geometry" or "both"; "local": axes that
-        move with these points; "global": those of the whole surface
-    corrections : number of corrective components fitted to the residual of the bones, with local "geometry"
+        in the examples nearest to the pose; "both": both, as in Huang et al. 2011; "none": neither, as in Feng et al.
+        2008
+    near_points : number of control points that influence a bone (k_c); only with local "geometry" or "both"
+    near_poses : number of nearest examples in a model (k_p); only with local "pose" or "both"
+    axes : coordinate axes in which a bone sees its control points; "local": axes that move with these points; "global":
+        those of the whole surface; only with local "geometry" or "both"
+    corrections : number of corrective components fitted to the residual of the bones; only with local "geometry"
     width : kernel width, relative to the median distance between the examples
-    ridge : regularisation of the kernels, relative to their mean variance
-    beta : how strongly the surface is pulled to the points: 3 or more for dragged points, 0.3 for noisy markers
+    ridge : regularisation of the kernel regression, as a fraction of the kernels' mean variance
+    beta : how strongly the points pull the surface: use 3 or more for dragged points, about 0.3 for noisy markers
     """
 
     points: int = 20

@@ -20,15 +20,15 @@ Radii = Mapping[str | tuple[str, ...], float]
 
 @dataclass(frozen=True)
 class PSDSettings:
-    """Pose space deformation: a layer per set of joints and controls that move, fitted to the residual of earlier ones.
+    """PSD: one layer per set of joints and controls that move together, fitted to the residual of the layers before.
 
     Parameters
     ----------
     kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
         gaussian with per_vertex. Frames of clips then get a smooth regression per region instead of an exact fit
     radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: chosen by leave-one-out
-        for each layer. In Python one number for all, or by name: a joint or control for its axis in every layer, a
-        tuple of names for the layer they span, "*" for all others
+        cross-validation for each layer. In Python one number for all, or by name: a joint or control for its axis in
+        every layer, a tuple of names for the layer they span, "*" for all others
     smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
         contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
@@ -55,7 +55,7 @@ class PSDSettings:
                 f'space: expected a pose space, e.g. ps.PoseSpace("joint", ("elbow",)), got {self.space!r}'
             )
         if not 0 <= check.number("tolerance", self.tolerance) < 1:
-            raise InputError(f"tolerance: expected from 0 to 1, got {self.tolerance}")
+            raise InputError(f"tolerance: expected at least 0 and below 1, got {self.tolerance}")
         check.choice("normals", self.normals, NORMALS)
         if self.per_vertex and self.kernel_used not in ("gaussian", "exponential"):
             raise InputError(f"per_vertex: expected the kernel gaussian or exponential, got {self.kernel!r}")

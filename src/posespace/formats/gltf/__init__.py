@@ -248,7 +248,8 @@ def _note_morphs(document: Document, parts: Sequence[MeshNode], owners: Sequence
     largest = max((np.abs(morphs.displacements[name]).max(initial=0.0) for name in shown), default=0.0)
     # Weights may cancel out, as those of a file that counts from its lowest weights do.
     if np.abs(total).max() > _CANCELLED * largest:
-        document.note(f"the file shows {len(shown)} morphs from the start; the mesh is read without them")
+        what = "1 morph target is" if len(shown) == 1 else f"{len(shown)} morph targets are"
+        document.note(f"{what} on by default in this file; the mesh is read without them")
 
 
 def _name(nodes: Nodes, part: MeshNode) -> str:

@@ -238,6 +238,8 @@ def _component(fields: Fields) -> np.dtype[Any]:
 def _unpack(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
     """Return the JSON text and the binary part of a file; a .gltf is all text."""
     if data[:4] != b"glTF":
+        if path.suffix.lower() == ".glb" and data and not _is_json(data):
+            raise InputError("is not a glTF file: a .glb starts with 'glTF'; is it damaged, or another kind of file?")
         return files.unmarked(path, data), None
     if len(data) < 12:
         raise InputError(f"is cut short: a GLB header is 12 bytes, found {len(data)}")
@@ -258,6 +260,11 @@ def _unpack(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
         raise InputError("expected JSON as the first chunk of a GLB file")
     binary = chunks[1][1] if len(chunks) == 2 and chunks[1][0] == _BINARY_CHUNK else None
     return bytes(chunks[0][1]), binary
+
+
+def _is_json(data: bytes) -> bool:
+    """Whether a file begins as JSON does, in any encoding."""
+    return data.lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").startswith((b"{", b"["))
 
 
 def _decode(uri: str, where: str) -> memoryview:
