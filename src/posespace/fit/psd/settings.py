@@ -20,7 +20,7 @@ Radii = Mapping[str | tuple[str, ...], float]
 
 @dataclass(frozen=True)
 class PSDSettings:
-    """PSD: one layer per set of joints and controls that move together, fitted to the residual of the layers before.
+    """Pose space deformation: sculpts are reproduced exactly, in one layer per set of joints and controls that move.
 
     Parameters
     ----------
