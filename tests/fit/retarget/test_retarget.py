@@ -213,7 +213,7 @@ def test_wrong_settings_are_named(change: dict[str, object], message: str) -> No
 
 
 def test_a_skin_without_layers_is_refused() -> None:
-    with pytest.raises(InputError, match="Y1 must deform .*; it has no layers, so there is nothing to carry to"):
+    with pytest.raises(InputError, match=r"Y1 must deform .*; it has no layers, so there is nothing to carry to"):
         retarget(arm(), arm(), Skin(arm().rig), examples().motion)
 
 
