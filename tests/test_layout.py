@@ -18,7 +18,7 @@ import posespace as ps
 skin = ps.Skin.load({path!r})
 skin.pose(skin.rig.rest)
 heavy = {{"scipy", "numba", "click", "rich", "PIL", "safetensors"}} & set(sys.modules)
-rooms = ("fit", "rivals", "simulate", "register", "datasets", "interpolate.rbf")
+rooms = ("fit", "rivals", "simulation", "register", "gathering", "evaluation", "report", "datasets", "interpolate.rbf")
 offline = tuple("posespace." + room for room in rooms)
 print(sorted(heavy) + [name for name in sys.modules if name.startswith(offline)])
 """
@@ -38,7 +38,8 @@ RANKS = (
     ("errors", "budget", "check", "progress", "jit", "late", "__version__"),
     ("geometry",),
     ("look", "mesh", "skeleton", "pose", "motion", "markers", "rig", "examples", "sculpt"),
-    ("poses", "interpolate"),
+    ("interpolate",),
+    ("poses",),
     ("skin",),
     ("formats", "runtime", "cluster"),
     ("gathering", "fit", "rivals", "simulation", "register"),

@@ -1,6 +1,6 @@
 /**
  * Radial functions. A kernel is one entry here, by its name in files: what it gives for a squared distance over the
- * radius. The other two places are `interpolate/kernels.py` and `runtime/drive.py` of the library.
+ * radius. The other two places are `interpolate/kernels.py` and `runtime/drive/` of the library.
  */
 
 export const KERNELS = {

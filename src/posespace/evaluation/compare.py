@@ -46,6 +46,8 @@ class Column:
     short: str
     title: str
     form: str = ".4g"
+    is_error: bool = True
+    """Whether less is better, so that the report marks the least."""
 
     def text(self, score: Score) -> str:
         """Return the metric as it stands in the table."""
@@ -62,9 +64,9 @@ COLUMNS = (
     Column("p95_error", "95 %", "95th percentile"),
     Column("normal_degrees", "normals°", "normals: mean °", ".2f"),
     Column("p95_normal_degrees", "95 %°", "normals: 95th percentile °", ".2f"),
-    Column("bytes_per_vertex", "bytes/vertex", "bytes per vertex", ".1f"),
-    Column("numbers", "numbers", "numbers stored", ",d"),
-    Column("seen", "seen", "poses seen by the fit"),
+    Column("bytes_per_vertex", "bytes/vertex", "bytes per vertex", ".1f", is_error=False),
+    Column("numbers", "numbers", "numbers stored", ",d", is_error=False),
+    Column("seen", "seen", "poses seen by the fit", is_error=False),
 )
 
 

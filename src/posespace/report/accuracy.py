@@ -74,7 +74,10 @@ def _error_table(entries: Sequence[Entry]) -> str:
         for entry in entries
     ]
     best: list[int | None] = [None]
-    for column in COLUMNS[:-3]:
+    for column in COLUMNS:
+        if not column.is_error:
+            best.append(None)
+            continue
         values = [getattr(entry.score, column.key) if entry.score else np.inf for entry in entries]
         best.append(int(np.argmin(values)))
     about = (
