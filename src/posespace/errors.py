@@ -88,7 +88,7 @@ _CONTAINED = 3
 """Letters from which on a name is similar to any name that contains it."""
 
 _SHORT = 2
-"""Letters up to which a name is too short to be similar to another."""
+"""Letters up to which a name is too short to be corrected where all names are listed anyway, such as units."""
 
 _NAMED = 4
 """Known names that are listed where none is similar."""
@@ -127,7 +127,7 @@ def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
     if not known:
         return ""
     close = _closest(name, known)
-    if len(name) > _SHORT and _is_similar(name, close):
+    if _is_similar(name, close) and not (listed and len(name) <= _SHORT):
         return f"; the closest is {quoted(close)}"
     if listed:
         return ""
