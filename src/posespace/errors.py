@@ -88,7 +88,7 @@ _CONTAINED = 3
 """Letters from which on a name is similar to any name that contains it."""
 
 _SHORT = 2
-"""Letters up to which a name is too short to be corrected where all names are listed anyway, such as units."""
+"""Letters up to which a name is similar only to names that begin with it: of units, most differ in one letter."""
 
 _NAMED = 4
 """Known names that are listed where none is similar."""
@@ -127,7 +127,7 @@ def suggestion(name: str, known: Sequence[str], listed: bool = False) -> str:
     if not known:
         return ""
     close = _closest(name, known)
-    if _is_similar(name, close) and not (listed and len(name) <= _SHORT):
+    if _is_similar(name, close) and (len(name) > _SHORT or close.startswith(name)):
         return f"; the closest is {quoted(close)}"
     if listed:
         return ""
