@@ -79,7 +79,6 @@ def folds(hand: Any, bones: int) -> Iterator[Fold]:
 
 def held_out(skin: ps.Skin, fold: Fold) -> ps.Pose:
     """The pose of a skin's points in the shape that was left out."""
-    assert skin.bones is not None
     shifts = np.zeros((len(skin.rig.skeleton), 3))
     shifts[1:] = fold.truth[skin.bones.points] - skin.bones.rest
     return ps.Pose(np.tile(rotations.IDENTITY, (len(shifts), 1)), shifts)
@@ -105,7 +104,6 @@ def rival_error(every: list[Fold], method: Any) -> float:
     found = []
     for fold in every:
         skin = ps.ControlPoints().fit(replace(fold.train, heights=None), fold.bones)
-        assert skin.bones is not None
         plain = replace(fold.train, heights=None)
         surface = method.fit(examples_from_shapes(plain, skin.rig, skin.bones.points))
         found.append(error(surface.pose(held_out(skin, fold))[0], fold))
@@ -146,7 +144,6 @@ def coupling(hand: Any, bones: int) -> list[dict[str, Any]]:
     rows = []
     for name in ("defaults", "both, as in the paper", "FKY08, tuned", "FKY08, width 1"):
         skin = ps.ControlPoints(**{"bones": bones, **METHODS[name]}).fit(hand.examples)
-        assert skin.bones is not None
         joint = {joint: rig.skeleton.index(joint) for joint in ("thumb_ip", "little_pip", "little_dip")}
         weights = rig.dense_weights()
         places = skin.bones.rest
@@ -173,7 +170,6 @@ def stored(hand: Any, bones: int) -> list[dict[str, Any]]:
     full = replace(hand.examples, heights=hand.heights, levels=1)
     count, fine = len(hand.mesh.points), hand.heights.shape[1]
     skin = ps.ControlPoints(bones=bones).fit(full)
-    assert skin.bones is not None
     start = examples_from_shapes(full, skin.rig, skin.bones.points).motion
     # Shapes of three numbers and heights of one, for all 14.
     bytes_of = {32: 14 * 4 * (3 * count + fine), 16: 14 * 2 * (3 * count + fine), 8: 14 * (3 * count + fine)}

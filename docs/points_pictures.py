@@ -71,7 +71,6 @@ def _relief(hand: ps.datasets.ScannedHand, skin: ps.Skin, left: int) -> list[np.
 
 def _held(skin: ps.Skin, truth: np.ndarray) -> ps.Pose:
     """The pose of a skin's points in a shape."""
-    assert skin.bones is not None
     shifts = np.zeros((len(skin.rig.skeleton), 3))
     shifts[1:] = truth[skin.bones.points] - skin.bones.rest
     return ps.Pose(np.tile(rotations.IDENTITY, (len(shifts), 1)), shifts)

@@ -13,7 +13,7 @@ score = ps.evaluate(skin, unseen)
 print(f"error on unseen frames, plain skinning being 1: {score.rel_err:.4f}")
 print(f"largest error: {score.max_error:.3f} mm, {score.bytes_per_vertex:.1f} bytes per vertex excluding the rig")
 
-_, (coordinates,) = skin.drive(unseen.motion[0])  # one layer, one coordinate per signal
+(coordinates,) = skin.drive(unseen.motion[0]).coordinates  # one layer, one coordinate per signal
 print("signals of an unseen frame:", np.array2string(coordinates, precision=2, suppress_small=True))
 
 edited = skin.edited(scale={3: 0.0}, exaggerate=1.2)  # signals count from 1; 0 mutes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,13 @@ def test_imports_point_one_way() -> None:
             if RANK_OF[other] > RANK_OF[room] or other in NEVER.get(room, set()):
                 wrong.append(f"{path.relative_to(SOURCE)} imports {other}")
     assert not wrong
+
+
+def test_no_caller_asks_which_kind_of_bones_a_skin_has() -> None:
+    asked = re.compile(r"bones is (not )?None|isinstance\(.*(SkeletonBones|LearnedBones|BoneStage)")
+    rooms = (SOURCE / "skin" / "bones", SOURCE / "runtime" / "bones")
+    callers = [path for path in SOURCE.rglob("*.py") if path.parent not in rooms]
+    assert [path for path in callers if asked.search(path.read_text())] == []
 
 
 def test_work_that_nouns_ask_for_is_there() -> None:

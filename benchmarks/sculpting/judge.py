@@ -81,7 +81,7 @@ def corrections(skin: ps.Skin, examples: ps.Examples, motions: dict[str, ps.Moti
 
 def _sculpted(skin: ps.Skin, examples: ps.Examples) -> Floats:
     """The lengths (P, N) of the corrections that were sculpted, or of control points' own at the sculpts."""
-    if skin.bones is not None:
+    if len(skin.bones.points):
         return _added_by_points(skin, examples)
     # A fit may have weights of its own: what was sculpted is relative to them.
     relative = replace(examples, rig=skin.rig)
@@ -90,17 +90,15 @@ def _sculpted(skin: ps.Skin, examples: ps.Examples) -> Floats:
 
 def _added(skin: ps.Skin, rig: ps.Rig, motion: ps.Motion) -> Floats:
     """The lengths (P, N) of the corrections at some poses; control points are where plain skinning has them."""
-    if skin.bones is None:
+    if not len(skin.bones.points):
         return _lengths(map(skin.displacements, motion))
     return _added_by_points(skin, ps.Examples.from_shapes(rig, motion, [rig.skin(pose) for pose in motion]))
 
 
 def _added_by_points(skin: ps.Skin, examples: ps.Examples) -> Floats:
     """The lengths (P, N) of the corrections where control points follow shapes."""
-    bones = skin.bones
-    assert bones is not None
-    motion = skin.aligned(motion_from_shapes(examples, skin.rig, bones.points))[0]
-    return _lengths(skin.corrections(bones.predict(pose.translations[1:])[1]) for pose in motion)
+    motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
+    return _lengths(skin.corrections(skin.drive(pose).amounts) for pose in motion)
 
 
 def _lengths(displacements: Iterable[Floats]) -> Floats:

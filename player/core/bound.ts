@@ -73,7 +73,7 @@ export class Bounds {
 }
 
 /** The most that each vertex of a support may be displaced, from the largest displacements at samples. */
-function limitsOf(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
+export function limitsOf(surface: Surface, largest: Float64Array, support: Uint32Array): Float64Array {
   const least = FLOOR * largest.reduce((most, length) => Math.max(most, length), 0);
   return surface.largest(largest, support).map((around) => KEPT * Math.max(around, least, TINY));
 }

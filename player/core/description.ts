@@ -9,7 +9,8 @@ import type { KernelName } from "./kernels.js";
 import { isOrthonormal } from "./span.js";
 
 export const EXTENSION = "POSESPACE_drivers";
-const VERSION = 1;
+/** Versions that are read; the second adds learned bones and detail. */
+const VERSIONS = [1, 2] as const;
 
 /** Numbers that all drivers may read for a pose beside those of the file: many drivers may share a few of these. */
 const MOST_SHARED = 2 ** 22;
@@ -17,13 +18,13 @@ const MOST_SHARED = 2 ** 22;
 /** Products that the checks of all spans may take. */
 const MOST_PRODUCTS = 2 ** 28;
 
-export const KINDS = ["joint", "quaternions", "freedoms", "controls", "points"] as const;
+export const KINDS = ["joint", "quaternions", "freedoms", "controls"] as const;
 /** How a driver interpolates: by a sum of radial functions, or by inverse distances. */
 export const INTERPOLATIONS: readonly (KernelName | "shepard")[] = [...KERNEL_NAMES, "shepard"];
 export const TAILS = ["none", "constant", "linear"] as const;
 
 /** Numbers per sample of each input of a driver, by kind; inputs of "freedoms" are pairs. */
-const DIMENSIONS = { joint: 4, quaternions: 4, freedoms: 0.5, controls: 1, points: 1 } as const;
+const DIMENSIONS = { joint: 4, quaternions: 4, freedoms: 0.5, controls: 1 } as const;
 
 /** How a joint takes part in pose spaces. */
 export interface Joint {
@@ -83,10 +84,15 @@ export interface Description {
   controls: string[];
   drivers: Driver[];
   layers: Layer[];
+  /** All numbers of the file's drivers. */
+  numbers: Float64Array;
   /** Metres per unit of length that the drivers know. */
   unit: number;
-  /** Metres per unit of the meshes' positions, where these are fractions of a grid. */
+  /** Which axis of the skin became the file's y. */
+  up: "y" | "z";
+  /** Metres per unit of the meshes' positions, where these are fractions of a grid, and the grid's middle. */
   grid: number;
+  gridCentre: Float64Array;
   /** Where each driver's coordinates begin among all, and how many there are in all. */
   starts: Int32Array;
   coordinates: number;
@@ -96,7 +102,7 @@ export interface Description {
 
 /** A morph target of a mesh: a weight of 1 adds `scale` to its coordinate, which is `low` at a weight of 0. */
 export interface Target {
-  kind: "component" | "offset" | "blend";
+  kind: "component" | "offset" | "blend" | "fallback";
   /** The number of its coordinate, counted over all drivers; -1 where it is no component. */
   coordinate: number;
   /** Its layer and driver, and whether it is of the layer's driver of normals; -1 where it is no component. */
@@ -118,7 +124,7 @@ export function numbersView(json: unknown, views: number): number {
 /** Read the extension of a file of so many nodes; `numbers` is what its buffer view holds. Throws an Error of one line. */
 export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: number): Description {
   const fields = new Fields(json, EXTENSION);
-  if (fields.whole("version", 1, 1e9) !== VERSION) throw new Error(`${EXTENSION}: expected version ${VERSION}`);
+  fields.choice("version", VERSIONS);
   if (numbers.byteLength % 8) throw new Error(`${EXTENSION}: numbers: expected 8 bytes each`);
   const pool = new Float64Array(numbers.slice(0));
   if (!pool.every(Number.isFinite)) throw new Error(`${EXTENSION}: numbers: expected finite ones`);
@@ -131,7 +137,9 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   const layers = fields.parts("layers").map((layer) => readLayer(layer, drivers));
   const unit = fields.number("unit");
   if (!(unit > 0)) throw new Error(`${EXTENSION}: unit: expected above 0`);
-  const grid = fields.has("grid") ? fields.numbers("grid", 4)[3] : 1;
+  const up = fields.has("up") ? fields.choice("up", ["y", "z"] as const) : "y";
+  const gridNumbers = fields.has("grid") ? fields.numbers("grid", 4) : Float64Array.of(0, 0, 0, 1);
+  const [gridCentre, grid] = [gridNumbers.subarray(0, 3), gridNumbers[3]];
   if (!(grid > 0)) throw new Error(`${EXTENSION}: grid: expected a size above 0`);
   const starts = new Int32Array(drivers.length);
   const componentOf: number[] = [];
@@ -145,8 +153,11 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
     controls,
     drivers,
     layers,
+    numbers: pool,
     unit,
+    up,
     grid,
+    gridCentre,
     starts,
     coordinates,
     componentOf: Int32Array.from(componentOf),
@@ -176,7 +187,7 @@ function checkSpans(drivers: Driver[]): void {
 /** Read the extension of a mesh whose primitives have so many targets each: which component each target is. */
 export function readTargetList(json: unknown, description: Description, counts: number[]): Target[] {
   const fields = new Fields(json, `${EXTENSION} of a mesh`);
-  const rows = fields.parts("targets");
+  const rows = fields.has("targets") ? fields.parts("targets") : [];
   counts.forEach((count, k) => {
     if (rows.length === count) return;
     throw new Error(`${fields.where}: targets: expected ${count} as in primitive ${k}, got ${rows.length}`);
@@ -186,9 +197,9 @@ export function readTargetList(json: unknown, description: Description, counts: 
 
 function readTarget(fields: Fields, { layers, drivers, starts, unit, grid }: Description): Target {
   if (!fields.has("layer")) {
-    const kind = fields.has("offset") && fields.flag("offset") ? "offset" : "blend";
+    const is = (name: string) => fields.has(name) && fields.flag(name);
     return {
-      kind,
+      kind: is("offset") ? "offset" : is("fallback") ? "fallback" : "blend",
       coordinate: -1,
       layer: -1,
       driver: -1,
@@ -314,7 +325,7 @@ function checkInputs(
   controls: number,
 ): number {
   const wrong = (k: number) => {
-    if (kind === "controls" || kind === "points") return inputs[k] < 0 || inputs[k] >= controls;
+    if (kind === "controls") return inputs[k] < 0 || inputs[k] >= controls;
     if (kind === "joint" || kind === "quaternions") return inputs[k] < 0 || inputs[k] >= joints;
     if (k % 2) return false;
     const [joint, axis] = [inputs[k], inputs[k + 1]];

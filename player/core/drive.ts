@@ -65,7 +65,6 @@ export class Drive {
     const { position } = this;
     switch (kind) {
       case "controls":
-      case "points":
         for (let d = 0; d < inputs.length; d++) position[d] = features.controls[inputs[d]];
         return;
       case "freedoms":

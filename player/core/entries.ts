@@ -41,7 +41,7 @@ const LARGEST = { 8: 127, 16: 32767, 32: 1 << 24 } as const;
 
 /** The slots of a mesh: its components, in the order of their coordinates, then blend shapes that the rig's file had. */
 export function slotsOf(targets: Target[]): Slots {
-  const used = [...targets.keys()].filter((k) => targets[k].kind !== "offset");
+  const used = [...targets.keys()].filter((k) => targets[k].kind === "component" || targets[k].kind === "blend");
   const order = (k: number) => (targets[k].kind === "blend" ? Infinity : targets[k].coordinate);
   // Infinity less itself is no number: blend shapes stay in their order.
   const chosen = used.sort((a, b) => order(a) - order(b) || a - b);

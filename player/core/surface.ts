@@ -1,6 +1,7 @@
 /** The triangles of a skin, over all of its primitives: vertices that share a position are one. */
 
 import type { Geometry } from "./vectors.js";
+import { weld } from "./weld.js";
 
 /** Rings of vertices that make a vertex's neighbourhood. */
 const RINGS = 2;
@@ -33,16 +34,18 @@ export class Surface {
 
   /** Number the positions; return how many there are. */
   private weld(geometries: Geometry[]): number {
-    const numbers = new Map<string, number>();
+    const points = new Float64Array(3 * this.vertices);
     geometries.forEach(({ positions }, k) => {
       for (let vertex = 0; vertex < positions.count; vertex++) {
-        const key = `${positions.getX(vertex)} ${positions.getY(vertex)} ${positions.getZ(vertex)}`;
-        const number = numbers.get(key) ?? numbers.size;
-        if (number === numbers.size) numbers.set(key, number);
-        this.welded[this.firsts[k] + vertex] = number;
+        const at = 3 * (this.firsts[k] + vertex);
+        points[at] = positions.getX(vertex);
+        points[at + 1] = positions.getY(vertex);
+        points[at + 2] = positions.getZ(vertex);
       }
     });
-    return numbers.size;
+    const { of, count } = weld(points);
+    this.welded.set(of);
+    return count;
   }
 
   private cornersOf(geometries: Geometry[]): Uint32Array {

@@ -2,15 +2,8 @@
 
 import type { TargetData } from "./entries.js";
 import { Fields } from "./fields.js";
+import type { GltfFile } from "./gltf_file.js";
 import type { Vectors } from "./vectors.js";
-
-/** A glTF file whose parts are read on demand. */
-export interface GltfFile {
-  readonly json: { accessors: unknown[]; bufferViews: unknown[] };
-  bufferView(index: number): Promise<ArrayBuffer>;
-  /** The vectors of an accessor, sparse ones filled in. */
-  accessor(index: number): Promise<Vectors>;
-}
 
 const INDEX_TYPES = { 5121: Uint8Array, 5123: Uint16Array, 5125: Uint32Array } as const;
 const VALUE_TYPES = { 5120: Int8Array, 5122: Int16Array, 5126: Float32Array } as const;

@@ -8,6 +8,14 @@ export interface Vectors {
   getZ(index: number): number;
 }
 
+/** A table of numbers, row by row. */
+export interface Table {
+  readonly count: number;
+  /** Numbers per row. */
+  readonly itemSize: number;
+  getComponent(index: number, component: number): number;
+}
+
 /** A list of whole numbers. */
 export interface Indices {
   readonly count: number;

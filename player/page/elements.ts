@@ -8,7 +8,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(tag: K, name = ""
   return node;
 }
 
-/** A labelled slider that shows its value; one beyond its ends is shown as it is, the slider at its end. */
+/** A labelled slider that shows its value with a unit, or in the words that `unit` makes of it; one beyond its ends is shown as it is, the slider at its end. */
 export interface Slider {
   row: HTMLElement;
   value: number;
@@ -22,14 +22,14 @@ export function slider(
   step: number,
   value: number,
   changed: (value: number) => void,
-  unit = "",
+  unit: string | ((value: number) => string) = "",
 ): Slider {
   const row = element("label", "slider");
   const input = element("input");
   const shown = element("output");
   Object.assign(input, { type: "range", min: `${least}`, max: `${most}`, step: `${step}`, value: `${value}` });
   const show = (number: number) => {
-    shown.textContent = `${number}${unit}`;
+    shown.textContent = typeof unit === "string" ? `${number}${unit}` : unit(number);
   };
   input.addEventListener("input", () => {
     show(Number(input.value));

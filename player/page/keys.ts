@@ -1,8 +1,8 @@
 /** The keys of the page: what they do, and the words that say so. */
 
-/** Some keys that belong together. */
+/** Some keys that belong together; "Ctrl+z" is z with Ctrl, or with the command key. */
 export interface KeyGroup {
-  /** What the page says of them, such as "r rest pose". */
+  /** What the page says of them, such as "r rest pose"; empty: nothing. */
   words: string;
   presses: Record<string, () => void>;
 }
@@ -16,7 +16,7 @@ export class Keys {
 
   /** What the page says of all keys. */
   get words(): string[] {
-    return [...this.groups].map((group) => group.words);
+    return [...this.groups].map((group) => group.words).filter((words) => words);
   }
 
   /** Add keys; returns what takes them away. */
@@ -26,13 +26,21 @@ export class Keys {
   }
 
   private press(event: KeyboardEvent): void {
-    const { target, key } = event;
-    const typing = target instanceof HTMLSelectElement || (target instanceof HTMLButtonElement && key === " ");
-    if (typing || event.ctrlKey || event.metaKey) return;
+    if (isOwn(event.target, event.key)) return;
+    const key = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
     for (const { presses } of this.groups) {
       if (!Object.hasOwn(presses, key)) continue;
       event.preventDefault();
       presses[key]();
     }
   }
+}
+
+/** Whether the element that has the focus needs a key itself. */
+function isOwn(target: EventTarget | null, key: string): boolean {
+  if (target instanceof HTMLSelectElement) return true;
+  if (target instanceof HTMLButtonElement) return key === " ";
+  if (!(target instanceof HTMLInputElement)) return false;
+  if (target.type === "range") return key.startsWith("Arrow");
+  return target.type === "text" || key === " ";
 }

@@ -2,6 +2,7 @@
 
 import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
+import type { PoseSkin } from "../three/index.js";
 import { element } from "./elements.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
@@ -10,31 +11,41 @@ import { Camera } from "./tools/camera.js";
 import { Clips } from "./tools/clips.js";
 import { Comparison } from "./tools/comparison.js";
 import { Components } from "./tools/components.js";
-import { ControlPoints } from "./tools/control_points.js";
+import { Handles } from "./tools/handles.js";
 import { Heat } from "./tools/heat.js";
 import { Joints } from "./tools/joints.js";
 import { KeyList } from "./tools/key_list.js";
+import { KeyPoses } from "./tools/key_poses.js";
 import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
+import { PointDrag } from "./tools/point_drag.js";
+import { Points } from "./tools/points.js";
+import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
 import { Title } from "./tools/title.js";
 import { Wireframe } from "./tools/wireframe.js";
 
-/** The tools of a page, in the order of the panel. */
-function toolsFor({ title, points, poses, heat }: PageData, skinned: boolean): Tool[] {
-  const tools: (Tool | false | null)[] = [
+/** The tools of a page, in the order of the panel: those that the skin has something for. */
+function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined): Tool[] {
+  const hasPoints = !!skin?.points.length;
+  const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
     new Background(),
-    points ? new ControlPoints() : new Comparison(),
+    new Comparison(),
     new Clips(),
     poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
-    skinned && !points && new Components(),
+    !!skin?.layers.length && new Components(),
+    hasPoints && new Points(),
+    hasPoints && new Handles(),
+    hasPoints && new PointDrag(),
+    skin && (hasPoints || skin.hasDetail) && new Refinements(),
+    skin && new KeyPoses(title),
     new Wireframe(),
-    heat && new Heat(heat),
+    skin && heat && new Heat(heat),
     new RestPose(),
     new Camera(),
     new Picture(title),
-    skinned && !points && new Joints(),
+    skin && !hasPoints && new Joints(),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);
@@ -45,7 +56,7 @@ async function main(): Promise<void> {
   const canvas = document.getElementById("stage") as HTMLCanvasElement;
   const stage = new Stage(canvas, document.getElementById("panel") as HTMLElement);
   await stage.load(await unzipped(bytesOf(data.glb)));
-  for (const tool of toolsFor(data, stage.skins.length > 0)) stage.add(tool);
+  for (const tool of toolsFor(data, stage.skins[0])) stage.add(tool);
   document.getElementById("fold")?.addEventListener("click", () => document.body.classList.toggle("folded"));
   new ResizeObserver(() => stage.resize()).observe(canvas);
   stage.start(() => {

@@ -1,10 +1,11 @@
-/** What poses the skin: its rest pose, a clip, a listed pose, or the user's hand. */
+/** What poses the skin: its rest pose, a clip, a listed pose, key poses, or the user's hand. */
 
 import { AnimationMixer } from "three";
 import type { AnimationAction, AnimationClip, Object3D } from "three";
 
 import type { PoseSkin } from "../three/index.js";
 import type { PagePose } from "./data.js";
+import { History } from "./history.js";
 
 /** A bone and its rest transform. */
 export interface Rest {
@@ -17,12 +18,16 @@ export type PoseSource =
   | { kind: "rest" }
   | { kind: "clip"; index: number }
   | { kind: "listed"; index: number }
+  | { kind: "keys" }
   | { kind: "hand" };
 
 export class Posing {
   source: PoseSource = { kind: "rest" };
+  /** Whether the clip goes on by itself, or the key poses do. */
+  playing = true;
   readonly rests: Rest[];
   private readonly mixer: AnimationMixer;
+  private readonly history = new History<PagePose>();
   private action: AnimationAction | null = null;
 
   constructor(
@@ -39,6 +44,23 @@ export class Posing {
     }));
   }
 
+  /** The names of the joints, as the file has them. */
+  get names(): string[] {
+    return this.rests.map(({ bone }) => nameOf(bone));
+  }
+
+  /** Whether something moves the skin without the user's hand. */
+  get moving(): boolean {
+    return this.playing && (this.source.kind === "clip" || this.source.kind === "keys");
+  }
+
+  /** The pose as it is now, under a name. */
+  pose(name: string): PagePose {
+    const rotations = this.rests.flatMap(({ bone }) => bone.quaternion.toArray() as number[]);
+    const translations = this.rests.flatMap(({ bone, position }) => bone.position.clone().sub(position).toArray());
+    return { name, joints: [...rotations, ...translations], controls: { ...this.skins[0]?.controls } };
+  }
+
   /** Bring all bones and controls back to rest. */
   rest(): void {
     this.reset();
@@ -50,18 +72,21 @@ export class Posing {
     this.reset();
     const clip = this.clips[index];
     if (clip) this.action = this.mixer.clipAction(clip).play();
+    this.playing = true;
     this.changeTo(clip ? { kind: "clip", index } : { kind: "rest" });
   }
 
-  /** Take a pose of the page's list. */
-  take({ joints, controls }: PagePose, index: number): void {
+  /** Take a pose that comes from somewhere: the page's list, key poses, or what was before. */
+  take({ joints, controls }: PagePose, source: PoseSource): void {
     this.reset();
     this.rests.forEach(({ bone, position }, k) => {
       bone.quaternion.fromArray(joints, 4 * k);
       bone.position.fromArray(joints, 4 * this.rests.length + 3 * k).add(position);
     });
-    for (const skin of this.skins) Object.assign(skin.controls, controls);
-    this.changeTo({ kind: "listed", index });
+    for (const skin of this.skins) {
+      for (const name of Object.keys(skin.controls)) skin.controls[name] = controls[name] ?? 0;
+    }
+    this.changeTo(source);
   }
 
   /** End the clip and keep all bones as they are: the user has moved one. */
@@ -73,6 +98,17 @@ export class Posing {
       bone.position.copy(held[k][1]);
     });
     this.changeTo({ kind: "hand" });
+  }
+
+  /** Keep a pose to come back to. */
+  remember(pose: PagePose): void {
+    this.history.push(pose);
+  }
+
+  /** Come back to the pose that was remembered last. */
+  undo(): void {
+    const before = this.history.pop();
+    if (before) this.take(before, { kind: "hand" });
   }
 
   /** The time in the clip that plays, in seconds; null if none does. */
@@ -93,7 +129,7 @@ export class Posing {
 
   /** Let the clip go on. */
   advance(seconds: number): void {
-    if (this.action) this.mixer.update(seconds);
+    if (this.action && this.playing) this.mixer.update(seconds);
   }
 
   private reset(): void {
@@ -114,4 +150,10 @@ export class Posing {
     this.source = source;
     this.changed();
   }
+}
+
+/** The name that the file gives a joint: three.js takes dots and other letters out of `name`, "arm.L" becomes "armL". */
+export function nameOf(bone: Object3D): string {
+  const { name } = bone.userData;
+  return typeof name === "string" ? name : bone.name;
 }

@@ -4,6 +4,8 @@ import {
   Color,
   DirectionalLight,
   HemisphereLight,
+  MathUtils,
+  Matrix4,
   MeshBasicMaterial,
   PerspectiveCamera,
   Scene,
@@ -16,13 +18,25 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { posespace } from "../three/index.js";
 import type { PoseSkin } from "../three/index.js";
+import type { Picture } from "./drag_motion.js";
 import { Keys } from "./keys.js";
 import { Panel } from "./panel.js";
+import { PointEditing } from "./point_editing.js";
 import { Posing } from "./posing.js";
 import type { Tool } from "./tool.js";
 
 export const VIEWS = ["skin", "plain", "split", "overlay"] as const;
 export type View = (typeof VIEWS)[number];
+
+/** What may change the picture; frames are drawn for a while after it, so that what follows from it is seen too. */
+const EVENTS = ["pointerdown", "pointermove", "pointerup", "wheel", "keydown", "click", "input", "change"] as const;
+const FRAMES_AFTER = 10;
+
+/** Where light comes from, seen from the camera: from the upper left, so that wrinkles are seen. */
+const LIGHT = new Vector3(-0.7, 0.75, 0.6);
+
+/** Degrees that the camera sees along the shorter side of the picture. */
+const FIELD_OF_VIEW = 35;
 
 /** The longest time between frames that a clip goes on by, in seconds: a hidden page draws none. */
 const LONGEST_FRAME = 0.1;
@@ -30,12 +44,16 @@ const LONGEST_FRAME = 0.1;
 export class Stage {
   readonly renderer: WebGLRenderer;
   readonly scene = new Scene();
-  readonly camera = new PerspectiveCamera(35, 1, 0.001, 1000);
+  readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.001, 1000);
   readonly keys = new Keys();
   readonly meshes: Mesh[] = [];
   skins: PoseSkin[] = [];
   posing = new Posing(this.scene, [], [], () => this.notify());
+  points = new PointEditing(null, this.posing, () => this.notify());
   private shownView: View = "skin";
+  /** Frames that are drawn even if nothing is seen to move. */
+  private frames = FRAMES_AFTER;
+  private readonly drawnFrom = new Matrix4();
   private readonly tools = new Map<Tool, Panel>();
   private readonly ghost = new MeshBasicMaterial({
     color: 0xe4572e,
@@ -43,7 +61,7 @@ export class Stage {
     transparent: true,
     opacity: 0.35,
   });
-  private readonly sun = new DirectionalLight(0xffffff, 2.2);
+  private readonly sun = new DirectionalLight(0xfff6ea, 2.6);
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -52,8 +70,15 @@ export class Stage {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.outputColorSpace = SRGBColorSpace;
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
-    this.scene.add(new HemisphereLight(0xffffff, 0x777788, 1.6), this.sun);
+    this.scene.add(new HemisphereLight(0xffffff, 0x8a8072, 1.2), this.sun);
+    for (const kind of EVENTS) window.addEventListener(kind, () => this.wake(), { capture: true, passive: true });
+    canvas.addEventListener("webglcontextrestored", () => this.wake());
     this.resize();
+  }
+
+  /** Draw the next frames: something may have changed. */
+  wake(): void {
+    this.frames = FRAMES_AFTER;
   }
 
   /** Show the skin of a GLB file. */
@@ -66,6 +91,7 @@ export class Stage {
     });
     for (const mesh of this.meshes) mesh.frustumCulled = false;
     this.posing = new Posing(gltf.scene, gltf.animations, this.skins, () => this.notify());
+    this.points = new PointEditing(this.skins[0] ?? null, this.posing, () => this.notify());
   }
 
   /** Add a tool; its elements come below those of the tools before. */
@@ -86,6 +112,7 @@ export class Stage {
 
   /** Tell all tools that something they share has changed. */
   notify(): void {
+    this.wake();
     for (const tool of this.tools.keys()) tool.changed?.();
   }
 
@@ -101,6 +128,13 @@ export class Stage {
 
   set background(colour: string) {
     this.scene.background = new Color(colour);
+    this.wake();
+  }
+
+  /** What the canvas shows. */
+  get picture(): Picture {
+    const { clientWidth: width, clientHeight: height } = this.renderer.domElement;
+    return { camera: this.camera, width, height };
   }
 
   get materials(): MeshStandardMaterial[] {
@@ -111,25 +145,40 @@ export class Stage {
   resize(): void {
     const { clientWidth, clientHeight } = this.renderer.domElement;
     this.camera.aspect = clientWidth / Math.max(1, clientHeight);
+    // The angle is that of the shorter side, so that a narrower window cuts nothing off.
+    const half = Math.tan(MathUtils.degToRad(FIELD_OF_VIEW / 2)) / Math.min(1, this.camera.aspect);
+    this.camera.fov = 2 * MathUtils.radToDeg(Math.atan(half));
     this.camera.updateProjectionMatrix();
     this.renderer.setSize(clientWidth, clientHeight, false);
+    this.wake();
   }
 
-  /** Draw frame after frame; `drawn` is called after each. */
+  /** Draw frame after frame as long as something moves; `drawn` is called after each. */
   start(drawn: () => void): void {
     let last = performance.now();
     this.renderer.setAnimationLoop((now: number) => {
       const seconds = Math.min(LONGEST_FRAME, (now - last) / 1000);
       last = now;
       for (const tool of this.tools.keys()) tool.update?.({ seconds });
+      if (!this.isMoving()) return;
       this.draw();
+      for (const tool of this.tools.keys()) tool.afterDraw?.();
       drawn();
     });
   }
 
+  /** Whether the next picture may be another one. */
+  private isMoving(): boolean {
+    this.camera.updateMatrixWorld();
+    const { matrixWorld } = this.camera;
+    if (this.posing.moving || !matrixWorld.equals(this.drawnFrom)) this.frames = Math.max(1, this.frames);
+    this.drawnFrom.copy(matrixWorld);
+    return this.frames-- > 0;
+  }
+
   /** Draw a picture. */
   draw(): void {
-    this.sun.position.copy(this.camera.position).add(new Vector3(0, 1, 0));
+    this.sun.position.copy(LIGHT).transformDirection(this.camera.matrixWorld);
     const { clientWidth: width, clientHeight: height } = this.renderer.domElement;
     if (this.view === "split") {
       this.renderer.setScissorTest(true);

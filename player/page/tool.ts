@@ -22,6 +22,8 @@ export interface Tool {
   update?(frame: Frame): void;
   /** The skin with its corrections, or without, is about to be drawn: both are in a frame that compares them. */
   beforeDraw?(corrected: boolean): void;
+  /** A frame has been drawn. */
+  afterDraw?(): void;
   /** Give back what is not on the panel, which is cleared without its help. */
   dispose?(): void;
 }

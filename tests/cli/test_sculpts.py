@@ -117,7 +117,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
         (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
-        (["arm.examples", "add", "s2.obj"], ["give the poses by --poses"]),
+        (["arm.examples", "add", "s2.obj"], ["give --poses"]),
         (["arm.examples", "add", "s2.obj", "--poses", "all.json"], ["no pose is called 's2'", "--pose"]),
         (["arm.examples", "mirror", "*"], ["no joint has a counterpart"]),
         (["arm.examples", "mirror", "*", "--normal", "up"], ["--normal: expected x, y, z or three numbers"]),

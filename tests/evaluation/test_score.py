@@ -249,10 +249,10 @@ def test_a_score_reads_one_shape_at_a_time() -> None:
 
 def test_several_skins_in_one_pass_score_as_each_alone_and_one_that_fails_does_not_stop_the_others() -> None:
     few = UNSEEN[:5]
-    needs = PoseSpace("points", ("tip",))
-    driver = Driver(needs, RBF("linear").fit(np.zeros((1, 3)), np.ones((1, 1)), needs.metric))
-    fails = Skin(TRAIN.rig, (Layer("tip", driver, np.array([0]), np.zeros((1, 1, 3), np.float32)),))
-    skins = [Skin(TRAIN.rig), fails, PlainPSD().fit(TRAIN)]
+    space = PoseSpace("controls", ("load",))
+    driver = Driver(space, RBF("linear").fit(np.zeros((1, 1)), np.full((1, 1), 1e12), space.metric))
+    too_large = Skin(TRAIN.rig, (Layer("load", driver, np.array([0]), np.zeros((1, 1, 3), np.float32)),))
+    skins = [Skin(TRAIN.rig), too_large, PlainPSD().fit(TRAIN)]
     plain, failed, fitted = evaluate_all(skins, few)
     assert isinstance(failed, InputError)
     assert isinstance(plain, Score)

@@ -20,11 +20,14 @@ from hypothesis import HealthCheck, given, settings
 
 from posespace.errors import FileError, InputError
 from posespace.examples import Examples
-from posespace.formats import files
+from posespace.formats import files, records
 from posespace.formats.store.example_store import ExampleStore
 from posespace.formats.store.zarr_arrays import write_store
+from posespace.interpolate.rbf import RBF
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.poses.spaces import PoseSpace
+from posespace.skin.driver import Driver
 from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
@@ -70,6 +73,20 @@ def test_links_and_reach_are_saved_and_those_that_are_not_there_stay_away(tmp_pa
     plain = replace(skin.rig, skeleton=replace(skin.rig.skeleton, links=None))
     Skin(plain).save(tmp_path / "b.skin")
     assert Skin.load(tmp_path / "b.skin").rig.skeleton.links is None
+
+
+def test_a_space_of_points_in_an_older_file_becomes_one_of_their_controls() -> None:
+    rng = np.random.default_rng(2)
+    rig, space = random_rig(rng), PoseSpace("controls", ("tip.x", "tip.y", "tip.z"))
+    driver = Driver(space, RBF("linear").fit(rng.normal(size=(5, 3)), rng.normal(size=(5, 2)), space.metric))
+    skin = Skin(rig, (Layer("tip", driver, np.arange(4), rng.normal(size=(2, 4, 3))),))
+    writer = records.Writer()
+    described = records.write_skin(skin, writer)
+    described["layers"][0]["driver"] |= {"space": "points", "names": ["tip"]}
+    loaded = records.read_skin(records.Record(described, writer.arrays, "skin"))
+    assert loaded.layers[0].driver.space == space
+    pose = replace(rig.rest, controls={"tip.x": 0.5, "tip.z": -1.0})
+    np.testing.assert_array_equal(loaded.pose(pose)[0], skin.pose(pose)[0])
 
 
 @PER_TEST

@@ -137,7 +137,7 @@ def test_shapes_without_poses_get_the_remedy(tmp_path: Path) -> None:
     path, rig = rig_file(tmp_path)
     ps.save_mesh(rig.mesh, tmp_path / "fist.obj")
     for shapes, problem in (
-        ("*.obj", "no poses.json of .* is beside them; give the poses by `poses`"),
+        ("*.obj", "no poses.json from .* is next to them; give `poses`"),
         ("", "is a folder without"),
     ):
         with pytest.raises(InputError, match=problem):

@@ -1,7 +1,7 @@
 """Driver blocks (`POSESPACE_drivers`) made by the grammar of docs/drivers.md, with rules broken here and there.
 
-Unlike damage to a good block, this reaches every kind of driver, kernel and tail, in combinations that no fit makes.
-The same seed gives the same file.
+Unlike damage to a good block, this reaches every kind of driver, kernel and tail, and learned bones and detail of every
+size, in combinations that no fit makes. The same seed gives the same file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import struct
 from typing import Any
 
 import numpy as np
+from helpers.bones_grammar import Arrays, Bones
 from helpers.gltf_files import as_glb
 from numpy.typing import NDArray
 
 EXTENSION = "POSESPACE_drivers"
-KINDS = ("joint", "quaternions", "freedoms", "controls", "points")
+KINDS = ("joint", "quaternions", "freedoms", "controls")
 KERNELS = ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "cubic", "shepard")
 CONTROLS = ("smile", "tip.x", "tip.y", "tip.z", "knuckle.x", "knuckle.y", "knuckle.z", "load")
 NUMBERS: list[Any] = [0, -0.0, -1, 0.5, 1e-310, 1e-45, 1e-7, 1e7, 1e20, 3e38, 1e155, -1e300, 1.7e308, 10**400]
@@ -29,20 +30,22 @@ QUATERNIONS, OTHERS, RADII = 200, 1_500, 40
 class Block:
     """Makes one block for a file of so many joints; each rule is broken with the probability `wrong`."""
 
-    def __init__(self, rng: random.Random, joints: list[dict[str, Any]]) -> None:
-        self._rng, self._joints = rng, joints
-        self._wrong = rng.choice([0.0, 0.002, 0.01, 0.05, 0.2])
+    def __init__(self, rng: random.Random, old: dict[str, Any]) -> None:
+        self._rng, self._joints, self._version, self._up = rng, old["joints"], old["version"], old["up"]
+        # A block with bones has more that can break.
+        self.wrong = rng.choice([0.0, 0.002, 0.01, 0.05, 0.2]) / (4 if "bones" in old else 1)
+        self._blendings = ["linear"] if "bones" in old else ["linear", "dual_quaternion"]
 
     def file(self, view: int) -> dict[str, Any]:
         """Return the file's part of the block, whose numbers are in a buffer view."""
         drivers = [self._driver() for _ in range(self._rng.randint(1, 6))]
         layers = [self._layer(len(drivers)) for _ in range(self._rng.randint(1, 5))]
         return self._keys(
-            version=self._or(1, WHOLES),
+            version=self._or(self._version, WHOLES),
             numbers=self._or(view, WHOLES),
             unit=self._or(self._rng.choice([1, 0.01, 0.3]), NUMBERS),
-            up=self._or(self._rng.choice("yz"), VALUES),
-            blending=self._or(self._rng.choice(["linear", "dual_quaternion"]), VALUES),
+            up=self._or(self._rng.choice("yz") if self._version == 1 else self._up, ["y", "z", *VALUES]),
+            blending=self._or(self._rng.choice(self._blendings), ["dual_quaternion", *VALUES]),
             joints=self._or([self._joint(joint) for joint in self._joints], [[], self._joints[1:], "joints"]),
             controls=self._or(list(CONTROLS), [[], ["smile"] * 8, ["joint0.x"] * 8, [None], list(CONTROLS[:3])]),
             drivers=self._or(drivers, [[], drivers * 300, {}, [[]], [None]]),
@@ -96,10 +99,6 @@ class Block:
             return [self._or(joint, WHOLES) for joint in joints], 4 * count
         if kind == "controls":
             return [self._or(k, WHOLES) for k in self._rng.sample(range(len(CONTROLS)), count)], count
-        if kind == "points":
-            return [
-                self._or(k, WHOLES) for k in self._rng.choice([[1, 2, 3], [4, 5, 6], [1, 2, 3, 4, 5, 6]])
-            ], 3 * count
         pairs = [(-1, 0) if self._rng.random() < 0.2 else (joint, self._rng.randrange(6)) for joint in joints]
         return [self._or(number, WHOLES) for pair in dict.fromkeys(pairs) for number in pair], count
 
@@ -150,20 +149,36 @@ class Block:
         return self._rng.choice(wrong) if self._breaks() else good
 
     def _breaks(self, times: int = 1) -> bool:
-        return self._rng.random() < times * self._wrong
+        return self._rng.random() < times * self.wrong
 
 
 def tampered(rng: random.Random, content: bytes) -> bytes:
     """Return an exported skin, a GLB, with a driver block of the grammar's in the place of its own."""
     length = struct.unpack("<I", content[12:16])[0]
     whole, binary = json.loads(content[20 : 20 + length]), content[28 + length :]
-    block = Block(rng, whole["extensions"][EXTENSION]["joints"])
+    old = whole["extensions"][EXTENSION]
+    block = Block(rng, old)
     pool = block.numbers().tobytes()
     binary += b"\0" * (-len(binary) % 8)
     whole["bufferViews"].append({"buffer": 0, "byteOffset": len(binary), "byteLength": len(pool)})
-    whole["buffers"] = [{"byteLength": len(binary) + len(pool)}]
-    whole["extensions"][EXTENSION] = block.file(len(whole["bufferViews"]) - 1)
+    made = block.file(len(whole["bufferViews"]) - 1)
     for mesh in whole["meshes"]:
         part = mesh["extensions"][EXTENSION]
         part["targets"] = block.targets(len(part["targets"]))
-    return as_glb(json.dumps(whole).encode(), binary + pool)
+    binary += pool
+    if old["version"] == 2:
+        arrays = Arrays(rng, whole, binary, block.wrong)
+        bones = Bones(rng, arrays, _triangles(whole, binary), old)
+        made |= bones.parts(len(whole["skins"][0]["joints"]) - 1, made.get("drivers"))
+        binary = bytes(arrays.binary)
+    whole["extensions"][EXTENSION] = made
+    whole["buffers"] = [{"byteLength": len(binary)}]
+    return as_glb(json.dumps(whole).encode(), binary)
+
+
+def _triangles(whole: dict[str, Any], binary: bytes) -> NDArray[np.int32]:
+    """The triangles of the file's one primitive."""
+    accessor = whole["accessors"][whole["meshes"][0]["primitives"][0]["indices"]]
+    start = whole["bufferViews"][accessor["bufferView"]]["byteOffset"]
+    kind = {5123: "<u2", 5125: "<u4"}[accessor["componentType"]]
+    return np.frombuffer(binary, kind, accessor["count"], start).astype(np.int32).reshape(-1, 3)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from helpers.clips import bending
 from helpers.gltf_files import only
+from helpers.point_skins import SETTINGS, coarse, point_motion, point_skin
 from helpers.textured import textured
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
@@ -34,7 +35,8 @@ class Exported:
     compression: str = "none"
 
     def write(self) -> Exported:
-        ps.export(self.skin, self.path, self.keys, unit=self.unit, up=self.up, compression=self.compression)
+        settings = {"unit": self.unit, "up": self.up, "compression": self.compression}
+        ps.export(self.skin, self.path, self.keys, warn=lambda _: None, **settings)
         return self
 
     def times(self, count: int = 20) -> list[float]:
@@ -43,14 +45,14 @@ class Exported:
         return [float(frame) / 30 for frame in frames]
 
     def points(self, time: float) -> NDArray[np.float64]:
-        """The skin's own points in metres with y up; joints turn evenly between keys."""
+        """The skin's own points, without detail, in metres with y up; joints turn evenly between keys."""
         key = min(int(time / GAP + 1e-6), len(self.keys) - 2)
         along = time / GAP - key
         ends = self.keys[key : key + 2]
         turn = [Slerp([0, 1], Rotation.from_quat(pair))(along).as_quat() for pair in np.swapaxes(ends.rotations, 0, 1)]
         shift, dials = ((1 - along) * each[0] + along * each[1] for each in (ends.translations, ends.controls))
         pose = Pose(np.array(turn), shift, dict(zip(ends.control_names, dials.tolist(), strict=True)))
-        own = self.skin.pose(pose)[0] * (ps.mesh.UNITS[self.unit] if self.unit else self.skin.rig.mesh.unit)
+        own = coarse(self.skin).pose(pose)[0] * (ps.mesh.UNITS[self.unit] if self.unit else self.skin.rig.mesh.unit)
         return np.stack([own[:, 0], own[:, 2], -own[:, 1]], axis=1) if self.up == "z" else own
 
 
@@ -69,6 +71,17 @@ def every_method(folder: Path) -> Iterator[Exported]:
     yield face(folder / "face.glb").write()
     yield dressed(folder).write()
     yield replace(dressed(folder), path=folder / "dressed quantized.glb", compression="quantized").write()
+    yield from every_point_skin(folder)
+
+
+def every_point_skin(folder: Path) -> Iterator[Exported]:
+    """Skins of control points, with corrections and detail, and compressed."""
+    for kind in SETTINGS:
+        yield Exported(folder / f"{kind}.glb", point_skin(kind), paced(point_motion(point_skin(kind)))).write()
+    skin = point_skin("corrections and detail")
+    for compression in ("none", "quantized", "meshopt"):
+        path = folder / f"points {compression}.glb"
+        yield Exported(path, skin.packed(16), paced(point_motion(skin)), "cm", "z", compression).write()
 
 
 def face(path: Path) -> Exported:

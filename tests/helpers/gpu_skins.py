@@ -15,7 +15,7 @@ from posespace.geometry import skinning
 from posespace.interpolate.shepard import Shepard
 from posespace.mesh import Mesh
 from posespace.poses.spaces import PoseSpace
-from posespace.rig import Rig
+from posespace.rig import BLENDINGS, Rig
 from posespace.skin.driver import Driver
 from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
@@ -50,8 +50,8 @@ def nonzero_controls(mesh: Mesh, columns: int = 2) -> Skin:
 def steady(skin: Skin, pose: ps.Pose, points: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Which vertices have a normal that rounding cannot turn: no blend that loses rank, no areas that cancel."""
     rig, mesh = skin.rig, skin.mesh
-    if skin.detail is None and (not skin.layers or any(layer.normal_basis is not None for layer in skin.layers)):
-        linear = rig.blend(pose)[:, :, :3]
+    if skin.detail is None and skin.carries_normals:
+        linear = BLENDINGS[rig.blending](skin.transforms(pose), *skin.binding[:2])[:, :, :3]
         normals = rig.normals + skin.normal_displacements(pose)
         turned = np.einsum("nij,nj->ni", skinning.cofactors(linear), normals)
         return np.linalg.norm(turned, axis=1) > 1e-3 * (linear**2).sum(axis=(1, 2)) * np.linalg.norm(normals, axis=1)

@@ -165,7 +165,6 @@ def random_drivers_skin(rng: np.random.Generator, kind: str, bits: int = 32) -> 
         "quaternions": (b, c),
         "freedoms": (f"{a}.x", f"{a}.z", f"{b}.ty", f"{c}.y", "smile"),
         "controls": ("smile", "frown", "load"),
-        "points": ("thumb", "index"),
     }
     space = PoseSpace(kind, names[kind])
     controls = space.controls(rig.skeleton)

@@ -33,7 +33,6 @@ def poses(rig: Rig, names: tuple[str, ...], rng: np.random.Generator) -> list[Po
     turn, shift = rng.normal(size=(joints, 4)), rng.normal(size=(joints, 3))
     far = dict.fromkeys(names, 1e4)
     return [
-        # Control points need their controls, at rest too.
         replace(rig.rest, controls=dict.fromkeys(names, 0.0)),
         Pose(turn, 0.1 * shift, dict.fromkeys(names, 0.5)),
         Pose(-turn, 1e4 * shift, far),
@@ -72,7 +71,7 @@ def use(path: Path, number: int) -> str | None:
     skin = skins[-1]
     assert step("info", lambda: json.dumps(info.describe(path), ensure_ascii=False).encode()) is None
     assert step("save", lambda: skin.save(path.with_name("again.skin"))) is None
-    if skin.bones is not None:
+    if len(skin.bones.points):
         return play(skin, number)
     blending = list(BLENDINGS)[number % 2]
     return play(replace(skin, rig=replace(skin.rig, blending=blending)), number)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from posespace.geometry.subdivision import levels_of
 from posespace.mesh import Mesh
 from posespace.pose import Pose
+from posespace.rig import BLENDINGS
 from posespace.skin.skin import Skin
 
 POINTS, ROUNDING, NORMALS = 1e-5, 5e-6, 1e-3
@@ -41,7 +42,7 @@ def tolerances(skin: Skin, pose: Pose) -> Tolerances:
         heights = np.linalg.norm(points - flat, axis=1)
         off += heights * _of_surface(skin.mesh, flat, np.full(len(flat), ROUNDING * size))
         return Tolerances(off, NORMALS + _of_surface(skin.mesh, points, off))
-    if any(layer.normal_basis is not None for layer in skin.layers) or not (skin.layers or skin.bones):
+    if skin.carries_normals:
         return Tolerances(off, NORMALS + _of_blends(skin, pose))
     return Tolerances(off, NORMALS + _of_surface(skin.mesh, points, np.full(len(points), ROUNDING * size)))
 
@@ -62,5 +63,6 @@ def _of_surface(mesh: Mesh, points: NDArray[np.floating], off: NDArray[np.float6
 
 def _of_blends(skin: Skin, pose: Pose) -> NDArray[np.float64]:
     """How far normals (N,) that the bones carry move where the blends of their transforms are nearly flat."""
-    largest, middle, least = np.linalg.svd(skin.rig.blend(pose)[..., :3], compute_uv=False).T
+    blend = BLENDINGS[skin.rig.blending](skin.transforms(pose), *skin.binding[:2])
+    largest, middle, least = np.linalg.svd(blend[..., :3], compute_uv=False).T
     return np.minimum(2.0, 1e-6 * largest**2 / np.maximum(middle * least, 1e-30))

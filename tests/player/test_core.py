@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +13,14 @@ from helpers.strategies import random_drivers_skin, random_pose, random_skin
 
 import posespace as ps
 from posespace.interpolate.kernels import KERNELS
-from posespace.poses.spaces import KINDS, PoseSpace
+from posespace.poses.spaces import KINDS
 from posespace.report.colours import heat
 
 NEAR = 1e-6
 """How far coordinates and displacements may be from the library's, over the largest of their driver or pose."""
 UNIT = 0.01
 """Metres per unit of the exported files."""
-BITS = {"joint": 32, "quaternions": 16, "freedoms": 32, "controls": 8, "points": 16}
+BITS = {"joint": 32, "quaternions": 16, "freedoms": 32, "controls": 8}
 
 
 class Played(NamedTuple):
@@ -45,20 +43,6 @@ class Played(NamedTuple):
         return found
 
 
-def write(skin: ps.Skin, path: Path) -> None:
-    """Export a skin; one over control points as if over their controls, for these have no rest to export."""
-    pointed = [layer for layer in skin.layers if layer.driver.space.kind == "points"]
-    layers = [
-        replace(layer, driver=replace(layer.driver, space=PoseSpace("controls", layer.driver.space.axes)))
-        for layer in pointed
-    ]
-    ps.export(replace(skin, layers=tuple(layers)) if pointed else skin, path, unit="cm", warn=lambda _: None)
-    if pointed:
-        content = path.read_bytes()
-        assert content.count(b'"kind":"controls"') == len(skin.layers)
-        path.write_bytes(content.replace(b'"kind":"controls"', b'"kind":"points"  '))
-
-
 @pytest.fixture(scope="module")
 def played(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Played]:
     """Skins by name, all of them played by one process."""
@@ -70,7 +54,7 @@ def played(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         made[f"mixed {seed}"] = skin, ps.Motion.from_poses([random_pose(rng, skin.rig) for _ in range(8)])
     jobs = []
     for name, (skin, motion) in made.items():
-        write(skin, folder / f"{name}.glb")
+        ps.export(skin, folder / f"{name}.glb", unit="cm", warn=lambda _: None)
         jobs.append({"file": str(folder / f"{name}.glb"), "poses": poses_of(motion, UNIT)})
     (folder / "jobs.json").write_text(json.dumps(jobs))
     node("play_core.mjs", folder / "jobs.json", folder / "results.json")

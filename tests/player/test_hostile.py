@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.point_skins import point_motion, point_skin
 
 import posespace as ps
 
@@ -28,6 +30,15 @@ def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
 def content(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> Json:
     """A skin as a `.gltf` file's JSON, to be tampered with."""
     ps.export(ps.PSD().fit(arm[0]), tmp_path / "arm.gltf")
+    return dict(json.loads((tmp_path / "arm.gltf").read_text()))
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Json:
+    """A skin of control points, with corrections and detail, as a `.gltf` file's JSON."""
+    skin = point_skin("corrections and detail")
+    motion = replace(point_motion(skin), times=np.arange(5) / 2)
+    ps.export(skin, tmp_path / "arm.gltf", motion=motion, rate=2.0, warn=lambda _: None)
     return dict(json.loads((tmp_path / "arm.gltf").read_text()))
 
 
@@ -129,11 +140,15 @@ def test_layers_that_bounds_would_take_for_ever_are_refused(page: Any, content: 
 
 def numbers_view(content: Json, numbers: Any) -> None:
     """Give the drivers other numbers to share."""
-    data = numbers.astype("<f8").tobytes()
+    content["extensions"][EXTENSION]["numbers"] = view(content, numbers.astype("<f8").tobytes())
+
+
+def view(content: Json, data: bytes) -> int:
+    """Add a buffer view of a buffer of its own; return its number."""
     uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
     content["buffers"].append({"byteLength": len(data), "uri": uri})
     content["bufferViews"].append({"buffer": len(content["buffers"]) - 1, "byteLength": len(data)})
-    content["extensions"][EXTENSION]["numbers"] = len(content["bufferViews"]) - 1
+    return len(content["bufferViews"]) - 1
 
 
 def test_drivers_that_share_their_numbers_play(page: Any, content: Json) -> None:
@@ -161,6 +176,84 @@ def test_points_beside_triangles_leave_the_skin_as_it_is(page: Any, content: Jso
     content["meshes"][0]["primitives"] = [points, triangles]
     found = drawn(page, content)
     assert (found["errors"], found["skins"]) == ([], 1)
+
+
+def accessor(content: Json, values: Any, kind: str) -> int:
+    """Add an accessor of plain numbers; return its number."""
+    data = np.asarray(values).astype(kind).tobytes()
+    code = {"<f4": 5126, "<u4": 5125, "<i2": 5122}[kind]
+    entry = {"componentType": code, "type": "SCALAR", "count": np.size(values), "bufferView": view(content, data)}
+    content["accessors"].append(entry)
+    return len(content["accessors"]) - 1
+
+
+BONES: dict[str, Callable[[Json, Json], None]] = {
+    "no vertices": lambda file, _: file.pop("vertices"),
+    "too few vertices": lambda file, _: file.update(vertices=10),
+    "endless vertices": lambda file, _: file.update(vertices=2**40),
+    "no such accessor": lambda file, _: file["bones"].update(rest=10**6),
+    "no accessor": lambda file, _: file["bones"].update(rest={}),
+    "another array": lambda file, _: file["bones"].update(coefficients=file["bones"]["offsets"]),
+    "floats for points": lambda file, _: file["bones"].update(points=file["bones"]["anchors"]),
+    "points that are none": lambda file, all: file["bones"].update(points=accessor(all, 8 * [10**6], "<u4")),
+    "one point twice": lambda file, all: file["bones"].update(points=accessor(all, 8 * [3], "<u4")),
+    "no numbers": lambda file, all: file["bones"].update(anchors=accessor(all, 8 * [np.nan], "<f4")),
+    "anchors of nothing": lambda file, all: file["bones"].update(anchors=accessor(all, 8 * [0.0], "<f4")),
+    "widths of nothing": lambda file, all: file["bones"].update(heat=accessor(all, 20 * [0.0], "<f4")),
+    "more bones": lambda file, all: file["bones"].update(heat=accessor(all, 5000 * [1.0], "<f4")),
+    "fewer bones": lambda file, all: file["bones"].update(heat=accessor(all, 4 * [1.0], "<f4")),
+    "exact numbers beyond the end": lambda file, _: file["bones"].update(exact=10**9),
+    "too few exact numbers": lambda file, _: file["bones"].update(exact=file["bones"]["exact"] + 1),
+    "no beta": lambda file, _: file["bones"].update(beta=0),
+    "all models": lambda file, _: file["bones"].update(blended=99),
+    "other bits": lambda file, _: file["bones"]["corrections"].update(bits=16),
+    "bits of none": lambda file, _: file["bones"]["corrections"].update(bits=7),
+    "no plain weights": lambda file, _: file["bones"].pop("plain"),
+    "more levels": lambda file, _: file["detail"].update(levels=6),
+    "endless levels": lambda file, _: file["detail"].update(levels=10**9),
+    "no such driver": lambda file, _: file["detail"].update(driver=0),
+    "heights of others": lambda file, all: file["detail"].update(heights=accessor(all, 100 * [0.0], "<f4")),
+    "bones that are no part": lambda file, _: file.update(bones=[1, 2, 3]),
+    "far too large": lambda file, all: file["bones"].update(beta=1e300),
+}
+
+
+@pytest.mark.parametrize("name", BONES)
+def test_damaged_bones_or_detail_give_one_error_and_plain_skinning(name: str, page: Any, points: Json) -> None:
+    BONES[name](points["extensions"][EXTENSION], points)
+    assert_plain(drawn(page, points), "")
+
+
+def test_the_undamaged_file_plays(page: Any, points: Json) -> None:
+    found = drawn(page, points)
+    assert (found["errors"], found["skins"], found["morphs"]) == ([], 1, 0)
+
+
+def test_joints_beyond_the_bones_are_refused(page: Any, points: Json) -> None:
+    attributes = points["meshes"][0]["primitives"][0]["attributes"]
+    count = points["accessors"][attributes["JOINTS_0"]]["count"]
+    joints = accessor(points, np.full(4 * count, 20), "<u4")  # the root, which is no bone
+    points["accessors"][joints] |= {"componentType": 5121, "type": "VEC4", "count": count}
+    attributes["JOINTS_0"] = joints
+    assert_plain(drawn(page, points), "expected joints below 20")
+
+
+def test_many_bones_that_share_few_samples_are_refused(page: Any, points: Json) -> None:
+    bones, samples = points["extensions"][EXTENSION]["bones"], 2000
+    near = points["accessors"][bones["near"]]["count"] // 20
+    numbers = points["accessors"][bones["offsets"]]["count"]
+    bones |= {"samples": accessor(points, np.zeros(samples * 24), "<f4")}
+    bones |= {"near": accessor(points, np.zeros(20 * 100 * near), "<u4")}
+    bones |= {"coefficients": accessor(points, np.zeros(samples * numbers), "<f4")}
+    for key in ("holds", "exact"):
+        bones.pop(key)
+    assert_plain(drawn(page, points), "expected fewer control points per bone")
+
+
+def test_endless_triangles_that_take_no_room_are_refused(page: Any, points: Json) -> None:
+    points["accessors"].append({"componentType": 5121, "count": 9_000_000, "type": "SCALAR"})
+    points["meshes"][0]["primitives"][0]["indices"] = len(points["accessors"]) - 1
+    assert_plain(drawn(page, points), "triangles")
 
 
 @pytest.mark.parametrize("driven", [True, False], ids=["driven", "plain"])

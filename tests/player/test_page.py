@@ -15,7 +15,6 @@ from PIL import Image
 
 import posespace as ps
 from posespace.formats import viewer
-from posespace.poses.control_points import motion_from_shapes
 
 HTML = "<img src=x onerror='window.hacked = 1'></script><script>window.hacked = 1</script>"
 NAME = "arm <img src=x onerror=alert(1)>.html"
@@ -51,18 +50,6 @@ def page(file: Path, chromium: Any) -> Iterator[Any]:
     opened.evaluate("posespace.stage.posing.rest()")
     yield opened
     opened.close()
-
-
-@pytest.fixture(scope="module")
-def points_files(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Pages of a skin that control points move: still, and with a motion."""
-    train = ps.datasets.bending_arm(rings=12, sides=8)[0][:30:3]
-    skin = ps.ControlPoints(picked=(3, 20, 41, 60, 79, 91), bones=6, near_points=3).fit(train)
-    assert skin.bones is not None
-    folder = tmp_path_factory.mktemp("points")
-    ps.export(skin, folder / "still.html", warn=lambda _: None)
-    ps.export(skin, folder / "moving.html", motion_from_shapes(train, skin.rig, skin.bones.points), warn=lambda _: None)
-    return {name: folder / f"{name}.html" for name in ("still", "moving")}
 
 
 def shown(select: Any) -> str:
@@ -260,18 +247,19 @@ def test_a_tool_is_added_and_taken_away(page: Any) -> None:
     assert page.locator("#panel").inner_html() == before
 
 
-@pytest.mark.parametrize("kind", ["still", "moving"])
-def test_control_points_are_said_to_be_no_sliders(points_files: dict[str, Path], chromium: Any, kind: str) -> None:
-    page = chromium.new_page()
-    page.goto(points_files[kind].as_uri())
-    page.wait_for_selector("body[data-ready=yes]")
-    assert "cannot be dragged here" in page.locator(".points").text_content()
-    assert page.locator("details, .choice").count() == 0
-    assert page.locator("text=time").count() == (kind == "moving")
-    assert page.locator("code").all_text_contents() == (
-        ["posespace export SKIN -o OUT.glb \\\n  --motion FILE"] if kind == "still" else []
-    )
-    page.close()
+def test_key_poses_of_joints_are_saved_and_read(page: Any, tmp_path: Path) -> None:
+    page.keyboard.press("r")
+    page.keyboard.press("k")
+    drag(open_joints(page).locator("input").first, 45)
+    page.keyboard.press("k")
+    with page.expect_download() as download:
+        page.click("button:text-is('save poses')")
+    download.value.save_as(tmp_path / "poses.json")
+    skeleton = _renamed(ps.datasets.bending_arm(rings=14, sides=9)[0]).rig.skeleton
+    rest, bent = ps.load_motion(tmp_path / "poses.json", skeleton).rotations
+    assert np.abs(rest - skeleton.rest_rotations).max() < 1e-6
+    angles = 2 * np.degrees(np.arccos(np.abs((rest * bent).sum(axis=1)).clip(0, 1)))
+    assert sorted(angles)[-2:] == pytest.approx([0, 45], abs=0.1)
 
 
 def test_the_command_says_what_it_wrote(node: Runner, tmp_path: Path) -> None:

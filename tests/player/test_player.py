@@ -16,6 +16,8 @@ import posespace as ps
 from posespace.poses.parts import parts_of
 
 SCRIPT = Path(__file__).parents[2] / "player" / "tests" / "capture.ts"
+QUICK = ("PSD", "EigenSkin 8")
+"""Fits that are tested by default; the others are thorough tests."""
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,10 @@ def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
     return opened(bundled(SCRIPT))
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in FITS if name not in QUICK)],
+)
 def test_the_shader_gives_what_the_skin_gives(
     name: str, page: Any, arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
 ) -> None:

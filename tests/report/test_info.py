@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import posespace as ps
 from posespace.cli.shortening import folded
 from posespace.datasets import bending_arm
 from posespace.formats.registry import CONTENTS, read_endings
@@ -146,3 +147,14 @@ def test_a_rest_pose_misfit_says_what_it_is_and_what_to_do(tmp_path: Path) -> No
     odd = describe(tmp_path / "odd.skin")["rig"]
     assert odd["rest_pose_misfit"] > 0.1
     assert "bind the mesh again" in odd["about_the_misfit"]
+
+
+def test_a_skin_in_gltf_is_described_as_a_skin(tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=6, sides=6)
+    skin = ps.EigenSkin().fit(train)
+    skin.save(tmp_path / "arm.skin")
+    ps.export(skin, tmp_path / "arm.glb", warn=lambda _: None)
+    plain, exported = (describe(tmp_path / name) for name in ("arm.skin", "arm.glb"))
+    assert exported["format"] == "glTF"
+    assert exported["skin"]["layers"] == plain["layers"]
+    assert exported["skin"]["about"] == plain["about"]

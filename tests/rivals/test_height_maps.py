@@ -36,7 +36,6 @@ def surface(bent: ps.Examples) -> ps.Skin:
 
 def test_a_static_map_has_the_heights_of_the_rest_in_every_pose(bent: ps.Examples, surface: ps.Skin) -> None:
     skin = StaticMap(surface).fit(bent)
-    assert skin.bones is not None
     for pose in motion_from_shapes(bent, skin.rig, skin.bones.points):
         np.testing.assert_allclose(skin.heights(pose), bent.heights[0], atol=1e-9)  # type: ignore[index]
 

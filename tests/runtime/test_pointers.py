@@ -51,6 +51,6 @@ def test_only_typed_pointers_are_cast(kind: ir.PointerType, cast: bool) -> None:
 
 
 def test_nothing_is_asked_of_numba_that_it_keeps_to_itself() -> None:
-    for how in (compiled.compiled, compiled.relaxed, compiled.inlined, compiled.on_all_cores):
+    for how in (compiled.compiled, compiled.relaxed, compiled.inlined, compiled.inlined_exactly, compiled.on_all_cores):
         made = how(lambda x: x)
         assert not [name for name in made.targetoptions if name.startswith("_")]  # type: ignore[attr-defined]

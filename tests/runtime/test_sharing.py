@@ -175,7 +175,7 @@ def test_indices_that_a_caller_changes_are_refused_when_compiling() -> None:
     influences = np.array(TRAIN.rig.influences)
     rig = replace(TRAIN.rig, influences=influences)
     influences[5, 0] = 1_000_000
-    with pytest.raises(ps.InputError, match="rig influences: expected indices from 0 to 2, got 1000000"):
+    with pytest.raises(ps.InputError, match="bones' influences: expected indices from 0 to 2, got 1000000"):
         ps.Skin(rig).compile()
 
 

@@ -51,14 +51,12 @@ def allowed(skin: Skin, layers: list[Layer]) -> NDArray[np.float64]:
 
 def assert_bounded(skin: Skin, poses: list[ps.Pose]) -> None:
     """Every layer keeps to the bound at every pose, in the reference and in the compiled player."""
-    play = skin.compile(normals=False) if skin.bones is None else None
+    play = skin.compile(normals=False)
     for number, layer in enumerate(skin.layers):
         most = allowed(skin, [layer])[layer.support]
         for pose in poses:
-            drives = [skin.drive(pose)[1][number]]
-            drives += [] if play is None else [play.drive(pose)[1][number]]
-            for coordinates in drives:
-                lengths = np.linalg.norm(combined(layer.basis, coordinates), axis=1)
+            for driven in (skin.drive(pose), play.drive(pose)):
+                lengths = np.linalg.norm(combined(layer.basis, driven.coordinates[number]), axis=1)
                 assert (lengths <= most * (1 + 1e-5) + 1e-30).all()
 
 

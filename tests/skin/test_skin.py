@@ -31,7 +31,7 @@ def listening_skin() -> ps.Skin:
     count = len(rig.mesh.points)
     support, basis = np.arange(count, dtype=np.int32), rng.normal(size=(2, count, 3))
     load, smile = (driver(ps.PoseSpace("controls", (name,)), rng) for name in ("load", "smile"))
-    tip = driver(ps.PoseSpace("points", ("tip",)), rng)
+    tip = driver(ps.PoseSpace("controls", ("tip.x", "tip.y", "tip.z")), rng)
     layers = (Layer("a", load, support, basis, basis, smile), Layer("b", tip, support, basis, basis))
     return ps.Skin(rig, layers)
 
@@ -102,3 +102,11 @@ def test_a_skin_is_not_saved_over_a_file_of_another_kind(tmp_path: Path) -> None
     with pytest.raises(FileError, match=r"arm\.glb: a skin is saved with the ending \.skin; for other programs"):
         ps.Skin(ps.datasets.bending_arm(rings=6, sides=6)[0].rig).save(tmp_path / "arm.glb")
     assert (tmp_path / "arm.glb").read_bytes() == b"someone's work"
+
+
+def test_a_skin_without_layers_has_nothing_to_scale() -> None:
+    skin = ps.Skin(ps.datasets.bending_arm(rings=6, sides=6)[0].rig)
+    assert skin.edited().layers == ()
+    for edit in ({"exaggerate": 0.0}, {"scale": {"forearm": 2.0}}):
+        with pytest.raises(InputError, match="expected a skin with layers"):
+            skin.edited(**edit)

@@ -1,6 +1,7 @@
 /** The camera: it orbits by mouse or finger, and a button fits all of the skin into view. */
 
-import { Box3, Vector3 } from "three";
+import { Box3, Matrix4, Vector3 } from "three";
+import type { Mesh } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 import type { Panel } from "../panel.js";
@@ -10,8 +11,11 @@ import type { Tool } from "../tool.js";
 /** From where the camera looks at the skin first. */
 const DIRECTION = new Vector3(0.35, 0.45, 1).normalize();
 
-/** Half of what the camera sees, over the diagonal of the skin's box. */
-const MARGIN = 0.62;
+/** How much of the picture's width or height the skin takes at most. */
+const SHARE = 0.84;
+
+/** Vertices that are looked at to fit all of the skin into view. */
+const MOST_VERTICES = 5000;
 
 export class Camera implements Tool {
   private orbit: OrbitControls | null = null;
@@ -36,16 +40,29 @@ export class Camera implements Tool {
 /** Bring all of the skin into view. */
 function fit({ scene, camera, meshes }: Stage, orbit: OrbitControls): void {
   scene.updateMatrixWorld(true);
-  const box = new Box3();
-  for (const mesh of meshes) box.union(new Box3().setFromObject(mesh, true));
+  const positions = meshes.flatMap(somePositions);
+  const box = new Box3().setFromPoints(positions);
   const centre = box.getCenter(new Vector3());
-  const diagonal = box.getSize(new Vector3()).length();
-  const narrow = Math.min(1, camera.aspect);
-  const distance = (MARGIN * diagonal) / (Math.tan((camera.fov * Math.PI) / 360) * narrow);
+  const toCamera = new Matrix4().lookAt(DIRECTION, new Vector3(), camera.up).invert();
+  const high = SHARE * Math.tan((camera.fov * Math.PI) / 360);
+  // From how far away each vertex is within the picture's height, and its width.
+  const distance = positions.reduce((most, position) => {
+    const { x, y, z } = position.sub(centre).applyMatrix4(toCamera);
+    return Math.max(most, z + Math.max(Math.abs(y), Math.abs(x) / camera.aspect) / high);
+  }, 0);
   orbit.target.copy(centre);
   camera.position.copy(centre).addScaledVector(DIRECTION, distance);
   camera.near = distance / 100;
   camera.far = distance * 10;
   camera.updateProjectionMatrix();
   orbit.update();
+}
+
+/** Positions of some vertices of a mesh in the world, evenly spread over its list. */
+function somePositions(mesh: Mesh): Vector3[] {
+  const { count } = mesh.geometry.getAttribute("position");
+  const step = Math.max(1, Math.ceil(count / MOST_VERTICES));
+  return Array.from({ length: Math.ceil(count / step) }, (_, k) =>
+    mesh.localToWorld(mesh.getVertexPosition(step * k, new Vector3())),
+  );
 }

@@ -8,7 +8,6 @@ import type { Frame, Tool } from "../tool.js";
 
 export class Clips implements Tool {
   private stage: Stage | null = null;
-  private playing = true;
   private names: Menu | null = null;
   private readonly pause = button("play or pause", "key space", () => this.toggle());
   private readonly time: Slider = slider("time", 0, 1, 0.01, 0, (seconds) => this.jump(seconds), " s");
@@ -35,7 +34,7 @@ export class Clips implements Tool {
   update({ seconds }: Frame): void {
     if (!this.stage) return;
     const { posing } = this.stage;
-    if (this.playing) posing.advance(seconds);
+    posing.advance(seconds);
     this.pause.hidden = this.time.row.hidden = posing.time === null;
     if (posing.time !== null) this.time.value = Math.round(100 * posing.time) / 100;
   }
@@ -45,17 +44,17 @@ export class Clips implements Tool {
     const { posing } = this.stage;
     posing.play(index);
     if (posing.duration === null) return;
-    this.playing = true;
     this.time.most = Math.round(100 * posing.duration) / 100;
   }
 
   private toggle(): void {
-    this.playing = !this.playing;
+    const posing = this.stage?.posing;
+    if (posing?.source.kind === "clip") posing.playing = !posing.playing;
   }
 
   private jump(seconds: number): void {
     if (!this.stage) return;
-    this.playing = false;
+    this.stage.posing.playing = false;
     this.stage.posing.time = seconds;
   }
 }

@@ -5,6 +5,7 @@ import type { BufferAttribute } from "three";
 
 import { bytesOf } from "../data.js";
 import type { PageData } from "../data.js";
+import type { PoseSkin } from "../../three/index.js";
 import { element, tick } from "../elements.js";
 import { HEAT, heatColour } from "../heat_colours.js";
 import type { Panel } from "../panel.js";
@@ -31,7 +32,10 @@ export class Heat implements Tool {
   private stage: Stage | null = null;
   private readonly skinErrors: Uint8Array;
   private readonly plainErrors: Uint8Array;
-  private vertices = 0;
+  /** The meshes that are coloured, and how numbers of the skin's vertices become those of theirs. */
+  private skin: PoseSkin | null = null;
+  /** How many vertices the skin has. */
+  private readonly vertices: number;
   /** How the materials look without errors. */
   private usual: Looks[] = [];
   /** The pose whose errors are shown, or -1, and the colours of each mesh there. */
@@ -43,11 +47,12 @@ export class Heat implements Tool {
   constructor(private readonly data: NonNullable<PageData["heat"]>) {
     this.skinErrors = bytesOf(data.skin);
     this.plainErrors = bytesOf(data.plain);
+    this.vertices = this.skinErrors.length / data.ratios.length;
   }
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    this.vertices = stage.meshes.reduce((sum, mesh) => sum + mesh.geometry.getAttribute("position").count, 0);
+    this.skin = stage.skins[0];
     this.usual = stage.materials.map(({ map, color, vertexColors }) => ({ map, colour: color.getHex(), vertexColors }));
     panel.append(this.wanted.row, this.scale(), this.legend);
     panel.keys("h errors", { h: () => this.wanted.input.click() });
@@ -66,7 +71,7 @@ export class Heat implements Tool {
   beforeDraw(corrected: boolean): void {
     const colours = corrected ? this.colours?.skin : this.colours?.plain;
     colours?.forEach((attribute, k) => {
-      this.stage?.meshes[k].geometry.setAttribute("color", attribute);
+      this.skin?.meshes[k].geometry.setAttribute("color", attribute);
     });
   }
 
@@ -107,16 +112,15 @@ export class Heat implements Tool {
 
   /** The colours of each mesh at the pose that is shown. */
   private coloursOf(errors: Uint8Array): BufferAttribute[] {
-    let start = this.shown * this.vertices;
-    return (this.stage?.meshes ?? []).map((mesh) => {
-      const { count } = mesh.geometry.getAttribute("position");
-      const colours = new Float32Array(3 * count);
-      errors.subarray(start, start + count).forEach((error, vertex) => {
+    const start = this.shown * this.vertices;
+    const shown = Float64Array.from(errors.subarray(start, start + this.vertices));
+    return (this.skin?.spread(shown) ?? []).map((values) => {
+      const colours = new Float32Array(3 * values.length);
+      values.forEach((error, vertex) => {
         // Colours of vertices are in linear light.
         const [red, green, blue] = heatColour(error / 255);
         new Color().setRGB(red, green, blue, SRGBColorSpace).toArray(colours, 3 * vertex);
       });
-      start += count;
       return new Float32BufferAttribute(colours, 3);
     });
   }

@@ -1,11 +1,11 @@
 /** Sliders for joints within their limits, and for controls: they pose the skin, and follow what else poses it. */
 
 import { Quaternion, Vector3 } from "three";
-import type { Object3D } from "three";
 
 import { element, slider } from "../elements.js";
 import type { Slider } from "../elements.js";
 import type { Panel } from "../panel.js";
+import { nameOf } from "../posing.js";
 import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
 import type { PoseSkin } from "../../three/index.js";
@@ -139,12 +139,6 @@ export class Joints implements Tool {
       this.angles[3 * joint + a] = scale * (x * axes[3 * a] + y * axes[3 * a + 1] + z * axes[3 * a + 2]);
     }
   }
-}
-
-/** The name that the file gives a joint: three.js takes dots and other letters out of `name`, "arm.L" becomes "armL". */
-function nameOf(bone: Object3D): string {
-  const { name } = bone.userData;
-  return typeof name === "string" ? name : bone.name;
 }
 
 function degrees(angle: number): number {

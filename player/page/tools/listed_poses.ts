@@ -30,13 +30,14 @@ export class ListedPoses implements Tool {
     if (!this.stage) return;
     const { source } = this.stage.posing;
     if (source.kind === "clip") this.menu.say("playing a clip");
+    else if (source.kind === "keys") this.menu.say("key poses");
     else if (source.kind === "hand") this.menu.say("posed by hand");
     else this.menu.chosen = source.kind === "listed" ? source.index : -1;
   }
 
   private take(index: number): void {
     const pose = this.poses[index];
-    if (pose) this.stage?.posing.take(pose, index);
+    if (pose) this.stage?.posing.take(pose, { kind: "listed", index });
     else this.stage?.posing.rest();
   }
 }

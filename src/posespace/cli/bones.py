@@ -24,7 +24,7 @@ SHAPES = (
 @click.option(
     "--count", type=int, help="Number of bones. Default: one per cluster of triangles with similar rotations."
 )
-@click.option("--influences", default=4, help="Most bones per vertex, 1 to 8.")
+@click.option("--influences", default=4, help="Maximum number of bones per vertex, 1 to 8.")
 @click.option(
     "--affine",
     is_flag=True,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command, epilog="Example: posespace evaluate hand.skin unseen.examples --report report.html")
 @argument("files", "The skins, then the example store.", nargs=-1, required=True, metavar="SKIN... EXAMPLES")
 @click.option("--report", type=FILE, help="Also write a web page with plots and pictures.")
-@click.option("--rivals", type=FILE, help="Also fit rival methods to these examples; each method adds a row.")
+@click.option("--rivals", type=FILE, help="Training examples: rival methods are fitted to them, and each adds a row.")
 @only_option
 @json_option
 def evaluate(

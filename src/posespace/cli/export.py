@@ -10,7 +10,7 @@ import click
 from posespace.cli.checks import open_examples, require_folder, require_motion
 from posespace.cli.options import FILE, Command, argument, clips_option, frame_options, json_option, out_option
 from posespace.cli.printing import note, print_one, warn
-from posespace.formats.registry import CLIPS, MARKERS, format_names
+from posespace.formats.registry import CLIPS, EXPORT, MARKERS, format_names, written_endings
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command, epilog="Example: posespace export hand.skin -o hand.glb --motion clip.bvh")
 @argument("skin", "The skin; or an example store, whose rig and poses are exported.")
-@out_option("The file to write: .glb or .gltf, or .html for a page that anyone can open.")
+@out_option(
+    f"The file to write, ending in {', '.join(written_endings(EXPORT))}; .html is a web page that anyone can open."
+)
 @click.option(
     "--motion",
     "motions",
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--beta",
     type=float,
-    help="How strongly control points attract the surface. Default: the skin's own value; 0.3 for markers.",
+    help="How strongly control points pull the surface. Default: the skin's own value; 0.3 for markers.",
 )
 @clips_option
 @frame_options
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 @click.option(
     "--examples",
     type=FILE,
-    help="Examples whose poses the page offers, with the skin's errors there shown as colours.",
+    help="Examples listed on the web page, with a heat map of the skin's errors; only for .html.",
 )
 @click.option(
     "--compression",
@@ -75,7 +77,7 @@ def export(
     compression: str,
     as_json: bool,
 ) -> None:
-    """Write a skin as glTF for other programs, or as a page.
+    """Write a skin for other programs, or as a web page.
 
     The file holds the rig with its materials, the displacements as morph targets, and each motion as an animation, in
     metres and with y up.

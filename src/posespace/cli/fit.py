@@ -17,6 +17,7 @@ from posespace.cli.checks import open_examples, require_skin_file
 from posespace.cli.options import FILE, Choice, Command, Group, OrNone, argument, json_option, only_option, out_option
 from posespace.cli.printing import print_one
 from posespace.cli.shortening import with_short_layers
+from posespace.cli.typed import with_options
 
 METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
 """The name of each method on the command line and its class in `posespace`; help and options come from the class."""
@@ -91,7 +92,9 @@ def _command(name: str) -> click.Command:
 
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
     command = click.command(name, cls=Command, help=_first_line(inspect.getdoc(settings)), epilog=example)(run)
-    hints, texts = get_type_hints(settings), described(settings)
+    flags = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(settings)}
+    hints = get_type_hints(settings)
+    texts = {setting: with_options(text, flags) for setting, text in described(settings).items()}
     setting_options = [_option(field, hints[field.name], texts.get(field.name, "")) for field in fields(settings)]
     command.params += [option for option in setting_options if option is not None]
     if "resources" in inspect.signature(settings.fit).parameters:

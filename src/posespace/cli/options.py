@@ -177,9 +177,9 @@ def frame_options(function: Function) -> Function:
         "--rate",
         callback=_rate,
         metavar="NUMBER|keys|markers",
-        help="Frames per second of the motion; 'keys' uses the motion's keyframes, 'markers' its pose markers. "
-        "Default: the keyframes if they are closely spaced; otherwise 30, or another common rate that hits every "
-        "keyframe.",
+        help="Frames per second of the motion; 'keys' uses the motion's keyframes, 'markers' the pose markers of its "
+        "timeline. Default: the keyframes if they are closely spaced; otherwise 30, or another common rate that "
+        "hits every keyframe.",
     )
     return rate(only_option(partial_option(chosen)))  # type: ignore[return-value]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def pose(source: Path, poses: Path, choice: PoseChoice, ending: str, out: Path, as_json: bool) -> None:
     """Write posed meshes, one file per pose, ready to sculpt.
 
-    A rig is posed by plain skinning, a skin with its corrections. `posespace examples RIG --shapes FOLDER` later
+    A rig is posed by plain skinning, a skin also with its corrections. `posespace examples RIG --shapes FOLDER` later
     matches each mesh to its pose.
     """
     from posespace.gathering.posed_meshes import write_posed_meshes

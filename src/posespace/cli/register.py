@@ -33,9 +33,15 @@ EXAMPLE = "Example: posespace register hand.obj scans/*.ply --landmarks marks.js
     "--landmarks", type=FILE, required=True, help="JSON file of named points on the template and on each scan."
 )
 @out_option("The example store to write.")
-@click.option("--levels", type=int, help="Keep the scans' detail on this many subdivisions. Default: no detail.")
+@click.option(
+    "--levels",
+    type=int,
+    help="Store the scans' detail as height maps on this many levels of subdivision. Default: none.",
+)
 @click.option("--reach", default=0.02, help="The greatest height of detail, as a fraction of the diagonal.")
-@click.option("--smoothing", default=3, help="Laplacian passes over a scan before the template is fitted to it.")
+@click.option(
+    "--smoothing", default=3, help="Laplacian smoothing passes over a scan before the template is fitted to it."
+)
 @click.option("--coarse", default=5_000, help="Triangles of the coarse template that is fitted first.")
 @click.option(
     "--stretch",
@@ -103,7 +109,7 @@ def _print(rows: list[Row], out: Path, report: Path | None, as_json: bool) -> No
     if as_json:
         print_json({"file": str(out), "scans": [vars(row) for row in rows]})
         return
-    click.echo("Distance from the scan, as a share of the template's diagonal")
+    click.echo("Distance from the scan, as a fraction of the template's diagonal")
     click.echo(markdown_table([_cells(row) for row in rows]))
     for row in rows:
         for line in row.notes:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 TRANSFERS = ("operator", "difference")
 CORRESPONDENCES = ("same", "padding", "closest")
 TRANSFER = (
-    "How to transfer; operator: as in the paper. Default: operator, unless it would lose more than half of the change."
+    "How to transfer. operator: the matrix product of the paper, limited to deformations that X1 and Y1 already have; "
+    "difference: adds X2 - X1 to Y1. Default: operator, unless it would lose more than half of the change."
 )
 MATCHING = (
-    "How the vertices of the two characters correspond. same: by number, both having equally many; closest: each to "
-    "the closest point of the other, once joints of the same name are aligned; padding: by number, and extra vertices "
+    "How the vertices of the two characters correspond. same: by index, both having equally many; closest: each to "
+    "the closest point of the other, once joints of the same name are aligned; padding: by index, and extra vertices "
     "of the larger mesh to none, as in the paper. Default: same where the triangles are the same, else closest."
 )
 

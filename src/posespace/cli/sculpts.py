@@ -41,7 +41,7 @@ class StoreGroup(Group):
 def sculpts(ctx: click.Context, store: Path) -> None:
     """Add, change and remove the sculpts of an example store.
 
-    Every change is written whole or not at all, and can be undone. Without a command the sculpts are listed.
+    Each change is atomic and can be undone. Without a command the sculpts are listed.
     """
     ctx.obj = store
     if ctx.invoked_subcommand is None:
@@ -87,7 +87,12 @@ _names_argument = argument(
     "--unit", default=1.0, help="Scale the shape by this factor, e.g. 0.01 for centimetres if the rig has metres."
 )
 @click.option("--up", metavar="AXES", help="Axes of the shape, as in `posespace examples`: z for z up, or e.g. x,z,-y.")
-@click.option("--match", type=click.Choice(["order", "positions"]), default="order", help="How vertices are matched.")
+@click.option(
+    "--match",
+    type=click.Choice(["order", "positions"]),
+    default="order",
+    help="How vertices are matched: by their order, or by their positions.",
+)
 @json_option
 @click.pass_obj
 def add(
@@ -191,7 +196,7 @@ def radius(store: Path, name: str, value: str, as_json: bool) -> None:
 @click.option(
     "--tolerance",
     default=0.01,
-    help="Greatest distance of a mirrored vertex from the surface, as a fraction of the box.",
+    help="Greatest distance of a mirrored vertex from the surface, as a fraction of the bounding box's diagonal.",
 )
 @click.option("--replace", is_flag=True, help="Replace existing mirror images.")
 @json_option
@@ -202,7 +207,7 @@ def mirror(
     """Mirror sculpts to the other side of the rig.
 
     Names change side: bentL becomes bentR. Only the region that a sculpt moves must be symmetric; how well it
-    matches is printed. Sculpts at symmetric poses, which are their own mirror image, are kept as they are.
+    matches is printed. A sculpt at a symmetric pose is kept as it is.
     """
     session = _open(store)
     plane = None if normal is None else _normal(normal)

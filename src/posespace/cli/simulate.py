@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 STIFFNESS = (
-    "Stiffness of the skin: its shear modulus relative to the flesh's, times its thickness relative to the body's "
-    "diagonal."
+    "Stiffness of the skin: its shear modulus relative to the soft tissue's, times its thickness relative to the "
+    "body's diagonal."
 )
 LAW = (
-    "Material law. calculix: the law of the program CalculiX, which keeps elements from turning inside out; "
+    "Material law. calculix: neo-Hookean as in the program CalculiX, infinite energy for inverted elements; "
     "stable: stable neo-Hookean."
 )
 
@@ -50,11 +50,9 @@ LAW = (
 @click.option("--step", default=18.0, help="Degrees between the poses of a joint's range.")
 @click.option("--random", default=25, help="Number of random poses of all joints to add.")
 @click.option("--seed", default=2002, help="Seed of the random poses.")
-@click.option("--poisson", default=0.49, help="Poisson's ratio of the flesh.")
+@click.option("--poisson", default=0.49, help="Poisson's ratio of the soft tissue.")
 @click.option("--skin", default=0.1, help=STIFFNESS)
-@click.option(
-    "--contact/--no-contact", default=True, help="Keep skin from passing through skin; --no-contact is faster."
-)
+@click.option("--contact/--no-contact", default=True, help="Self-collision of the skin; --no-contact is faster.")
 @click.option(
     "--law",
     type=Choice(["stable", "calculix"]),

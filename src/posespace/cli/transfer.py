@@ -20,7 +20,8 @@ EXAMPLE = "Example: posespace transfer horse.examples --onto camel.glb --landmar
 @click.option(
     "--landmarks",
     type=FILE,
-    help="JSON file of named points on both, the source as template. Default: none; both must have the same triangles.",
+    help='JSON file of named points on both meshes, those of the source under "template". Default: none; both meshes '
+    "must have the same triangles.",
 )
 @out_option("The example store to write.")
 @force_option

@@ -26,12 +26,17 @@ def as_typed(message: str, context: click.Context | None = None) -> str:
     start = re.match(r"(\w+)(?=: )", message)
     if start and start[1] in flags:
         message = flags[start[1]] + message[start.end() :]
+    return with_options(message, flags)
+
+
+def with_options(text: str, flags: Mapping[str, str]) -> str:
+    """Return a text with parameters between backquotes as options; `flags` are these by parameter."""
 
     def typed(quoted: re.Match[str]) -> str:
         settings = _settings(quoted[1])
         return options(settings, flags) if settings and settings.keys() <= flags.keys() else quoted[0]
 
-    return re.sub("`([^`]+)`", typed, message)
+    return re.sub("`([^`]+)`", typed, text)
 
 
 def options(settings: Mapping[str, Any], flags: Mapping[str, str] | None = None) -> str:

@@ -24,8 +24,8 @@ def fit_rivals(skins: Iterable[Posable], examples: Examples) -> Fitted:
     points drive are fitted at the points of the first skin that has any.
     """
     by_joints = {name: method for name, method in rivals().items() if name != PLAIN}
-    learned = (skin for skin in skins if isinstance(skin, Skin) and skin.bones is not None)
-    by_points = next((_fit_by_points(skin, examples) for skin in learned), {})
+    pointed = (skin for skin in skins if isinstance(skin, Skin) and len(skin.bones.points))
+    by_points = next((_fit_by_points(skin, examples) for skin in pointed), {})
     return fit_all(by_joints, examples) | by_points
 
 
@@ -41,9 +41,8 @@ def without_poses_of(examples: Examples, evaluated: Examples) -> Examples:
 
 def _fit_by_points(skin: Skin, examples: Examples) -> Fitted:
     """The rivals that a skin's control points drive; where the examples have heights, also other methods for detail."""
-    assert skin.bones is not None
     points = skin.bones.points
-    method = ControlPoints(picked=tuple(points.tolist()), bones=len(skin.bones))
+    method = ControlPoints(picked=tuple(points.tolist()), bones=skin.binding.bone_count)
     driven = examples_from_shapes(examples, skin.rig, points)
     fitted = fit_all({"FKY08": replace(method, local="none"), **point_rivals()}, driven)
     if examples.heights is None:

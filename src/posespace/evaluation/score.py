@@ -254,9 +254,8 @@ def motion_of(skin: Posable, examples: Examples) -> Motion:
 
 def posed_points(skin: Posable, examples: Examples) -> Ints | None:
     """Return the vertices (M,) of a skin's control points where the examples have none; None: the examples pose it."""
-    bones = skin.bones if isinstance(skin, Skin) else skin
-    points: Ints | None = getattr(bones, "points", None)
-    return None if examples.rig.skeleton.names == skin.rig.skeleton.names else points
+    points: Ints = getattr(skin.bones if isinstance(skin, Skin) else skin, "points", np.zeros(0, np.int32))
+    return points if len(points) and examples.rig.skeleton.names != skin.rig.skeleton.names else None
 
 
 def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any, Protocol
 
-import numpy as np
-
 from posespace.interpolate.fitted import RBFInterpolant
-from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
 from posespace.skin.skin import Posable, Skin
 
@@ -44,9 +40,7 @@ def _stored(skin: Posable) -> Iterator[Stored]:
         rival: Any = skin
         yield from rival.tables
         return
-    if skin.bones is not None:
-        values = (getattr(skin.bones, field.name) for field in fields(skin.bones))
-        yield from (value for value in values if isinstance(value, np.ndarray | PackedBasis))
+    yield from skin.bones.stored().arrays.values()
     for layer in skin.layers:
         yield layer.support
         yield layer.basis

@@ -11,7 +11,6 @@ from posespace import check
 from posespace.errors import InputError, quoted
 from posespace.examples import Examples
 from posespace.formats import registry
-from posespace.formats.baked import baked
 from posespace.formats.registry import EXPORT
 from posespace.formats.scene import Scene
 from posespace.mesh import UNITS
@@ -62,11 +61,7 @@ def export(
     file = Path(path)
     module = registry.writer(file, EXPORT, "skins are exported")
     scene = Scene(skin, clips, rate, metres, up, compression, examples)
-    notes = [*notes_of(skin.about), *_omitted(skin)]
-    if skin.bones is not None:
-        scene, more = baked(scene)
-        notes += more
-    for note in [*notes, *module.write(file, scene)]:
+    for note in [*notes_of(skin.about), *_omitted(skin), *module.write(file, scene)]:
         if warn is None:
             warnings.warn(note, stacklevel=2)
         else:

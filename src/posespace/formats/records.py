@@ -17,11 +17,13 @@ from posespace.formats.checked_json import Fields, plain
 from posespace.interpolate.fitted import RBFInterpolant, ShepardInterpolant
 from posespace.mesh import Mesh
 from posespace.motion import Motion
-from posespace.poses.spaces import PoseSpace
+from posespace.poses.spaces import AXES, PoseSpace
 from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin.basis import Basis, PackedBasis
 from posespace.skin.bones.learned import LearnedBones
+from posespace.skin.bones.skeleton import SkeletonBones
+from posespace.skin.bones.stage import BoneStage
 from posespace.skin.detail import Detail
 from posespace.skin.driver import Driver, Interpolant
 from posespace.skin.layer import Layer
@@ -151,8 +153,8 @@ def write_skin(skin: Skin, writer: Writer) -> Json:
         "layers": [_write_layer(layer, writer, f"skin/layers/{k}") for k, layer in enumerate(skin.layers)],
         "about": dict(skin.about),
     }
-    if skin.bones is not None:
-        json["bones"] = _write_bones(skin.bones, writer, "skin/bones")
+    if bones := _write_bones(skin.bones, writer, "skin/bones"):
+        json["bones"] = bones
     if skin.detail is not None:
         writer.put("skin/detail", heights=skin.detail.heights, scales=skin.detail.scales)
         json["detail"] = {"levels": skin.detail.levels}
@@ -172,7 +174,7 @@ def read_skin(record: Record) -> Skin:
         scales = part.optional("scales")
         detail = Detail(part.integer("levels"), driver, part.array("heights"), scales)
     layers = tuple(_read_layer(layer) for layer in record.records("layers"))
-    bones = _read_bones(record.record("bones")) if "bones" in record else None
+    bones = _read_bones(record.record("bones")) if "bones" in record else SkeletonBones()
     return Skin(read_rig(record.record("rig")), layers, detail, provenance, bones)
 
 
@@ -182,14 +184,15 @@ _BONES = tuple(
 """The arrays that all learned bones have."""
 
 
-def _write_bones(bones: LearnedBones, writer: Writer, where: str) -> Json:
-    writer.put(where, **{name: getattr(bones, name) for name in _BONES}, holds=bones.holds)
-    if bones.corrections is not None:
-        _write_basis(bones.corrections, writer, f"{where}/corrections")
-    return {"blended": bones.blended, "beta": bones.beta}
+def _write_bones(bones: BoneStage, writer: Writer, where: str) -> Json:
+    """The numbers of bones; their arrays go to `writer`. A skeleton's have neither."""
+    stored = bones.stored()
+    for name, array in stored.arrays.items():
+        _write_basis(array, writer, f"{where}/{name}")
+    return dict(stored.numbers)
 
 
-def _read_bones(record: Record) -> LearnedBones:
+def _read_bones(record: Record) -> BoneStage:
     arrays: dict[str, Any] = {name: record.array(name) for name in _BONES}
     arrays["holds"] = record.optional("holds")
     arrays["corrections"] = _read_basis(record, "corrections", len(arrays["weights"]))
@@ -246,11 +249,19 @@ def _write_driver(driver: Driver, writer: Writer, where: str) -> Json:
 
 
 def _read_driver(record: Record) -> Driver:
-    space = PoseSpace(record.text("space"), tuple(record.texts("names")))
+    space = _read_space(record)
     kind = record.text("interpolator")
     if kind not in _INTERPOLANTS:
         raise InputError(f"{record.where}: interpolator: expected one of {', '.join(_INTERPOLANTS)}, got {kind[:40]!r}")
     return Driver(space, _INTERPOLANTS[kind](record, space.metric))
+
+
+def _read_space(record: Record) -> PoseSpace:
+    kind, names = record.text("space"), tuple(record.texts("names"))
+    if kind == "points":
+        # Older files name the three controls of a point by the point.
+        kind, names = "controls", tuple(f"{name}.{axis}" for name in names for axis in AXES)
+    return PoseSpace(kind, names)
 
 
 def _read_rbf(record: Record, metric: str) -> Interpolant:

@@ -16,14 +16,14 @@ class Scene:
 
     Parameters
     ----------
-    skin : the skin, without learned bones
+    skin : the skin
     clips : its motions by name
     rate : frames per second that are written between poses that are farther apart
     unit : metres per unit of length; None: the rig's own
     up : the axis that points up, "y" or "z"
     compression : see `export`
     examples : poses to offer, with the errors there; None: none
-    has_control_points : whether the skin was moved by control points; it then has the bones that they move as joints
+    is_for_all : whether programs that know no drivers are to show it too: all that follows from a clip is in the file
     """
 
     skin: Skin
@@ -33,7 +33,7 @@ class Scene:
     up: str = "y"
     compression: str = "none"
     examples: Examples | None = None
-    has_control_points: bool = False
+    is_for_all: bool = True
 
     @property
     def metres(self) -> float:

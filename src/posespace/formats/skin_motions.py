@@ -19,7 +19,7 @@ from posespace.skin.edit import with_beta
 from posespace.skin.skin import Skin
 
 MARKERS_BETA = 0.3
-"""How strongly markers attract the surface: they are noisy, and not exactly at the control points."""
+"""How strongly markers pull the surface: they are noisy, and not exactly at the control points."""
 
 Note = Callable[[str], None]
 
@@ -52,7 +52,7 @@ def load_driven_motions(
 
     The other parameters are those of `load_skin_motions`.
     """
-    if not files or skin.bones is None:
+    if not files or not len(skin.bones.points):
         raise InputError("rig: expected a motion for it to play, and a skin with control points")
     driving = Examples.open(rig).rig if rig.is_dir() else load_rig(rig)
     motions = _load(driving.skeleton, files, choice, clips, note)
@@ -61,8 +61,8 @@ def load_driven_motions(
 
 
 def with_beta_for(skin: Skin, files: Sequence[Path], beta: float | None = None) -> Skin:
-    """Return a skin whose points attract its surface by `beta`; None: `MARKERS_BETA` where markers move them."""
-    has_markers = skin.bones is not None and any(registry.reads(file, registry.MARKERS) for file in files)
+    """Return a skin whose points pull its surface by `beta`; None: `MARKERS_BETA` where markers move them."""
+    has_markers = len(skin.bones.points) > 0 and any(registry.reads(file, registry.MARKERS) for file in files)
     if beta is None and not has_markers:
         return skin
     return with_beta(skin, MARKERS_BETA if beta is None else beta)

@@ -21,6 +21,8 @@ from posespace.examples import Examples
 from posespace.formats.files import atomic_write
 from posespace.formats.gltf import write as gltf_write
 from posespace.formats.scene import Scene
+from posespace.motion import Motion
+from posespace.poses.control_points import motion_from_shapes
 from posespace.progress import track
 from posespace.skin.skin import Skin
 
@@ -30,7 +32,9 @@ PAGE = Path(__file__).with_name("viewer.html")
 _PLACEHOLDER = "/*DATA*/"
 _MOST_POSES = 200
 _BITS = 8
-"""Bits per number of a page's skin: what rounding adds is far below a skin's own error, and pages are sent around."""
+"""Bits per number of a page's layers: what rounding adds is far below a skin's own error, and pages are sent around."""
+_FINE_BITS = 16
+"""Bits per number of detail, and of what learned bones add: with 8, rounding reaches 1e-4 of the box."""
 _HOTTEST = 99.5
 """Percentile of plain skinning's errors that is shown as the hottest."""
 
@@ -49,19 +53,18 @@ def write(path: Path, scene: Scene) -> list[str]:
     """Write the page of a scene; returns one line on each thing that it cannot show."""
     if lack := missing():
         raise FileError(path, f"cannot be written: {lack}")
-    if scene.examples is not None and scene.has_control_points:
-        raise InputError("examples: a page shows none of a skin with control points; leave them out")
     if scene.compression != "none":
         raise InputError("compression: a page is always compressed; leave it out, or give a file that ends in .glb")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{path.stem}.glb"
-        packed = replace(scene, skin=scene.skin.packed(_BITS), compression="quantized", examples=None)
+        layers = scene.skin.packed(_BITS).layers
+        skin = replace(scene.skin.packed(_FINE_BITS), layers=layers)
+        packed = replace(scene, skin=skin, compression="quantized", examples=None, is_for_all=False)
         notes = gltf_write.write(file, packed)
         glb = file.read_bytes()
     data: Json = {
         "title": path.stem,
         "glb": _text(gzip.compress(glb, 6)),
-        "points": scene.has_control_points,
         "poses": [],
         "heat": None,
     }
@@ -75,17 +78,19 @@ def write(path: Path, scene: Scene) -> list[str]:
 
 
 def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
-    """The poses of examples, and the errors of the skin and of plain skinning there."""
+    """The poses of examples, and the errors of the skin, without its detail, and of plain skinning there."""
+    skin = replace(skin, detail=None)
     if len(examples.rig.mesh.points) != len(skin.rig.mesh.points):
         got, expected = len(examples.rig.mesh.points), len(skin.rig.mesh.points)
         raise InputError(f"examples: expected {expected} vertices as in the skin, got {got}")
+    motion, coarse = _motion(skin, examples), replace(skin, detail=None)
     rows = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), _MOST_POSES)).astype(int))
     poses, errors = [], np.zeros((2, len(rows), len(skin.rig.mesh.points)), dtype=np.float32)
     for row, index in enumerate(track(rows.tolist(), "poses of the page")):
-        pose, shape = examples.motion[index], np.asarray(examples.shapes[index])
+        pose, shape = motion[index], np.asarray(examples.shapes[index])
         joints = [*pose.rotations.ravel().tolist(), *(metres * pose.translations).ravel().tolist()]
-        poses.append({"name": examples.motion.names[index], "joints": joints, "controls": dict(pose.controls)})
-        for kind, points in enumerate((skin.pose(pose)[0], skin.rig.skin(pose))):
+        poses.append({"name": motion.names[index], "joints": joints, "controls": dict(pose.controls)})
+        for kind, points in enumerate((coarse.pose(pose)[0], skin.rig.skin(pose))):
             errors[kind, row] = np.linalg.norm(points - shape, axis=1)
     largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
     sizes = np.sqrt(np.square(errors, dtype=np.float64).sum(axis=2))
@@ -95,6 +100,14 @@ def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
         "poses": poses,
         "heat": heat | {"skin": _shades(errors[0], largest), "plain": _shades(errors[1], largest)},
     }
+
+
+def _motion(skin: Skin, examples: Examples) -> Motion:
+    """The poses of a skin at examples: theirs, or those of control points on shapes that another skeleton posed."""
+    points = skin.bones.points
+    if not len(points) or examples.rig.skeleton.names == skin.rig.skeleton.names:
+        return examples.motion
+    return motion_from_shapes(examples, skin.rig, points)
 
 
 def _shades(errors: Floats, largest: float) -> str:

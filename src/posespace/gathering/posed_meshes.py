@@ -111,7 +111,7 @@ def pose_file_of(shapes: str, paths: Sequence[Path]) -> Path:
     folders = {path.parent for path in paths}
     pose_files = [folder / POSES for folder in folders if (folder / POSES).is_file()]
     if len(pose_files) != 1 or len(folders) != 1:
-        raise InputError(f"shapes {shapes!r}: no {POSES} of `posespace pose` is beside them; give the poses by `poses`")
+        raise InputError(f"shapes {shapes!r}: no {POSES} from `posespace pose` is next to them; give `poses`")
     return pose_files[0]
 
 

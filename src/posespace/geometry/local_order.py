@@ -30,9 +30,16 @@ class LocalOrder:
     order: Ints
 
 
-def local_order(triangles: Ints, vertices: int, count: int) -> LocalOrder:
-    """Return the order of a mesh of `vertices` vertices that is subdivided `count` times."""
+def local_order(triangles: Ints, vertices: int, count: int, groups: Ints | None = None) -> LocalOrder:
+    """Return the order of a mesh of `vertices` vertices that is subdivided `count` times.
+
+    Vertices of one group, `groups` (N,), count as neighbours too, such as those at the two sides of a seam.
+    """
     ends = edges_of(triangles).ends
+    if groups is not None:
+        _, first, number = np.unique(groups, return_index=True, return_inverse=True)
+        pairs = np.stack([first[number], np.arange(vertices)], axis=1)
+        ends = np.concatenate([ends, pairs[pairs[:, 0] != pairs[:, 1]]])
     ones = np.ones(2 * len(ends), np.int8)
     both = np.concatenate([ends, ends[:, ::-1]])
     graph = csr_array((ones, (both[:, 0], both[:, 1])), shape=(vertices, vertices))

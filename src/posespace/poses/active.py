@@ -172,7 +172,7 @@ def active_in_space(rig: Rig, motion: Motion, space: PoseSpace) -> NDArray[np.bo
     rest = space.coordinates(rig.rest, rig.skeleton)[None]
     if space.kind in ("joint", "quaternions"):
         return np.asarray(distances(coordinates, rest, space.metric)[:, 0] > LEAST_ANGLE)
-    degrees = [space.degree_of(name, rig.skeleton) for name in space.axes]
+    degrees = [space.degree_of(name, rig.skeleton) for name in space.names]
     mixed = bool(space.controls(rig.skeleton))
     least = [LEAST_CONTROL if mixed else LEAST_ANGLE if degree is None or degree[1] < 3 else 0.0 for degree in degrees]
     is_translation = [degree is not None and degree[1] >= 3 for degree in degrees]

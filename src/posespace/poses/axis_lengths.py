@@ -18,7 +18,7 @@ def axis_lengths(rig: Rig, space: PoseSpace, coordinates: Floats) -> Floats:
     """
     lever, lengths = levers(rig), np.ones(space.dimensions)
     controls = np.zeros(space.dimensions, dtype=bool)
-    for axis, name in enumerate(space.axes):
+    for axis, name in enumerate(space.names):
         degree = space.degree_of(name, rig.skeleton)
         if degree is None:
             controls[axis] = True

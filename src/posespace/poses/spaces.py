@@ -14,7 +14,7 @@ from posespace.pose import Pose
 from posespace.poses.parts import parts_of
 from posespace.skeleton import Skeleton
 
-KINDS = ("joint", "quaternions", "freedoms", "controls", "points")
+KINDS = ("joint", "quaternions", "freedoms", "controls")
 AXES = ("x", "y", "z")
 TRANSLATIONS = ("tx", "ty", "tz")
 """Endings of a joint's degrees of freedom: its angles about its axes, and its translations."""
@@ -35,9 +35,8 @@ class PoseSpace:
         "freedoms": degrees of freedom: JOINT.x, JOINT.y or JOINT.z, the angle in radians from rest about that axis of
         the joint; JOINT.tx, JOINT.ty or JOINT.tz, its translation; a name without such an ending is a control. Straight
         distance; an interpolator's radius per axis makes angles and lengths comparable;
-        "controls": named scalars, straight distance; an interpolator's radius per axis stretches them;
-        "points": control points, each the three controls NAME.x, NAME.y, NAME.z
-    names : the joints, controls or points
+        "controls": named scalars, straight distance; an interpolator's radius per axis stretches them
+    names : the joints, degrees of freedom or controls
     """
 
     kind: str
@@ -46,7 +45,7 @@ class PoseSpace:
     def __post_init__(self) -> None:
         check.choice("pose space kind", self.kind, KINDS)
         if not self.names:
-            raise InputError("pose space: expected at least one joint, control or point, got none")
+            raise InputError("pose space: expected at least one joint or control, got none")
         object.__setattr__(self, "names", check.names("pose space names", self.names, len(self.names)))
 
     @property
@@ -57,14 +56,7 @@ class PoseSpace:
     @property
     def dimensions(self) -> int:
         """The number of coordinates of a pose in this space."""
-        return len(self.names) * {"joint": 4, "quaternions": 4, "freedoms": 1, "controls": 1, "points": 3}[self.kind]
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The name of each axis: the names, and of a control point its three controls."""
-        if self.kind != "points":
-            return self.names
-        return tuple(f"{name}.{axis}" for name in self.names for axis in AXES)
+        return len(self.names) * {"joint": 4, "quaternions": 4, "freedoms": 1, "controls": 1}[self.kind]
 
     def joints(self, skeleton: Skeleton) -> tuple[int, ...]:
         """Return the joints that the names refer to; raises where one should be a joint and is not."""
@@ -73,10 +65,10 @@ class PoseSpace:
         return tuple(degree[0] for name in self.names if (degree := self.degree_of(name, skeleton)) is not None)
 
     def controls(self, skeleton: Skeleton) -> tuple[str, ...]:
-        """Return the names of the controls, including those of control points; joints and their angles are none."""
+        """Return the names of the controls; joints and their degrees of freedom are none."""
         if self.kind == "freedoms":
             return tuple(name for name in self.names if self.degree_of(name, skeleton) is None)
-        return self.axes if self.kind in ("controls", "points") else ()
+        return self.names if self.kind == "controls" else ()
 
     def degree_of(self, name: str, skeleton: Skeleton) -> tuple[int, int] | None:
         """Return the joint and axis that a name of kind "freedoms" stands for, or None where it is a control.
@@ -95,7 +87,7 @@ class PoseSpace:
 
         `parts` are those of the poses, where they were computed already: see `Parts.of`.
         """
-        if self.kind in ("controls", "points"):
+        if self.kind == "controls":
             return self._controls(pose)
         if self.kind == "freedoms":
             return self._freedoms(pose, skeleton, parts)
@@ -122,15 +114,8 @@ class PoseSpace:
         values = (
             pose.controls if isinstance(pose, Pose) else dict(zip(pose.control_names, pose.controls.T, strict=True))
         )
-        if self.kind != "points":
-            # A control that a pose does not name rests at zero.
-            wanted = self.names
-        else:
-            wanted = self.axes
-            for name in wanted:
-                if name not in values:
-                    raise InputError(f"control {name!r}: missing; a control point needs its .x, .y and .z in the pose")
+        # A control that a pose does not name rests at zero.
         if isinstance(pose, Pose):
-            return np.array([values.get(name, 0.0) for name in wanted], dtype=np.float64)
+            return np.array([values.get(name, 0.0) for name in self.names], dtype=np.float64)
         zeros = np.zeros(len(pose))
-        return np.stack([values.get(name, zeros) for name in wanted], axis=1).astype(np.float64)
+        return np.stack([values.get(name, zeros) for name in self.names], axis=1).astype(np.float64)

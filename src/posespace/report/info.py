@@ -99,6 +99,9 @@ def _contents(file: Path, rate: Rate) -> Figures:
         }
     if contents.markers is not None:
         figures["markers"] = _markers(contents.markers)
+    if load.is_skin(file):
+        skin = _skin(load.load_skin(file), file.stat().st_size)
+        figures["skin"] = {key: value for key, value in skin.items() if key not in ("format", "rig")}
     if contents.morphs:
         figures["morph_targets"] = list(contents.morphs)
     if contents.notes:
@@ -269,8 +272,8 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
         # Control points move relative to the whole: they are linked to no other joint.
-        "rig": _rig(skin.rig if skin.bones is None else _unlinked(skin.rig)),
-        **_bones(skin),
+        "rig": _rig(_unlinked(skin.rig) if len(skin.bones.points) else skin.rig),
+        **({"learned_bones": bones} if (bones := skin.bones.figures()) else {}),
         "layers": layers,
         "detail_levels": skin.detail.levels if skin.detail else 0,
         **({"poses_fitted_on": len(poses)} if isinstance(poses, list) else {}),
@@ -281,24 +284,6 @@ def _skin(skin: Skin, size: int) -> Figures:
 
 def _unlinked(rig: Rig) -> Rig:
     return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
-
-
-def _bones(skin: Skin) -> Figures:
-    """The figures of a skin's learned bones, where it has any."""
-    bones = skin.bones
-    if bones is None:
-        return {}
-    return {
-        "learned_bones": {
-            "bones": len(bones),
-            "control_points": len(bones.points),
-            "on_vertices": bones.points.tolist(),
-            "examples": len(bones.samples),
-            "points_per_bone": int(bones.near.shape[1]),
-            "models_per_bone": int(bones.widths.shape[1]),
-            "beta": float(bones.beta),
-        }
-    }
 
 
 def _cost(skin: Skin) -> Figures:

@@ -17,6 +17,7 @@ from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
 from posespace.rivals.unsaved import Unsaved
+from posespace.skin.bones.learned import learned_bones
 from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
@@ -42,8 +43,7 @@ class StaticMap:
 
     def fit(self, examples: Examples) -> Skin:
         """Return the surface with the heights of the example whose points are nearest to the rest."""
-        heights, bones = _heights(examples), self.surface.bones
-        assert bones is not None
+        heights, bones = _heights(examples), learned_bones(self.surface.bones, "surface")
         aligned = self.surface.aligned(motion_from_shapes(examples, self.surface.rig, bones.points))[0]
         nearest = int((aligned.translations**2).sum(axis=(1, 2)).argmin())
         detail = Detail(examples.levels, None, heights[nearest : nearest + 1])
@@ -70,7 +70,6 @@ class RegressedHeights:
     def fit(self, examples: Examples) -> RegressedSurface:
         """Return the surface and its heights."""
         skin, heights = self.surface, _heights(examples)
-        assert skin.bones is not None
         motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
         samples = np.stack([_features(skin, self.features, pose) for pose in motion])
         squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
@@ -118,7 +117,6 @@ class RegressedSurface(Unsaved):
     @property
     def points(self) -> check.Ints:
         """(M,) the vertices of the control points."""
-        assert self.skin.bones is not None
         return self.skin.bones.points
 
     @property
@@ -145,8 +143,7 @@ def _heights(examples: Examples) -> Floats:
 
 def _features(skin: Skin, kind: str, pose: Pose) -> Floats:
     """The features (X,) of a pose, without the rigid motion of the whole."""
-    assert skin.bones is not None
     translations = skin.aligned(pose)[0].translations[1:]
     if kind == "points":
         return np.asarray(translations, dtype=np.float64).ravel()
-    return np.asarray(rotations.same_side(skin.bones.predict(translations)[0])).ravel()
+    return np.asarray(rotations.same_side(learned_bones(skin.bones, "surface").predict(translations)[0])).ravel()

@@ -60,6 +60,15 @@ def inlined(function: Function) -> Function:
     return njit(**options)(function)  # type: ignore[no-any-return]
 
 
+def inlined_exactly(function: Function) -> Function:
+    """Compile a function as `inlined` does, but round every product: so the products that should cancel do.
+
+    Where nothing is said about it, numba relaxes a function that is called from a relaxed one, too.
+    """
+    options = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
+    return njit(**options)(function)  # type: ignore[no-any-return]
+
+
 def on_all_cores(function: Function) -> Function:
     """Compile a function whose `prange` loops run on all cores.
 

@@ -32,8 +32,7 @@ def bone_entries(skin: Skin) -> Entries:
     """Return the bones of every vertex and their weights, without those of zero."""
     influences, weights, count = skin.binding
     vertices, slots = np.nonzero(weights)
-    owner = "rig" if skin.bones is None else "bones'"
-    bones = owned(f"{owner} influences", influences[vertices, slots], count)
+    bones = owned("bones' influences", influences[vertices, slots], count)
     return Entries(vertices, bones, weights[vertices, slots].astype(np.float32))
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from copy import copy
 from threading import Lock
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +19,30 @@ from posespace.geometry import rotations
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.runtime import cores
+from posespace.runtime.bones.stage import PlayedBones
+from posespace.runtime.drive.drive import drive, require_ordinary
 from posespace.runtime.drive.tables import driver_tables
-from posespace.skin.skin import Skin
+from posespace.skin.skin import Driven, Skin
 
 Shape = tuple[Floats32, Floats32 | None]
 
 _FLOAT32 = np.dtype(np.float32)
+
+
+class DriveRoom(NamedTuple):
+    """Where P poses are driven: what `drive` works in, the transforms of joints that are bones, and the coordinates."""
+
+    scratch: Floats
+    palette: Floats32
+    coordinates: Floats
+
+
+class DrivenPose(NamedTuple):
+    """One pose, driven: the bones' transforms (12 B,), all coordinates (C,), and the bones' amounts (B, K + D)."""
+
+    palette: Floats32
+    coordinates: Floats
+    amounts: Floats32
 
 
 class Player(ABC):
@@ -40,14 +58,13 @@ class Player(ABC):
     vertices : N, how many points a frame has
     """
 
+    _bones: PlayedBones
+
     def __init__(self, skin: Skin, normals: bool = True) -> None:
         self.skin, self.normals = skin, bool(normals)
         self._drivers = driver_tables(skin)
         self._joints, self.vertices = len(skin.rig.skeleton), len(skin.mesh.points)
-        # Normals are either carried by the bones or those of the posed surface: see `Skin.pose`.
-        corrected = any(layer.normal_basis is not None for layer in skin.layers)
-        displaced = bool(skin.layers) or (skin.bones is not None and skin.bones.corrections is not None)
-        self._carried = self.normals and skin.detail is None and (corrected or not displaced)
+        self._carried = self.normals and skin.detail is None and skin.carries_normals
 
     def clone(self) -> Self:
         """Return a player for another thread: it shares the tables of this one and has its own room to work in."""
@@ -60,8 +77,16 @@ class Player(ABC):
         self._lock = Lock()
         self._pose = np.zeros(self._drivers.pose_size)
         self._views = self._drivers.views(self._pose)
+        self._room = self._drive_room(1)
         self._warned: set[str] = set()
         cores.watch(self)
+
+    def _drive_room(self, poses: int) -> DriveRoom:
+        return DriveRoom(
+            np.zeros((poses, self._drivers.scratch)),
+            np.zeros((poses, self._bones.joint_numbers), np.float32),
+            np.zeros((poses, self._drivers.columns)),
+        )
 
     def after_fork(self, one_core: bool) -> None:
         """Go on in a forked process; it has none of the threads that may have held the lock."""
@@ -112,14 +137,12 @@ class Player(ABC):
         shapes = self._stream(motion, points, normals)
         return shapes if points is None else iter(list(shapes))
 
-    def drive(self, pose: Pose | ArrayLike) -> tuple[Floats, list[Floats]]:
-        """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,), as `Skin.drive` does."""
+    def drive(self, pose: Pose | ArrayLike) -> Driven:
+        """Return the bone transforms (B, 3, 4), each layer's coordinates (C,) and the rest, as `Skin.drive` does."""
         with self._lock:
             self._read(pose)
-            palette, coordinates = (numbers.copy() for numbers in self._drive_pose())
-        starts = [start for start, _ in self._drivers.layers]
-        ends = [start + layer.driver.components for start, layer in zip(starts, self.skin.layers, strict=True)]
-        return palette.reshape(-1, 3, 4), [coordinates[start:end] for start, end in zip(starts, ends, strict=True)]
+            palette, coordinates, amounts = (numbers.copy() for numbers in self._drive_pose())
+        return self._drivers.driven(self.skin, palette.reshape(-1, 3, 4), coordinates, amounts)
 
     @abstractmethod
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
@@ -129,9 +152,13 @@ class Player(ABC):
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         """Yield the shape of each pose; the arguments are checked."""
 
-    @abstractmethod
-    def _drive_pose(self) -> tuple[Floats32, Floats]:
-        """Return the transforms (12 J,) and coordinates (C,) of the pose in `self._pose`."""
+    def _drive_pose(self) -> DrivenPose:
+        """Drive the pose in `self._pose`; the next one may overwrite the result."""
+        scratch, palette, coordinates = self._room
+        bones = self._bones.drive(self._pose[None], palette)
+        drive(self._drivers.arrays, bones.poses[0], scratch[0], palette[0], coordinates[0])
+        require_ordinary(scratch.item(-1))
+        return DrivenPose(bones.palettes[0], coordinates[0], bones.amounts[0])
 
     def _read(self, pose: Pose | ArrayLike) -> None:
         if isinstance(pose, Pose):

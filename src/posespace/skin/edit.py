@@ -12,6 +12,7 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import InputError, closest_name
 from posespace.skin.basis import Basis, PackedBasis
+from posespace.skin.bones.learned import learned_bones
 from posespace.skin.layer import Layer
 from posespace.skin.skin import Skin
 
@@ -19,6 +20,8 @@ from posespace.skin.skin import Skin
 def scaled(skin: Skin, scale: Mapping[str | int, float] | None = None, exaggerate: float = 1.0) -> Skin:
     """Return a skin whose corrections are stronger or weaker; see `Skin.edited`."""
     by_name = _checked(scale)
+    if not skin.layers and (by_name or exaggerate != 1):
+        raise InputError("edit: expected a skin with layers, whose corrections can be scaled; this one has none")
     factors = _factors(skin, by_name, check.number("exaggerate", exaggerate))
     if not all(np.isfinite(row).all() for row in factors):
         raise InputError("scale and exaggerate: expected finite factors")
@@ -34,9 +37,7 @@ def with_beta(skin: Skin, beta: float) -> Skin:
 
     About 3 where points are dragged and should be reached, 0.3 where they are captured and noisy.
     """
-    if skin.bones is None:
-        raise InputError("beta: expected a skin with control points, got one that joints move")
-    return replace(skin, bones=replace(skin.bones, beta=beta))
+    return replace(skin, bones=replace(learned_bones(skin.bones, "beta"), beta=beta))
 
 
 def edit_summary(skin: Skin) -> str:

@@ -10,25 +10,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import FileError, InputError, suggestion
-from posespace.geometry import rotations, skinning
+from posespace.geometry import skinning
 from posespace.geometry.subdivision import Subdivision, fine_vertex_count, levels_of
 from posespace.late import late
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
 from posespace.poses.parts import parts_of
-from posespace.rig import Rig
+from posespace.rig import BLENDINGS, Rig
 from posespace.skin.basis import Basis, combined
-from posespace.skin.bones.learned import LearnedBones, require_control_points
-from posespace.skin.bones.positions import BonePositions
-from posespace.skin.bound import Bound, Neighbourhoods, limits_of
+from posespace.skin.bones.skeleton import SkeletonBones
+from posespace.skin.bones.stage import Binding, BoneStage, Posed
+from posespace.skin.bound import Bound, Neighbourhoods
 from posespace.skin.detail import Detail
 from posespace.skin.driver import Driver
 from posespace.skin.layer import Layer
@@ -39,7 +39,24 @@ if TYPE_CHECKING:
 _BLOCK = 64
 """Most poses that are driven at once."""
 
-Posed = TypeVar("Posed", bound=Pose | Motion)
+
+class Driven(NamedTuple):
+    """What the first stage makes of a pose: all that the stages after it need.
+
+    Parameters
+    ----------
+    transforms : (B, 3, 4) of the bones, rest to posed space
+    coordinates : of each layer's points, (C,) each
+    amounts : (B, K + D) of corrections and of detail that each bone adds; (B, 0) for the joints of a skeleton
+    normal_coordinates : of each layer's normals, (C,) each
+    detail_coordinates : (C,) of the detail; (0,) where the skin has none, or the bones drive it
+    """
+
+    transforms: Floats
+    coordinates: list[Floats]
+    amounts: Floats
+    normal_coordinates: list[Floats]
+    detail_coordinates: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +69,20 @@ class Skin:
     layers : displacements added before the bones
     detail : a height map added after the bones, or None
     about : how it was made: method, settings, figures of the fit; any JSON. See `posespace.skin.provenance`
-    bones : learned bones, where the joints are control points; None: the skeleton's joints are the bones
+    bones : from a pose to bone transforms: the skeleton's joints, or learned bones where the joints are control points
     """
 
     rig: Rig
     layers: tuple[Layer, ...] = ()
     detail: Detail | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
-    bones: LearnedBones | None = None
+    bones: BoneStage = field(default_factory=SkeletonBones)
 
     def __post_init__(self) -> None:
         check.kind("rig", self.rig, Rig)
         count = len(self.rig.mesh.points)
-        if self.bones is not None:
-            _check_bones(self.bones, self.rig)
+        check.kind("bones", self.bones, BoneStage)
+        self.bones.require_fit(self.rig)
         object.__setattr__(self, "layers", tuple(self.layers))
         for layer in self.layers:
             if len(layer.support) and layer.support[-1] >= count:
@@ -76,15 +93,14 @@ class Skin:
             fine = fine_vertex_count(self.rig.mesh.triangles, count, self.detail.levels)
             if fine != self.detail.heights.shape[1]:
                 raise InputError(f"detail heights: expected {fine} vertices, got {self.detail.heights.shape[1]}")
-            components = 0 if self.bones is None else self.bones.detail_count
-            if self.detail.driver is None and components != len(self.detail.heights):
+            if self.detail.driver is None and self.bones.detail_count != len(self.detail.heights):
                 raise InputError(
                     f"detail: expected a driver, or bones that give {len(self.detail.heights)} amounts of it"
                 )
 
     def __repr__(self) -> str:
-        parts = f"{', learned bones' if self.bones else ''}{', detail' if self.detail else ''}"
-        return f"Skin({self.rig}, {len(self.layers)} layers{parts})"
+        points = f", {len(self.bones.points)} control points" if len(self.bones.points) else ""
+        return f"Skin({self.rig}, {len(self.layers)} layers{points}{', detail' if self.detail else ''})"
 
     @cached_property
     def drivers(self) -> tuple[Driver, ...]:
@@ -135,86 +151,39 @@ class Skin:
         ]
 
     @property
-    def binding(self) -> tuple[Ints, Floats, int]:
+    def binding(self) -> Binding:
         """The bones (N, K) that move each vertex, their weights (N, K), and how many bones there are."""
-        if self.bones is not None:
-            return self.bones.influences, self.bones.weights, len(self.bones)
-        return self.rig.influences, self.rig.weights, len(self.rig.skeleton)
+        return self.bones.binding(self.rig)
 
-    @cached_property
-    def bone_positions(self) -> BonePositions:
-        """Solves for the positions of learned bones from their rotations."""
-        assert self.bones is not None
-        return BonePositions(self.bones, self.rig.mesh)
-
-    def drive(self, pose: Pose) -> tuple[Floats, list[Floats]]:
-        """Return the bone transforms (J, 3, 4) and each layer's coordinates (C,)."""
-        driven = self._driven(pose)
-        return self.transforms(pose), [driven[id(layer.driver)] for layer in self.layers]
+    def drive(self, pose: Pose) -> Driven:
+        """Return the bone transforms (B, 3, 4), each layer's coordinates (C,), and what else the later stages need."""
+        return self._driven(pose, self._by_driver(pose))
 
     def transforms(self, pose: Pose) -> Floats:
-        """Return the bone transforms (J, 3, 4) of a pose: rest to posed space."""
-        return self.rig.transforms(pose) if self.bones is None else self._learned(pose)[0]
-
-    def _learned(self, pose: Pose) -> tuple[Floats, Floats]:
-        """The transforms (B, 3, 4) of learned bones and their amounts (B, K + D) of corrections and detail."""
-        assert self.bones is not None
-        aligned, rotation, translation = self.aligned(pose)
-        point_translations = aligned.translations[1:]
-        quaternions, amounts = self.bones.predict(point_translations)
-        local = rotations.matrices(quaternions)
-        transforms = np.empty((len(local), 3, 4))
-        transforms[..., :3] = rotation @ local
-        with np.errstate(over="ignore", invalid="ignore"):
-            positions = self.bones.centres + self.bone_positions(local, point_translations)
-            positions = positions @ rotation.T + translation
-            transforms[..., 3] = positions - np.einsum("bij,bj->bi", transforms[..., :3], self.bones.centres)
-        check.ordinary("bone transforms", transforms)
-        return transforms, amounts
+        """Return the bone transforms (B, 3, 4) of a pose: rest to posed space."""
+        return self.bones.drive(pose, self.rig)[0]
 
     def aligned(self, pose: Posed) -> tuple[Posed, Floats, Floats]:
         """Return a pose, or a motion, without the rigid motion of the whole, and that motion: (..., 3, 3), (..., 3).
 
         Control points are aligned to their rest positions. A skeleton's pose is returned unchanged.
         """
-        skeleton = self.rig.skeleton
-        if self.bones is None:
-            shape = pose.rotations.shape[:-2]
-            return pose, np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3))
-        joints = pose.rotations.shape[-2]
-        if joints != len(skeleton):
-            raise InputError(f"pose: expected {len(skeleton)} joints as in the rig, got {joints}")
-        translations, rotation, translation = self.bones.aligned(pose.rotations, pose.translations)
-        rest = np.broadcast_to(skeleton.rest_rotations, pose.rotations.shape)
-        return replace(pose, rotations=rest, translations=translations), rotation, translation
-
-    @cached_property
-    def correction_limits(self) -> Floats:
-        """The largest displacement (N,) of each vertex by corrections of learned bones; see `posespace.skin.bound`."""
-        assert self.bones is not None
-        amounts = (self.bones.predict(positions - self.bones.rest)[1] for positions in self.bones.samples)
-        vertices = np.arange(len(self.rig.mesh.points), dtype=np.int32)
-        return limits_of(map(self.bones.displacements, amounts), vertices, Neighbourhoods(self.rig.mesh))
+        return self.bones.aligned(pose, self.rig)
 
     def corrections(self, amounts: Floats) -> Floats:
-        """Return the displacements (N, 3) by learned bones with amounts (B, K + D), within their limits.
-
-        Each vertex is limited by itself: one bone's excess must not weaken the others.
-        """
-        assert self.bones is not None
-        displaced = self.bones.displacements(amounts)
-        if self.bones.corrections is None:
-            return displaced
-        over = np.linalg.norm(displaced, axis=1) / self.correction_limits
-        return np.asarray(displaced / np.maximum(over, 1.0)[:, None])
+        """Return the displacements (N, 3) by bones with amounts (B, K + D), within their limits."""
+        vertex_amounts = self.binding.per_vertex(amounts[:, : self.bones.correction_count])
+        return self.bones.corrections_of(self.rig).at(vertex_amounts)
 
     def displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' displacements (N, 3) in the rest shape."""
-        return self._displaced(self._driven(pose))
+        driven = self._by_driver(pose)
+        return self._displaced([driven[id(layer.driver)] for layer in self.layers])
 
     def normal_displacements(self, pose: Pose) -> Floats:
         """Return the sum of all layers' corrections (N, 3) of the rest normals."""
-        return self._displaced_normals(self._driven(pose))
+        driven = self._by_driver(pose)
+        return self._displaced_normals([driven[id(layer.normal_driver or layer.driver)] for layer in self.layers])
 
     def coordinates(self, driver: Driver, pose: Pose | Motion, parts: tuple[Floats, Floats] | None = None) -> Floats:
         """Return the coordinates (C,) of a pose, or (P, C) of a motion, that one of `drivers` gives, within its bound.
@@ -223,7 +192,7 @@ class Skin:
         """
         return self.bounds[id(driver)].kept(driver.coordinates(pose, self.rig.skeleton, parts))
 
-    def _driven(self, pose: Pose | Motion) -> dict[int, Floats]:
+    def _by_driver(self, pose: Pose | Motion) -> dict[int, Floats]:
         """The coordinates (C,) or (P, C) of each driver, by its identity: layers may share one."""
         if not self.drivers:
             return {}
@@ -231,77 +200,85 @@ class Skin:
         parts = parts_of(self.rig.skeleton).of(pose)
         return {id(driver): self.coordinates(driver, pose, parts) for driver in self.drivers}
 
-    def _displaced(self, driven: dict[int, Floats]) -> Floats:
+    def _driven(self, pose: Pose, by_driver: dict[int, Floats]) -> Driven:
+        transforms, amounts = self.bones.drive(pose, self.rig)
+        detail_driver = None if self.detail is None else self.detail.driver
+        return Driven(
+            transforms,
+            [by_driver[id(layer.driver)] for layer in self.layers],
+            amounts,
+            [by_driver[id(layer.normal_driver or layer.driver)] for layer in self.layers],
+            np.zeros(0) if detail_driver is None else by_driver[id(detail_driver)],
+        )
+
+    def _displaced(self, coordinates: list[Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
-        for layer in self.layers:
-            total[layer.support] += combined(layer.basis, driven[id(layer.driver)])
+        for layer, values in zip(self.layers, coordinates, strict=True):
+            total[layer.support] += combined(layer.basis, values)
         return total
 
-    def _displaced_normals(self, driven: dict[int, Floats]) -> Floats:
+    def _displaced_normals(self, coordinates: list[Floats]) -> Floats:
         total = np.zeros(self.rig.mesh.points.shape)
-        for layer in self.layers:
+        for layer, values in zip(self.layers, coordinates, strict=True):
             if layer.normal_basis is not None:
-                driver = layer.normal_driver or layer.driver
-                total[layer.support] += combined(layer.normal_basis, driven[id(driver)])
+                total[layer.support] += combined(layer.normal_basis, values)
         return total
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:
         """Return the posed points (N, 3) and unit normals (N, 3), on the subdivided surface where there is detail."""
         require_pose("skin.pose", pose)
-        return self._posed(pose, self._driven(pose))
+        return self._posed(pose, self._by_driver(pose))
 
     def poses(self, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
         """Yield what `pose` returns for each pose of a motion, in less time: many are driven at once."""
         for start in range(0, len(motion), _BLOCK):
             block = motion[start : start + _BLOCK]
-            driven = self._driven(block)
+            by_driver = self._by_driver(block)
             for k, pose in enumerate(block):
-                yield self._posed(pose, {driver: values[k] for driver, values in driven.items()})
+                yield self._posed(pose, {driver: values[k] for driver, values in by_driver.items()})
 
-    def _posed(self, pose: Pose, driven: dict[int, Floats]) -> tuple[Floats, Floats]:
+    @cached_property
+    def carries_normals(self) -> bool:
+        """Whether bones carry the normals before detail; else they are those of the posed surface."""
+        displaced = bool(self.layers) or self.bones.correction_count > 0
+        return not displaced or any(layer.normal_basis is not None for layer in self.layers)
+
+    def _posed(self, pose: Pose, by_driver: dict[int, Floats]) -> tuple[Floats, Floats]:
         for line in self.unknown_controls(pose.controls):
             warnings.warn(line, stacklevel=3)
-        rig, displaced, vertex_amounts = self.rig, self._displaced(driven), None
-        if self.bones is None:
-            blend = rig.blend(pose)
-        else:
-            transforms, amounts = self._learned(pose)
-            vertex_amounts = self.bones.per_vertex(amounts[:, self.bones.correction_count :])
-            blend = skinning.blend_linear(transforms, self.bones.influences, self.bones.weights)
-            displaced = displaced + self.corrections(amounts)
+        rig, driven = self.rig, self._driven(pose, by_driver)
+        blend = BLENDINGS[rig.blending](driven.transforms, *self.binding[:2])
+        displaced = self._displaced(driven.coordinates)
+        if self.bones.correction_count:
+            displaced += self.corrections(driven.amounts)
         points = skinning.apply(blend, rig.mesh.points + displaced)
-        if any(layer.normal_basis is not None for layer in self.layers):
-            normals = skinning.cofactor_normals(blend, rig.normals + self._displaced_normals(driven))
-        elif self.layers or (self.bones is not None and self.bones.corrections is not None):
-            normals = rig.mesh.normals(points)
-        else:
-            normals = skinning.cofactor_normals(blend, rig.normals)
-        return (points, normals) if self.detail is None else self._add_detail(driven, vertex_amounts, points)
+        if self.detail is not None:
+            return self._add_detail(self.detail, driven, points)
+        if not self.carries_normals:
+            return points, rig.mesh.normals(points)
+        normals = rig.normals + self._displaced_normals(driven.normal_coordinates)
+        return points, skinning.cofactor_normals(blend, normals)
 
     def heights(self, pose: Pose) -> Floats:
         """Return the heights (F,) that the detail has in a pose, over the subdivided surface."""
         if self.detail is None:
             raise InputError("heights: expected a skin with detail, got one without")
-        amounts = None
-        if self.bones is not None:
-            amounts = self.bones.per_vertex(self._learned(pose)[1][:, self.bones.correction_count :])
-        return self._heights(self._driven(pose), amounts)
+        return self._heights(self.detail, self.drive(pose))
 
-    def _heights(self, driven: dict[int, Floats], amounts: Floats | None) -> Floats:
-        """The heights (F,) of the detail by its driver, or by the amounts (N, D) of each vertex."""
-        assert self.detail is not None
-        coordinates = amounts if self.detail.driver is None else driven[id(self.detail.driver)]
-        assert coordinates is not None
-        for level in self._levels if coordinates.ndim > 1 else ():
-            coordinates = level.refine(coordinates)
-        return self.detail.heights_at(coordinates)
+    def _heights(self, detail: Detail, driven: Driven) -> Floats:
+        """The heights (F,) of the detail by its driver, or by the amounts of each vertex."""
+        if detail.driver is not None:
+            return detail.heights_at(driven.detail_coordinates)
+        amounts = self.binding.per_vertex(driven.amounts[:, self.bones.correction_count :])
+        for level in self._levels:
+            amounts = level.refine(amounts)
+        return detail.heights_at(amounts)
 
-    def _add_detail(self, driven: dict[int, Floats], amounts: Floats | None, points: Floats) -> tuple[Floats, Floats]:
-        """The coarse points subdivided and moved along their normals by the heights."""
+    def _add_detail(self, detail: Detail, driven: Driven, points: Floats) -> tuple[Floats, Floats]:
+        """The coarse points (N, 3) subdivided and moved along their normals by the heights."""
         for level in self._levels:
             points = level.refine(points)
-        heights = self._heights(driven, amounts)
-        points = points + heights[:, None] * self.mesh.normals(points)
+        points = points + self._heights(detail, driven)[:, None] * self.mesh.normals(points)
         return points, self.mesh.normals(points)
 
     def packed(self, bits: int = 16) -> Skin:
@@ -309,9 +286,9 @@ class Skin:
 
         So are the heights of its detail and the corrections of learned bones.
         """
+        layers = tuple(layer.packed(bits) for layer in self.layers)
         detail = None if self.detail is None else self.detail.packed(bits)
-        bones = None if self.bones is None else self.bones.packed(bits)
-        return replace(self, layers=tuple(layer.packed(bits) for layer in self.layers), detail=detail, bones=bones)
+        return replace(self, layers=layers, detail=detail, bones=self.bones.packed(bits))
 
     def truncated(self, components: int) -> Skin:
         """Return the skin with at most the first `components` of each layer; 0 leaves plain skinning.
@@ -365,16 +342,6 @@ class Skin:
         """
         skin: Skin = late("read skin")(path)
         return skin
-
-
-def _check_bones(bones: LearnedBones, rig: Rig) -> None:
-    count = len(rig.mesh.points)
-    check.kind("bones", bones, LearnedBones)
-    if len(bones.weights) != count or int(bones.points.max()) >= count:
-        raise InputError(f"learned bones: expected weights and points of {count} vertices as in the rig, got others")
-    if rig.blending != "linear":
-        raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
-    require_control_points(rig.skeleton, bones)
 
 
 class Posable(Protocol):

@@ -45,7 +45,6 @@ def skin(arm: tuple[ps.Examples, ps.Examples]) -> ps.Skin:
 def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
     arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin
 ) -> None:
-    assert skin.bones is not None
     unseen = examples_from_shapes(arm[1], skin.rig, skin.bones.points)
     score = ps.evaluate(skin, unseen)
     assert score.rel_err < 0.01
@@ -55,7 +54,6 @@ def test_unseen_shapes_are_nearer_than_by_plain_skinning_of_the_points(
 
 
 def test_any_examples_of_the_mesh_can_be_evaluated_on(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin) -> None:
-    assert skin.bones is not None
     followed_score = ps.evaluate(skin, examples_from_shapes(arm[1], skin.rig, skin.bones.points))
     assert ps.evaluate(skin, arm[1]).rms == pytest.approx(followed_score.rms)
 
@@ -82,8 +80,6 @@ def test_other_units_change_nothing(arm: tuple[ps.Examples, ps.Examples], skin: 
         return ps.Examples.from_shapes(ps.Rig.from_mesh(mesh), examples.motion, shapes)
 
     large = ps.ControlPoints(**SMALL).fit(scaled(arm[0]))
-    assert large.bones is not None
-    assert skin.bones is not None
     np.testing.assert_array_equal(large.bones.points, skin.bones.points)
     assert ps.evaluate(large, scaled(arm[1])).rms == pytest.approx(ps.evaluate(skin, arm[1]).rms, rel=0.02)
 
@@ -95,7 +91,6 @@ def test_every_kind_of_model_saves_compiles_and_stays_near_unseen_shapes(
     fitted = ps.ControlPoints(**SMALL, local=local, near_poses=5).fit(arm[0])
     fitted.save(tmp_path / "arm.skin")
     loaded = ps.Skin.load(tmp_path / "arm.skin")
-    assert loaded.bones is not None
     motion = motion_from_shapes(arm[1], loaded.rig, loaded.bones.points)
     for pose, (points, _) in zip(motion, loaded.compile().many(motion), strict=True):
         np.testing.assert_allclose(points, fitted.pose(pose)[0], atol=1e-4)
@@ -106,7 +101,6 @@ def test_points_that_are_picked_are_taken(arm: tuple[ps.Examples, ps.Examples]) 
     picked = [3, 40, 77, 120, 200, 260]
     for given in (picked, "3, 40,77,120,200,260"):
         fitted = ps.ControlPoints(picked=given, bones=10).fit(arm[0])
-        assert fitted.bones is not None
         assert fitted.bones.points.tolist() == picked
 
 
@@ -120,7 +114,6 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
     heights = 0.001 * (fixed + bends[:, None] * changing)
     fitted = ps.ControlPoints(**SMALL).fit(replace(arm[0], heights=heights, levels=1))
     assert fitted.detail is not None
-    assert fitted.bones is not None
     assert fitted.bones.detail_count == len(fitted.detail.heights) == 2
     motion = motion_from_shapes(arm[0], fitted.rig, fitted.bones.points)
     still = replace(fitted, detail=None)
@@ -151,7 +144,6 @@ def test_detail_follows_the_points(arm: tuple[ps.Examples, ps.Examples]) -> None
 def test_a_point_moves_the_skin_around_it_alone(arm: tuple[ps.Examples, ps.Examples]) -> None:
     """A bone that is influenced by near points alone is not rotated by far ones."""
     fitted = ps.ControlPoints(**SMALL, near_points=3, beta=100.0).fit(arm[0])
-    assert fitted.bones is not None
     near, rest = fitted.bones.near, np.zeros((len(fitted.bones.points), 3))
     still = rotations.matrices(fitted.bones.predict(rest)[0])
     for point in range(len(rest)):
@@ -234,27 +226,6 @@ def test_bad_settings_are_refused_in_one_line(
 def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:
     with pytest.raises(ps.InputError, match="at least 2 shapes"):
         ps.ControlPoints(**SMALL).fit(arm[0][[0]])
-
-
-def test_export_plays_the_bones(arm: tuple[ps.Examples, ps.Examples], skin: ps.Skin, tmp_path: Path) -> None:
-    assert skin.bones is not None
-    corrected: list[str] = []
-    ps.export(skin, tmp_path / "corrected.glb", warn=corrected.append)
-    assert any("corrections of the bones are left out" in note for note in corrected)
-    skin = ps.ControlPoints(**SMALL, corrections=0).fit(arm[0])
-    assert skin.bones is not None
-    motion = motion_from_shapes(arm[1], skin.rig, skin.bones.points)
-    notes: list[str] = []
-    ps.export(skin, tmp_path / "arm.glb", motion=motion[:3], warn=notes.append)
-    assert any("control points are left out" in note for note in notes)
-    rig = ps.load_rig(tmp_path / "arm.glb")
-    clip = ps.load_motion(tmp_path / "arm.glb", rig.skeleton)
-    size = np.ptp(skin.rig.mesh.points, axis=0).max()
-    for k in range(3):
-        posed = rig.skin(clip[k])
-        want = skin.pose(motion[k])[0]
-        tree = np.linalg.norm(posed[:, None] - want[None], axis=2).min(axis=1)
-        assert tree.max() < 1e-4 * size
 
 
 def test_the_command_fits_and_info_tells(arm: tuple[ps.Examples, ps.Examples], tmp_path: Path) -> None:

@@ -227,9 +227,9 @@ def test_a_sculpt_outside_a_given_space_is_refused_and_does_not_replace_the_rest
     for space in (plane, ps.PoseSpace("joint", ("tip",)), ps.PoseSpace("freedoms", ("tip.x", "tip.y", "tip.z"))):
         with pytest.raises(InputError, match=nothing):
             fit(space, base=0.5)
-    points = ps.PoseSpace("points", ("smile",))
+    other = ps.PoseSpace("controls", ("smile.x", "smile.y"))
     with pytest.raises(InputError, match=r"its control 'smile' is not in the pose space; the closest is 'smile\."):
-        fit(points)
+        fit(other)
     assert len(fit(plane, open=1.0, base=0.5).layers) == 1
 
 

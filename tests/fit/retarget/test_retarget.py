@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers.clips import bending, bulging, tube_rig
 from helpers.commands import assert_one_line, run_forked
+from helpers.point_skins import point_skin
 from helpers.strategies import random_skin, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,7 +128,7 @@ def test_skeletons_are_matched_by_joint_names_and_the_missing_are_named() -> Non
 def test_a_skin_knows_its_own_poses() -> None:
     made = retarget(arm(), arm(), arm(1.4), bits=32)
     assert missed(made, arm(1.4), examples().motion) < 5e-3
-    with pytest.raises(InputError, match="no layer to take poses from; give a motion"):
+    with pytest.raises(InputError, match="X1 has no layers, so its poses are unknown; give `motion`"):
         retarget(Skin(examples().rig), arm(), arm())
 
 
@@ -210,6 +211,13 @@ def test_a_vertex_lies_on_itself() -> None:
 def test_wrong_settings_are_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         retarget(**({"x1": arm(), "x2": arm(), "y1": arm(), "motion": examples().motion} | change))  # type: ignore[arg-type]
+
+
+def test_a_skin_with_control_points_is_refused() -> None:
+    points = point_skin("bones alone")
+    skin = ps.EigenSkin(components=2).fit(ps.datasets.bending_arm(rings=6, sides=6)[0])
+    with pytest.raises(InputError, match="Y1: expected a skin that a skeleton moves, got one with control points"):
+        retarget(skin, skin, points)
 
 
 def test_a_skin_without_layers_is_refused() -> None:
@@ -295,7 +303,7 @@ def test_the_commands_write_skins(tmp_path: Path) -> None:
     arm().save(tmp_path / "x1.skin")
     assert run("edit", "x1.skin", "--scale", "2=0", "--exaggerate", "1.5", "-o", "x2.skin").returncode == 0
     said = run("info", "x2.skin").stdout
-    assert re.search(r"\n    left out: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 32\n", said)
+    assert re.search(r"\n    cross-validation: [0-9.e-]+ with 1, [0-9.e-]+ with 8, [0-9.e-]+ with 32\n", said)
     assert "rms" not in said
     arm(1.4).save(tmp_path / "y1.skin")
     done = run("retarget", "x1.skin", "x2.skin", "y1.skin", "-o", "y2.skin", "--json")

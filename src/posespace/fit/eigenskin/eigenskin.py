@@ -74,23 +74,23 @@ class EigenSkin:
 
     Parameters
     ----------
-    components : maximum number of components per layer; None: all that matter, given the cross-validation error
+    components : maximum number of components per layer; None: as many as the threshold keeps
     allotment : "greedy": each component has its own support, so that displacements are stored where they reduce the
         error most; "equal": all components of a layer share one support, as in the paper
     budget : maximum number of displacements stored at any one vertex; None: no limit
-    size : maximum average number of displacements stored per vertex; limits memory. Only with allotment "greedy"; None:
-        no limit
+    size : maximum average number of displacements stored per vertex; limits memory. Only with `allotment='greedy'`;
+        None: no limit
     threshold : a layer or component acts where its displacement is above this fraction of the largest one observed;
-        None: chosen so that what is dropped is about 5 % of the cross-validation error, but at least 0.3 % and at most
-        2 % of the displacements; 0.04 with allotment "equal"
+        None: chosen so that the RMS of the dropped displacements, relative to all, is 5 % of the cross-validation
+        error, within 0.3 to 2 %; 0.04 with `allotment='equal'`
     taper : number of rings of vertices over which the edge of a support fades to zero
     kernel : kernel of the RBF over the poses of one joint or control, and of a pair: thin_plate, gaussian, exponential,
         multiquadric, linear or cubic
     radius : radius of the kernel, above 0; None: chosen by leave-one-out cross-validation
     normals : "none": normals are computed from the posed surface; "shared": corrections of the normals driven by the
         components of the points; "separate": corrections with components of their own
-    general : solve for all joints jointly from all poses, even if each is seen alone; joints that never move alone are
-        always solved jointly
+    general : solve for all joints jointly from all poses, even if some examples move each joint alone; joints that
+        never move alone are always solved jointly
     coupling : add layers for pairs of joints that move together, fitted to the residual of the single joints
     bits : bits per stored number: 32, 16 or 8
     weights : "given": the rig's skinning weights; "optimised": weights fitted to the examples, alternating with the

@@ -12,6 +12,7 @@ from posespace.check import Floats, Floats32
 from posespace.fit.eigenskin import supports
 from posespace.fit.eigenskin.supports import Limits, Neighbours, Sizes
 from posespace.fit.eigenskin.terms import Term
+from posespace.fit.gram import gram_of
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
@@ -77,8 +78,10 @@ class Components:
 def decompose(term: Term, mask: Floats32, most: int) -> Components:
     """Return up to `most` principal components of a masked term over the poses of the fit."""
     triangle = _triangular_factor(term.features)
-    matrix = triangle.astype(np.float32) @ _masked(term, mask).reshape(len(triangle), -1)
-    energy, vectors = np.linalg.eigh((matrix @ matrix.T).astype(np.float64))
+    values = _masked(term, mask)
+    # In double precision: between its nodes a smooth regression magnifies the rounding of coordinates at them.
+    gram = gram_of(values, np.arange(values.shape[1], dtype=np.int32))
+    energy, vectors = np.linalg.eigh(triangle @ gram @ triangle.T)
     energy, vectors = energy[::-1], vectors[:, ::-1]
     kept = min(most, int((energy > 1e-10 * max(energy[0], 1e-300)).sum()))
     lengths = np.sqrt(energy[:kept])

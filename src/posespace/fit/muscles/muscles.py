@@ -42,6 +42,9 @@ from posespace.skin.skin import Skin
 KINDS = {"ica": independent_signals, "pca": principal_signals}
 
 BONES = ("nearest", "weights")
+TRIED: dict[str | None, tuple[str, ...]] = {None: ("weights", "nearest"), **{kind: (kind,) for kind in BONES}}
+"""The bones that are compared, by the setting."""
+
 NORMALS = ("none", "shared")
 
 MOST_SIGNALS = 32
@@ -100,8 +103,8 @@ class Muscles:
         if self.smoothing is not None and not 0 <= check.number("smoothing", self.smoothing) < np.inf:
             raise InputError(f"smoothing: expected finite and at least 0, got {self.smoothing}")
         check.choice("kind", self.kind, tuple(KINDS))
-        if self.bones is not None:
-            check.choice("bones", self.bones, BONES)
+        if self.bones not in TRIED:
+            check.choice("bones", str(self.bones), BONES)
         check.choice("normals", self.normals, NORMALS)
 
     def fit(self, examples: Examples, resources: Resources | None = None) -> Skin:
@@ -115,11 +118,11 @@ class Muscles:
         warn_of_contradictions(examples)
         names = _moving(examples)
         sampled = evenly_spread(len(examples), MOST_FRAMES)
-        kinds = ("weights", "nearest") if self.bones is None else (self.bones,)
-        candidates = [self._candidate(examples, names, kind, sampled, resources) for kind in kinds]
+        tried = TRIED[self.bones]
+        candidates = [self._candidate(examples, names, kind, sampled, resources) for kind in tried]
         best = candidates[0] if candidates[0].error <= PREFERENCE * candidates[-1].error else candidates[-1]
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        if self.bones is None and best.error >= HELPS * candidates[0].plain_error:
+        if len(tried) > 1 and best.error >= HELPS * candidates[0].plain_error:
             message = "muscles: no signals help on held-out frames, so the skin is plain skinning"
             warnings.warn(message, stacklevel=2)
             return Skin(examples.rig, about=about_fit("muscles", self, poses))

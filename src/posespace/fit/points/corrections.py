@@ -11,25 +11,27 @@ from posespace.examples import Examples
 from posespace.fit.points.amounts import principal, with_amounts
 from posespace.geometry import skinning
 from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.rig import Rig
 from posespace.skin.bones.learned import LearnedBones
-from posespace.skin.skin import Skin
 
 _COLLAPSED = 1e-2
 """Squared stretch of a blend below which its inverse is damped: what is flattened cannot be corrected."""
 
 
-def with_corrections(skin: Skin, examples: Examples, motion: Motion, squares: Floats, count: int) -> LearnedBones:
-    """Return a skin's bones with at most `count` corrective components.
+def with_corrections(
+    bones: LearnedBones, rig: Rig, examples: Examples, motion: Motion, squares: Floats, count: int
+) -> LearnedBones:
+    """Return bones with at most `count` corrective components.
 
     Parameters
     ----------
-    skin : its learned bones give rotations alone
-    examples, motion : what it was fitted to, and the control points there
+    bones : give rotations alone
+    rig : of the control points
+    examples, motion : what they were fitted to, and the control points there
     squares : (B, S, S) squared distances between the examples, for each bone
     """
-    bones = skin.bones
-    assert bones is not None
-    residuals = np.stack([_residual(skin, examples, motion, row) for row in range(len(motion))])
+    residuals = np.stack([_residual(bones, rig, pose, examples.shapes[row]) for row, pose in enumerate(motion)])
     coordinates, components = principal(residuals.reshape(len(residuals), -1), count)
     if not len(components):
         return bones
@@ -38,12 +40,11 @@ def with_corrections(skin: Skin, examples: Examples, motion: Motion, squares: Fl
     return replace(predicting, corrections=corrections.astype(np.float32))
 
 
-def _residual(skin: Skin, examples: Examples, motion: Motion, row: int) -> Floats:
-    """What must be added to the rest shape (N, 3) so that the bones give an example."""
-    assert skin.bones is not None
-    blend = skinning.blend_linear(skin.transforms(motion[row]), skin.bones.influences, skin.bones.weights)
-    observed = np.asarray(examples.shapes[row], dtype=np.float64)
-    return skinning.residual(blend, _damped_inverse(blend), skin.rig.mesh.points.astype(np.float64), observed)
+def _residual(bones: LearnedBones, rig: Rig, pose: Pose, shape: Floats) -> Floats:
+    """What must be added to the rest shape (N, 3) so that the bones give an example's shape (N, 3) in a pose."""
+    blend = skinning.blend_linear(bones.drive(pose, rig)[0], bones.influences, bones.weights)
+    observed = np.asarray(shape, dtype=np.float64)
+    return skinning.residual(blend, _damped_inverse(blend), rig.mesh.points.astype(np.float64), observed)
 
 
 def _damped_inverse(blend: Floats) -> Floats:

@@ -59,11 +59,11 @@ class ControlPoints:
         in the examples nearest to the pose; "both": both, as in Huang et al. 2011; "none": neither, as in Feng et al.
         2008
     near_points : number of control points that influence a bone (k_c); only with local "geometry" or "both"
-    near_poses : number of nearest examples in a model (k_p); only with local "pose" or "both"
-    axes : coordinate axes in which a bone sees its control points; "local": axes that move with these points; "global":
-        those of the whole surface; only with local "geometry" or "both"
+    near_poses : number of nearest examples used for each bone's kernel model (k_p); only with local "pose" or "both"
+    axes : coordinate axes in which a bone's control points are expressed; "local": axes that move with these
+        points; "global": those of the whole surface; only with local "geometry" or "both"
     corrections : number of corrective components fitted to the residual of the bones; only with local "geometry"
-    width : kernel width, relative to the median distance between the examples
+    width : kernel bandwidth, relative to the median distance between the examples
     ridge : regularisation of the kernel regression, as a fraction of the kernels' mean variance
     beta : how strongly the points pull the surface: use 3 or more for dragged points, about 0.3 for noisy markers
     """
@@ -111,12 +111,11 @@ class ControlPoints:
         rig = control_rig(mesh, points, distances)
         motion = motion_from_shapes(examples, rig, points)
         bones = self._bones(examples, points, distances, motion.translations[:, 1:], virtual)
-        skin = Skin(rig, bones=bones)
-        aligned, detail = skin.aligned(motion)[0], None
+        aligned, detail = bones.aligned(motion, rig)[0], None
         positions = bones.rest + aligned.translations[:, 1:]
         squares = np.stack([bones.squared_distances(points) for points in positions], axis=1)
         if self.local == "geometry" and self.corrections:
-            bones = with_corrections(skin, examples, motion, squares, self.corrections)
+            bones = with_corrections(bones, rig, examples, motion, squares, self.corrections)
         if examples.heights is not None:
             bones, detail = with_detail(bones, examples, squares)
         skin = Skin(rig, bones=bones)

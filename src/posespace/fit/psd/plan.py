@@ -58,7 +58,7 @@ class LayerPlan:
     @property
     def axes(self) -> tuple[str, ...]:
         """What each axis of the space is called."""
-        return self.space.axes
+        return self.space.names
 
     def sample_names(self, names: Sequence[str]) -> list[str]:
         """Return what each centre is called in a message."""
@@ -75,7 +75,7 @@ def check_in_space(rig: Rig, name: str, pose: Pose, space: PoseSpace) -> None:
     if known and foreign:
         close = suggestion(foreign[0], known)
         raise InputError(f"sculpt {name!r}: its control {foreign[0]!r} is not in the pose space{close}")
-    if not active or space.kind == "points":
+    if not active:
         return
     if not active_in_space(rig, motion, space)[0]:
         what = active_names(active, rig.skeleton)[0]
@@ -126,7 +126,7 @@ def _single_plan(rig: Rig, motion: Motion, space: PoseSpace, examples: list[int]
     """All examples in one given space."""
     centres = space.coordinates(motion, rig.skeleton)[examples]
     held: tuple[tuple[int, ...], ...] = ()
-    if anchor and space.kind != "points":
+    if anchor:
         still = space.coordinates(rig.rest, rig.skeleton)[None]
         gaps = distances(centres, still, space.metric)
         if gaps.min() > _COINCIDENT * gaps.max():

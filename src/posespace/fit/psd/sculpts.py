@@ -312,9 +312,9 @@ class Sculpts(SculptList):
     def _stretch(self, plan: LayerPlan) -> Floats:
         """(axes,) factors on the radius of each axis, to weigh angles and translations by how far they move skin."""
         space, skeleton = plan.space, self._linked.skeleton
-        degrees = [space.degree_of(name, skeleton) for name in space.axes]
+        degrees = [space.degree_of(name, skeleton) for name in space.names]
         if not any(degree is not None and degree[1] >= 3 for degree in degrees):
-            return np.ones(len(space.axes))
+            return np.ones(len(space.names))
         lengths = axis_lengths(self._linked, space, plan.centres)
         return np.asarray(lengths.max() / lengths)
 

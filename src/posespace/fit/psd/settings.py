@@ -25,7 +25,8 @@ class PSDSettings:
     Parameters
     ----------
     kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
-        gaussian with per_vertex. Frames of clips then get a smooth regression per region instead of an exact fit
+        gaussian with `per_vertex`. Without a kernel, a radius or `per_vertex`, frames of clips are fitted by a smooth
+        regression per region, not exactly
     radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: chosen by leave-one-out
         cross-validation for each layer. In Python one number for all, or by name: a joint or control for its axis in
         every layer, a tuple of names for the layer they span, "*" for all others

@@ -18,15 +18,13 @@ def fitted_poses(skin: Skin) -> Motion:
     """Return a pose for each sample of each layer; joints and controls that do not drive the layer are at rest."""
     poses = [pose for layer in skin.layers for pose in _samples(layer.driver, skin.rig)]
     if not poses:
-        raise InputError("skin: it has no layer to take poses from; give a motion")
+        raise InputError("X1 has no layers, so its poses are unknown; give `motion`")
     return Motion.from_poses(poses)
 
 
 def _samples(driver: Driver, rig: Rig) -> list[Pose]:
     space, samples = driver.space, np.asarray(driver.interpolant.centres, dtype=np.float64)
     names = space.controls(rig.skeleton)
-    if space.kind == "points":
-        raise InputError("skin: it is driven by control points, which are no poses of joints; give a motion")
     columns = [space.names.index(name) for name in names]
     rotations, translations = parts_of(rig.skeleton).to_pose(*_parts(driver, rig, samples))
     return [

@@ -24,6 +24,7 @@ from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.looks import Looks
 from posespace.formats.gltf.meshes import MeshNode, Morphs, influences, mesh_in_space, read_mesh, read_morphs
 from posespace.formats.gltf.nodes import Nodes, affine, read_nodes
+from posespace.formats.gltf.point_joints import learned_part, plain_weights, point_nodes
 from posespace.formats.joining import join_meshes, keep_morphs
 from posespace.look import Look
 from posespace.rig import Rig
@@ -93,8 +94,22 @@ class Opened:
         return self._looks.look(parts, [_name(self.nodes, part) for part in parts])
 
     def rig(self, binding: Binding) -> Rig:
-        """Return the rig of skins that are one."""
-        return _rig(self.document, self.nodes, binding, self.look(binding.parts))
+        """Return the rig of skins that are one. Where its bones are learned, it is that of their control points."""
+        mesh = join_meshes([mesh_in_space(self.document, part) for part in binding.parts])
+        mesh, joints = replace(mesh, look=self.look(binding.parts)), self.joints(binding)
+        skeleton, part = self.nodes.skeleton(self.document, joints), self._learned(binding)
+        if part is not None:
+            return Rig(mesh, skeleton, *plain_weights(self.document, part, len(mesh.points), len(joints)))
+        bind = np.stack(list(binding.inverse_bind.values()))
+        return Rig(mesh, skeleton, *influences(self.document, binding.parts, joints), bind)
+
+    def joints(self, binding: Binding) -> list[int]:
+        """Return the nodes of the joints that make a pose: bones, or where these are learned, root and points."""
+        bones = list(binding.inverse_bind)
+        return bones if self._learned(binding) is None else point_nodes(self.document, len(self.nodes))
+
+    def _learned(self, binding: Binding) -> Fields | None:
+        return learned_part(self.document) if binding is self.bindings[0] else None
 
 
 def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
@@ -109,7 +124,7 @@ def read(path: Path, wanted: Wanted = EVERYTHING) -> Contents:
         meshes = [replace(mesh_in_space(document, part), look=opened.look([part])) for part in loose]
         keep_morphs(rigs, meshes, morphs.displacements)
         _note_morphs(document, [*loose, *(part for binding in bindings for part in binding.parts)], owners, morphs)
-        actor = _actor(document, nodes, bindings, rigs, morphs)
+        actor = _actor(opened, rigs, morphs)
         clips, motions = read_motions(document, nodes, actor, wanted)
         return Contents(
             path,
@@ -218,22 +233,17 @@ def _common_move(bound: dict[int, Floats], joints: Sequence[int], inverse_bind: 
     return move if same_linear and same_translation and np.linalg.matrix_rank(move[:3, :3]) == 3 else None
 
 
-def _rig(document: Document, nodes: Nodes, binding: Binding, look: Look | None) -> Rig:
-    joints = list(binding.inverse_bind)
-    mesh = replace(join_meshes([mesh_in_space(document, part) for part in binding.parts]), look=look)
-    bound, weights = influences(document, binding.parts, joints)
-    skeleton = nodes.skeleton(document, joints)
-    return Rig(mesh, skeleton, bound, weights, np.stack(list(binding.inverse_bind.values())))
-
-
-def _actor(document: Document, nodes: Nodes, bindings: Sequence[Binding], rigs: Sequence[Rig], morphs: Morphs) -> Actor:
+def _actor(opened: Opened, rigs: Sequence[Rig], morphs: Morphs) -> Actor:
     """Return what the animations move: the first rig, or the first mesh's morphs, or the joints of a file of motion."""
+    document, nodes = opened.document, opened.nodes
     if rigs:
-        return Actor(list(bindings[0].inverse_bind), rigs[0].skeleton, morphs)
+        binding = opened.bindings[0]
+        joints = opened.joints(binding)
+        return Actor(joints, rigs[0].skeleton, morphs, frozenset(binding.inverse_bind).difference(joints))
     skins = document.root.parts("skins", "skin", ())
     if skins and not morphs.displacements:
-        joints = _joints(skins[0], nodes)
-        return Actor(joints, nodes.skeleton(document, joints), morphs)
+        listed = _joints(skins[0], nodes)
+        return Actor(listed, nodes.skeleton(document, listed), morphs)
     return Actor([], Skeleton.from_world(["root"], [-1], np.eye(4)[None]), morphs)
 
 

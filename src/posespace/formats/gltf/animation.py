@@ -37,11 +37,13 @@ class Actor:
     joints : the node of each joint; empty for a mesh that only has morphs
     skeleton : the joints
     morphs : the morphs, whose weights become the controls of the motions
+    baked : further nodes, whose motion follows from that of the joints
     """
 
     joints: Sequence[int]
     skeleton: Skeleton
     morphs: Morphs
+    baked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +189,7 @@ def _channels(
         width = len(actor.morphs.names.get(node, ())) if path == "weights" else _WIDTHS[path] * (node in joints)
         if width:
             channels.append(_Channel(sampler, node, path, width, clocks.times(sampler)))
-        else:
+        elif path == "weights" or node not in actor.baked:
             strangers.add(node)
     return channels, len(strangers)
 
@@ -223,7 +225,8 @@ def _motion(document: Document, nodes: Nodes, name: str, tracks: list[Track], ac
     for track in tracks:
         value = track.sample(times)
         if track.path == "weights":
-            weights[:, [column[morph] for morph in actor.morphs.names[track.node]]] = value
+            shown = {morph: k for k, morph in enumerate(actor.morphs.names[track.node]) if morph}
+            weights[:, [column[morph] for morph in shown]] = value[:, list(shown.values())]
         elif track.path == "rotation":
             joint_rotations[:, number[track.node]] = rotations.normalize(
                 value, f"animation {name!r}: node {track.node}"

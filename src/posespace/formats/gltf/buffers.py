@@ -111,6 +111,13 @@ class Document:
         self.budget.hold(values.size, what)
         return values.astype(np.int64)
 
+    def signed(self, index: int, what: str, count: int) -> NDArray[np.signedinteger[Any]]:
+        """Return an accessor of signed integers as (count,), in their own type; the arguments of `floats`."""
+        values = self._read(index, "SCALAR", what, count)[:, 0]
+        if values.dtype.kind != "i":
+            raise InputError(f"{what}: accessor {index}: expected signed integers, got {values.dtype.name}")
+        return values
+
     def _check_version(self) -> None:
         version = self.root.part("asset", {}).text("version", "")
         if not version.startswith("2."):

@@ -49,9 +49,13 @@ class Grid:
             raise InputError(f"{EXTENSION}: grid: expected a size above 0, got {size}")
         return cls(np.array(centre), size)
 
+    def numbers(self, points: Floats) -> Floats:
+        """Return the numbers of points (N, 3), within -1 and 1."""
+        return np.asarray((points - self.centre) / self.size)
+
     def points(self, points: Floats) -> NDArray[np.int16]:
         """Return points (N, 3) as whole numbers."""
-        return whole((points - self.centre) / self.size)
+        return whole(self.numbers(points))
 
     def displacements(self, values: Floats) -> NDArray[np.int16]:
         """Return displacements (..., 3) as whole numbers."""

@@ -32,7 +32,7 @@ def write(source: Path, out: Path, ranges: Ranges) -> None:
         opened = Opened.of(source)
         if not opened.bindings:
             raise FileError(source, "holds no rig")
-        root, nodes = opened.document.root.values, list(opened.bindings[0].inverse_bind)
+        root, nodes = opened.document.root.values, opened.joints(opened.bindings[0])
         _require_beside(source, out, opened.document.root)
         skeleton = opened.rig(opened.bindings[0]).skeleton.with_ranges(ranges)
         _put_extras(root, nodes, skeleton)

@@ -14,6 +14,7 @@ from posespace.errors import InputError
 from posespace.formats.checked_json import Fields, printable
 from posespace.formats.contents import unique
 from posespace.formats.gltf.buffers import Document
+from posespace.formats.gltf.extension import EXTENSION
 from posespace.formats.gltf.nodes import Nodes
 from posespace.formats.joining import join_influences
 from posespace.mesh import Mesh
@@ -68,6 +69,7 @@ class GltfMesh:
     triangles : (T, 3)
     groups : which of `primitives`, which material (-1: none) and how many successive triangles, of each in the file
     target_names : one per morph, empty where the file gives none
+    fallbacks : the numbers of the morphs that are for programs which know no drivers
     default_weights : of the morphs; may be shorter
     """
 
@@ -76,12 +78,18 @@ class GltfMesh:
     triangles: _Ints
     groups: tuple[tuple[int, int, int], ...]
     target_names: tuple[str, ...]
+    fallbacks: frozenset[int]
     default_weights: tuple[float, ...]
 
     @property
     def size(self) -> int:
         """How many vertices it has."""
         return sum(len(primitive.points) for primitive in self.primitives)
+
+    def primitive_rows(self, first: int) -> list[range]:
+        """Return the vertices of each primitive of the file, its own numbered from `first` on; some may share them."""
+        ends = np.cumsum([first, *(len(primitive.points) for primitive in self.primitives)]).tolist()
+        return [range(ends[number], ends[number + 1]) for number, _, _ in self.groups]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +119,7 @@ class Morphs:
     Parameters
     ----------
     displacements : (N, 3) by name
-    names : the morphs of each node, in its own order
+    names : the morphs of each node, in its own order; empty for those that programs which know drivers leave out
     defaults : the weights the file gives them, by name
     """
 
@@ -159,7 +167,8 @@ def read_mesh(document: Document, mesh: Fields) -> GltfMesh | None:
     names = (_target_names(mesh) + [""] * morphs)[:morphs]
     defaults = tuple(mesh.numbers("weights", default=()))
     corners = np.concatenate(triangles)
-    return GltfMesh(mesh.text("name", ""), primitives, corners, tuple(groups), tuple(names), defaults)
+    fallbacks = _fallbacks(mesh)
+    return GltfMesh(mesh.text("name", ""), primitives, corners, tuple(groups), tuple(names), fallbacks, defaults)
 
 
 def mesh_in_space(document: Document, part: MeshNode) -> Mesh:
@@ -199,11 +208,10 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     for part in parts:
         if part.number not in by_mesh:
             target_names = part.mesh.target_names
-            by_mesh[part.number] = unique(
-                (name or f"morph {numbered + k}" for k, name in enumerate(target_names)), "morph"
-            )
+            distinct = unique((name or f"morph {numbered + k}" for k, name in enumerate(target_names)), "morph")
+            by_mesh[part.number] = ["" if k in part.mesh.fallbacks else name for k, name in enumerate(distinct)]
             numbered += len(target_names)
-    names = dict.fromkeys(name for part in parts for name in by_mesh[part.number])
+    names = dict.fromkeys(name for part in parts for name in by_mesh[part.number] if name)
     count = sum(part.mesh.size for part in parts)
     document.budget.hold(3 * count * len(names), "the morphs")
     document.budget.work(sum(len(by_mesh[part.number]) * len(part.mesh.primitives) for part in parts), "morphs")
@@ -213,12 +221,13 @@ def read_morphs(document: Document, nodes: Nodes, parts: Sequence[MeshNode], nor
     for part in parts:
         rows = slice(start, start + part.mesh.size)
         linear = _normal_move(part.move) if normals else part.move[:3, :3]
-        for morph, name in enumerate(by_mesh[part.number]):
+        kept = {morph: name for morph, name in enumerate(by_mesh[part.number]) if name}
+        for morph, name in kept.items():
             moved = _displacements(document, part.mesh, morph, normals).astype(np.float64) @ linear.T
             total[name][rows] = moved
         node_weights = nodes.weights[part.node]
         weights = part.mesh.default_weights if node_weights is None else node_weights
-        defaults.update(zip(by_mesh[part.number], weights, strict=False))
+        defaults.update({kept[morph]: weight for morph, weight in enumerate(weights) if morph in kept})
         start = rows.stop
     return Morphs(dict(total), {part.node: by_mesh[part.number] for part in parts}, defaults)
 
@@ -229,6 +238,15 @@ def _target_names(mesh: Fields) -> list[str]:
     names = extras.get("targetNames") if isinstance(extras, dict) else None
     entries = names if isinstance(names, list) else []
     return [printable(entry) if isinstance(entry, str) else "" for entry in entries]
+
+
+def _fallbacks(mesh: Fields) -> frozenset[int]:
+    """Return the numbers of the morphs that only programs which know no drivers show; what is damaged is none."""
+    extensions = mesh.values.get("extensions")
+    extension = extensions.get(EXTENSION) if isinstance(extensions, dict) else None
+    targets = extension.get("targets") if isinstance(extension, dict) else None
+    entries = targets if isinstance(targets, list) else []
+    return frozenset(k for k, entry in enumerate(entries) if isinstance(entry, dict) and entry.get("fallback") is True)
 
 
 def _vertices(

@@ -30,17 +30,12 @@ class DualQuaternions:
     ----------
     rig : the rig
     threads : how many cores work on a frame
-
-    Attributes
-    ----------
-    identity : (1, 12) the transform of the one bone that displaced points stay on until they are moved
     """
 
     def __init__(self, rig: Rig, threads: int) -> None:
         self._threads = threads
         self._weights = rig.weights.astype(np.float64)
         self._influences = owned("rig influences", rig.influences, len(rig.skeleton))
-        self.identity = np.eye(3, 4, dtype=np.float32).reshape(1, -1)
 
     def on_one_core(self) -> None:
         """Use one core from now on."""

@@ -10,17 +10,20 @@ from numba import prange
 from posespace.check import Floats, Floats32
 from posespace.runtime.compiled import Ints32, on_all_cores, relaxed
 from posespace.runtime.cpu.blocks import Blocks
-from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.cpu.lanes import LANES, fma, load, minus, pick, put, root_inverse, splat, times
 from posespace.runtime.drive.tables import TRANSFORM
+from posespace.runtime.pointers import pointer
+
+_BLOCK = 3 * LANES
 
 
 class CorrectionTables(NamedTuple):
-    """What the loops read: the blocks' rest (B, 3, 8), their bones as in `Blocks`, corrections (B, K, 3, 8), and the
+    """What the loops read: the blocks' rest (B, 3, 8), the bones of blocks, corrections (B, K, 3, 8), and the
     most that each vertex may be displaced (B, 8)."""
 
     rest: Floats32
     starts: Ints32
-    columns: Ints32
+    bones: Ints32
     values: Floats32
     corrections: Floats32
     limits: Floats32
@@ -47,7 +50,9 @@ class CorrectedRest:
         lanes = corrections[:, blocks.order].reshape(len(corrections), -1, LANES, 3)
         blocked = np.ascontiguousarray(lanes.transpose(1, 0, 3, 2), dtype=np.float32)
         most = np.ascontiguousarray(limits[blocks.order].reshape(-1, LANES), dtype=np.float32)
-        self._tables = CorrectionTables(blocks.rest, bones.starts, bones.columns, bones.values, blocked, most)
+        self._tables = CorrectionTables(
+            blocks.rest, bones.starts, bones.columns // TRANSFORM, bones.values, blocked, most
+        )
         self.nbytes = blocked.nbytes + 2 * blocks.rest.nbytes
 
     def on_one_core(self) -> None:
@@ -67,26 +72,28 @@ def _displace_some(
     first: int, last: int, tables: CorrectionTables, amounts: Floats32, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Add to some blocks each correction times its amounts in the bones of their vertices."""
-    rest, lanes = tables.rest, tables.corrections
-    share = np.empty((lanes.shape[1], LANES), np.float32)
+    starts, bones, weights = pointer(tables.starts), pointer(tables.bones), pointer(tables.values)
+    rest, limits, displaced = pointer(tables.rest), pointer(tables.limits), pointer(out)
+    corrections, count = pointer(tables.corrections), tables.corrections.shape[1]
+    numbers, stride, one = pointer(amounts), amounts.shape[1], splat(1.0)
     for block in range(first, last):
-        share[:] = 0.0
-        for entry in range(tables.starts[block], tables.starts[block + 1]):
-            bone_amounts = amounts[tables.columns[entry] // TRANSFORM]
-            for k in range(len(share)):
-                for lane in range(LANES):
-                    share[k, lane] += bone_amounts[k] * tables.values[entry, lane]
-        for axis in range(3):
-            for lane in range(LANES):
-                out[block, axis, lane] = 0.0
-            for k in range(len(share)):
-                for lane in range(LANES):
-                    out[block, axis, lane] += share[k, lane] * lanes[block, k, axis, lane]
-        for lane in range(LANES):
-            x, y, z = out[block, 0, lane], out[block, 1, lane], out[block, 2, lane]
-            over = max(np.float32(1.0), np.sqrt(x * x + y * y + z * z) / tables.limits[block, lane])
-            for axis in range(3):
-                out[block, axis, lane] = rest[block, axis, lane] + out[block, axis, lane] / over
+        x = y = z = splat(0.0)
+        for k in range(count):
+            share = splat(0.0)
+            for entry in range(starts[block], starts[block + 1]):
+                amount = numbers[bones[entry] * stride + k]
+                share = fma(load(weights, entry * LANES), splat(amount), share)
+            at = (block * count + k) * _BLOCK
+            x = fma(load(corrections, at), share, x)
+            y = fma(load(corrections, at + LANES), share, y)
+            z = fma(load(corrections, at + 2 * LANES), share, z)
+        size = times(load(limits, block * LANES), root_inverse(fma(x, x, fma(y, y, times(z, z)))))
+        # At most the limit: a displacement of no length has no size either.
+        within = pick(minus(one, size), size, one)
+        at = block * _BLOCK
+        put(displaced, at, fma(x, within, load(rest, at)))
+        put(displaced, at + LANES, fma(y, within, load(rest, at + LANES)))
+        put(displaced, at + 2 * LANES, fma(z, within, load(rest, at + 2 * LANES)))
 
 
 @on_all_cores

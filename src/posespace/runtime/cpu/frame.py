@@ -26,40 +26,45 @@ def _write_frames(
     poses: Floats,
     buffers: FrameBuffers,
     palettes: Floats32,
+    first: int,
     points: Floats32,
     normals: Floats32,
 ) -> float:  # pragma: no cover - compiled
-    """Write the points (P, N, 3) of poses (P, ...), and the normals that the bones carry, (P, N, 3) or (0, 0, 3).
+    """Write the points (F, N, 3) of F poses, and the normals that the bones carry, (F, N, 3) or (0, 0, 3).
 
     Parameters
     ----------
     drivers, tables : of the skin
     cuts : blocks at which the work is cut: the blocks of a part are written in all poses before those of the next, so
         that their tables are read from memory once; parts are shared among the cores
-    buffers : at least P rows to work in
+    poses : (P, ...) their numbers
     palettes : (P, 12 bones) transforms to blend: those of the buffers, which driving writes, or others
+    buffers : P rows to work in
+    first : which of the P poses is the first of the F
 
     Returns
     -------
     how many transforms and coordinates are too large, see `require_ordinary`
     """
-    if len(poses) == 1:
+    if len(points) == 1:
         # Waking the other cores takes longer than driving one pose.
-        drive(drivers, poses[0], buffers.scratch[0], buffers.palette[0], buffers.coordinates[0])
-        scale_coordinates(tables, buffers, len(poses) - 1)
+        drive(drivers, poses[first], buffers.scratch[first], buffers.palette[first], buffers.coordinates[first])
+        scale_coordinates(tables, buffers, first)
     else:
-        for row in prange(len(poses)):
+        for frame in prange(len(points)):
+            row = first + frame
             drive(drivers, poses[row], buffers.scratch[row], buffers.palette[row], buffers.coordinates[row])
             # The index of a parallel loop is of another type: numba would compile the function a second time.
             scale_coordinates(tables, buffers, np.int64(row))  # type: ignore[arg-type]
-    beyond = finish_driving(buffers, palettes, len(points), len(normals) > 0)
+    beyond = finish_driving(buffers, palettes, first, len(points), len(normals) > 0)
     for part in prange(len(cuts) - 1):
-        first, last = cuts[part], cuts[part + 1]
-        for row in range(len(points)):
+        begin, end = cuts[part], cuts[part + 1]
+        for frame in range(len(points)):
+            row = first + frame
             if len(normals) > 0:
-                skin_both(first, last, tables, buffers, palettes[row], row, points[row], normals[row])
+                skin_both(begin, end, tables, buffers, palettes[row], row, points[frame], normals[frame])
             else:
-                skin_points(first, last, tables, buffers, palettes[row], row, points[row])
+                skin_points(begin, end, tables, buffers, palettes[row], row, points[frame])
     return beyond
 
 

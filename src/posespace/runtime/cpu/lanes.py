@@ -118,14 +118,19 @@ def scatter(typing: Any, pointer: Any, rows: Any, first: Any, x: Any, y: Any, z:
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         out, rows = signature.args[:2]
+        # The first two numbers of a point are written at once.
+        pairs = builder.shuffle_vector(
+            args[3], args[4], _mask(k + LANES * axis for k in range(LANES) for axis in (0, 1))
+        )
         for lane in range(LANES):
             index = builder.add(args[2], ir.Constant(_LONG, lane))
             row = builder.load(address(context, builder, rows, args[1], index), typ=_INT)
             start = builder.mul(builder.sext(row, _LONG), ir.Constant(_LONG, 3))
-            for axis in range(3):
-                number = builder.extract_element(args[3 + axis], _INT(lane))
-                at = builder.add(start, ir.Constant(_LONG, axis))
-                builder.store(number, address(context, builder, out, args[0], at))
+            pair = builder.shuffle_vector(pairs, pairs, _mask([2 * lane, 2 * lane + 1]))
+            first = pointing_to(builder, address(context, builder, out, args[0], start), pair.type)
+            builder.store(pair, first, align=4)
+            last = address(context, builder, out, args[0], builder.add(start, ir.Constant(_LONG, 2)))
+            builder.store(builder.extract_element(args[5], _INT(lane)), last)
         return context.get_dummy_value()
 
     return types.void(pointer, rows, types.intp, lanes_type, lanes_type, lanes_type), emit
@@ -225,6 +230,16 @@ def times(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
 
 
 @instruction
+def plus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
+    """Return a + b."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fadd(*args)
+
+    return lanes_type(lanes_type, lanes_type), emit
+
+
+@instruction
 def minus(typing: Any, a: Any, b: Any) -> tuple[Any, Emit]:
     """Return a - b."""
 
@@ -243,6 +258,34 @@ def pick(typing: Any, where: Any, a: Any, b: Any) -> tuple[Any, Emit]:
         return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], args[2])
 
     return lanes_type(lanes_type, lanes_type, lanes_type), emit
+
+
+@instruction
+def inverse_of_largest(typing: Any, a: Any, b: Any, c: Any) -> tuple[Any, Emit]:
+    """Return one over the largest of |a|, |b| and |c|; infinite where all are 0."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind, both = ir.FunctionType(_VECTOR, [_VECTOR]), ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR])
+        size = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f32")
+        larger = cgutils.get_or_insert_function(builder.module, both, f"llvm.maxnum.v{LANES}f32")
+        a, b, c = (builder.call(size, [number]) for number in args)
+        return builder.fdiv(
+            ir.Constant(_VECTOR, [1.0] * LANES), builder.call(larger, [builder.call(larger, [a, b]), c])
+        )
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), emit
+
+
+@instruction
+def put(typing: Any, pointer: Any, start: Any, numbers: Any) -> tuple[Any, Emit]:
+    """Write eight numbers as float32 from `start` on."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = address(context, builder, signature.args[0], args[0], args[1])
+        builder.store(args[2], pointing_to(builder, first, _VECTOR), align=4)
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.intp, lanes_type), emit
 
 
 @instruction

@@ -125,11 +125,11 @@ def scale_coordinates(tables: BlockTables, buffers: FrameBuffers, row: int) -> N
 
 @compiled
 def finish_driving(
-    buffers: FrameBuffers, palettes: Floats32, poses: int, normals: bool
+    buffers: FrameBuffers, palettes: Floats32, first: int, count: int, normals: bool
 ) -> float:  # pragma: no cover - compiled
-    """Return how many numbers that were driven are too large; for normals, find what makes transforms small."""
+    """Return how many numbers driven in `count` poses are too large; for normals, find what makes transforms small."""
     beyond = 0.0
-    for row in range(poses):
+    for row in range(first, first + count):
         beyond += buffers.scratch[row, -1]
         largest = 0.0
         for k in range(palettes.shape[1] if normals else 0):

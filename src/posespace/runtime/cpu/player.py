@@ -14,14 +14,14 @@ from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.runtime import cores
+from posespace.runtime.bones.stage import played_bones
 from posespace.runtime.compiled import Ints64
 from posespace.runtime.cpu.blocks import block_tables, blocks_of, tiles
 from posespace.runtime.cpu.frame import write_frames, write_frames_on_all_cores
 from posespace.runtime.cpu.loops import FrameBuffers
 from posespace.runtime.cpu.stages import Stages
-from posespace.runtime.drive.drive import drive, drive_again, require_ordinary
-from posespace.runtime.drive.tables import TRANSFORM
-from posespace.runtime.player import Player, Shape
+from posespace.runtime.drive.drive import drive_again, require_ordinary
+from posespace.runtime.player import DriveRoom, Player, Shape
 from posespace.skin.skin import Skin
 
 # Vertices from which several cores are used by default: waking them takes as long as 50,000 vertices do.
@@ -29,6 +29,8 @@ _MANY = 100_000
 # Poses of a motion that are played together.
 _AT_ONCE = 16
 _NO_NORMALS = np.zeros((0, 0, 3), np.float32)
+_STILL = np.tile(np.eye(3, 4, dtype=np.float32).ravel(), (_AT_ONCE, 1))
+"""For each pose the transform of the one bone that displaced points stay on until dual quaternions move them."""
 
 
 class Loop(NamedTuple):
@@ -57,6 +59,7 @@ class CPUPlayer(Player):
         worth = threads != 1 and (threads is not None or self.vertices >= _MANY) and cores.cores_work()
         self.threads = (threads or numba.get_num_threads()) if worth else 1
         self._one_core = threads == 1
+        self._bones = played_bones(skin, self.threads)
         self._stages = Stages.of(self.blocks, skin, self._drivers, self.normals and not self._carried, self.threads)
         self._tables = block_tables(self.blocks, skin.rig.mesh.diagonal, self._stages.dual is None)
         self._make_room()
@@ -66,16 +69,16 @@ class CPUPlayer(Player):
     @property
     def nbytes(self) -> int:
         """Bytes that a frame reads and writes: bones, skinned points, detail."""
-        return self.blocks.nbytes + self._stages.nbytes
+        return self._bones.nbytes + self.blocks.nbytes + self._stages.nbytes
 
     def _make_room(self) -> None:
         super()._make_room()
+        self._buffers = self._made_buffers(1, self._room)
         write = write_frames if self.threads == 1 else write_frames_on_all_cores
         self._loop = Loop(write, self.blocks.shares(self.threads))
         self._batch_loop: Loop | None = None
         if self.threads > 1:
             self._lock = cores.PARALLEL
-        self._buffers = self._made_buffers(1)
         if self._stages.corrections is not None:
             self._tables = self._tables._replace(rest=self._tables.rest.copy())
         detailed = self._stages.detail is not None
@@ -93,14 +96,14 @@ class CPUPlayer(Player):
         if one_core:
             self.threads, self._one_core = 1, True
             self._loop, self._batch_loop = Loop(write_frames, self.blocks.shares(1)), None
+            self._bones.on_one_core()
             self._stages.on_one_core()
 
-    def _made_buffers(self, poses: int) -> FrameBuffers:
+    def _made_buffers(self, poses: int, room: DriveRoom) -> FrameBuffers:
+        """What P poses are played in; `room` is where they are driven."""
         columns = self._drivers.columns
         return FrameBuffers(
-            np.zeros((poses, self._drivers.scratch)),
-            np.zeros((poses, TRANSFORM * len(self.skin.rig.skeleton)), np.float32),
-            np.zeros((poses, columns)),
+            *room,
             np.zeros((poses, 2, columns), np.float32),
             np.zeros((poses, 2, 2, columns), np.int32),
             np.zeros((poses, 3)),
@@ -122,55 +125,44 @@ class CPUPlayer(Player):
         buffers : P rows to work in
         points, normals : (P, N, 3) to write to
         """
-        stages = self._stages
-        # 1. Learned bones take their transforms and amounts from the control points; a skeleton's are driven below.
-        palettes, amounts = (None, None) if stages.bones is None else stages.bones.palettes(poses)
-        for rows in stages.batches(len(poses)):
-            # 2. Corrections of learned bones displace the rest shape.
-            if stages.corrections is not None and amounts is not None:
-                stages.corrections.write(amounts[rows.start], self._tables.rest)
-            # 3. One compiled call drives the pose, adds the layers' displacements, and blends the bones.
-            coarse = points[rows] if stages.detail is None else self._coarse
-            carried = normals[rows] if normals is not None and self._carried else _NO_NORMALS
-            blended = buffers.palette if palettes is None else palettes[rows]
-            if stages.dual is not None:
-                blended = stages.dual.identity
-            beyond = loop.write(
-                self._drivers.arrays, self._tables, loop.cuts, poses[rows], buffers, blended, coarse, carried
-            )
-            require_ordinary(beyond)
+        stages, tables = self._stages, self._tables
+        # 1. The bones. Those of a skeleton are driven in step 3, along with the coordinates of the layers.
+        bones = self._bones.drive(poses, buffers.palette)
+        palettes = bones.palettes if stages.dual is None else _STILL
+        for first, last in stages.batches(len(poses)):
+            # 2. Corrections displace the rest shape by amounts of the bones.
+            if stages.corrections is not None:
+                stages.corrections.write(bones.amounts[first], tables.rest)
+            # 3. One compiled call drives the poses, adds the layers' displacements, and blends the bones.
+            coarse = points[first:last] if stages.detail is None else self._coarse
+            carried = normals[first:last] if normals is not None and self._carried else _NO_NORMALS
+            driven = self._drivers.arrays, tables, loop.cuts, bones.poses, buffers, palettes, first
+            require_ordinary(loop.write(*driven, coarse, carried))
             # Dual quaternions blend what was displaced above, and stayed at rest.
             if stages.dual is not None:
-                stages.dual.move(buffers.palette[0], coarse[0], carried.reshape(-1, 3))
+                stages.dual.move(bones.palettes[first], coarse[0], carried.reshape(-1, 3))
             # 4. Normals that the bones do not carry are those of the posed surface.
             if stages.surface_normals is not None and normals is not None:
-                for row in range(rows.start, rows.stop):
+                for row in range(first, last):
                     stages.surface_normals.write(points[row], normals[row])
             # 5. Detail subdivides the surface and moves it along its normals.
             if stages.detail is not None:
-                fine_normals = None if normals is None else normals[rows.start]
-                bone_amounts = None if amounts is None else amounts[rows.start]
-                stages.detail.add(coarse[0], buffers.coordinates[0], points[rows.start], fine_normals, bone_amounts)
-
-    def _drive_pose(self) -> tuple[Floats32, Floats]:
-        buffers, bones = self._buffers, self._stages.bones
-        learned = None if bones is None else bones.palettes(self._pose[None])[0][0]
-        drive(self._drivers.arrays, self._pose, buffers.scratch[0], buffers.palette[0], buffers.coordinates[0])
-        require_ordinary(buffers.scratch.item(-1))
-        return buffers.palette[0] if learned is None else learned, buffers.coordinates[0]
+                fine_normals = None if normals is None else normals[first]
+                coordinates, amounts = buffers.coordinates[first], bones.amounts[first]
+                stages.detail.add(coarse[0], coordinates, points[first], fine_normals, amounts)
 
     def drive_again(self, times: int) -> None:
         """Drive the last pose `times` times, for what the first stage alone costs within a frame."""
-        buffers = self._buffers
-        row = buffers.scratch[0], buffers.palette[0], buffers.coordinates[0]
-        drive_again(self._drivers.arrays, self._pose, *row, times)
+        scratch, palette, coordinates = self._room
+        drive_again(self._drivers.arrays, self._pose, scratch[0], palette[0], coordinates[0], times)
 
     def _stream(self, motion: Motion, points: Floats32 | None, normals: Floats32 | None) -> Iterator[Shape]:
         count = min(len(motion), _AT_ONCE)
         shape = (count, self.vertices, 3)
         room = np.empty(shape, np.float32) if points is None else None
         normal_room = np.empty(shape, np.float32) if self.normals and normals is None else None
-        poses, buffers = np.zeros((count, self._drivers.pose_size)), self._made_buffers(count)
+        poses = np.zeros((count, self._drivers.pose_size))
+        buffers = self._made_buffers(count, self._drive_room(count))
         for first in range(0, len(motion), _AT_ONCE):
             last = min(first + _AT_ONCE, len(motion))
             out = _rows(points, room, first, last)

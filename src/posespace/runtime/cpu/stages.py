@@ -1,12 +1,10 @@
-"""What the frames of a skin pass through besides blending: a plain choice, made once from what the skin has."""
+"""What the frames of a skin pass through besides its bones: a plain choice, made once from what the skin has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from posespace.runtime.cpu.blocks import Blocks
 from posespace.runtime.detail.surface_normals import SurfaceNormals
@@ -15,12 +13,11 @@ from posespace.skin.skin import Skin
 
 if TYPE_CHECKING:
     from posespace.runtime.bones.dual_quaternions import DualQuaternions
-    from posespace.runtime.bones.learned import PosedBones
     from posespace.runtime.cpu.bone_corrections import CorrectedRest
     from posespace.runtime.detail.detail import PosedDetail
 
 
-_ONE = (slice(0, 1),)
+_ONE = ((0, 1),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +26,12 @@ class Stages:
 
     Parameters
     ----------
-    bones : transforms of learned bones, and their amounts of corrections and detail
-    corrections : the rest shape displaced by amounts of learned bones
+    corrections : the rest shape displaced by amounts of the bones
     dual : dual quaternion blending in place of linear
     surface_normals : normals of the posed surface, in place of normals that the bones carry
     detail : the posed surface subdivided and moved along its normals
     """
 
-    bones: PosedBones | None = None
     corrections: CorrectedRest | None = None
     dual: DualQuaternions | None = None
     surface_normals: SurfaceNormals | None = None
@@ -46,15 +41,10 @@ class Stages:
     def of(cls, blocks: Blocks, skin: Skin, drivers: DriverTables, surface_normals: bool, threads: int) -> Stages:
         """Return the stages of a skin, with modules loaded only for those that it has: a start takes less time."""
         stages = cls()
-        if skin.bones is not None:
-            from posespace.runtime.bones.learned import PosedBones
-
-            stages = replace(stages, bones=PosedBones(skin, threads))
-        if skin.bones is not None and skin.bones.corrections is not None:
+        if skin.bones.correction_count:
             from posespace.runtime.cpu.bone_corrections import CorrectedRest
 
-            displacements = np.asarray(skin.bones.corrections)
-            rest = CorrectedRest(blocks, displacements, skin.correction_limits, threads)
+            rest = CorrectedRest(blocks, *skin.bones.corrections_of(skin.rig), threads)
             stages = replace(stages, corrections=rest)
         if skin.rig.blending == "dual_quaternion":
             from posespace.runtime.bones.dual_quaternions import DualQuaternions
@@ -71,16 +61,16 @@ class Stages:
         """Whether several poses are written by one call: all but linear blending works on one pose at a time."""
         return self.corrections is None and self.dual is None and self.detail is None
 
-    def batches(self, poses: int) -> Sequence[slice]:
-        """Return the rows of poses that one call writes."""
+    def batches(self, poses: int) -> Sequence[tuple[int, int]]:
+        """Return the first and last row, excluded, of the poses that one call writes."""
         if poses == 1:
             return _ONE
-        return [slice(0, poses)] if self.together else [slice(row, row + 1) for row in range(poses)]
+        return [(0, poses)] if self.together else [(row, row + 1) for row in range(poses)]
 
     @property
     def nbytes(self) -> int:
         """Bytes that a frame reads and writes in these stages."""
-        stages = (self.bones, self.corrections, self.surface_normals, self.detail)
+        stages = (self.corrections, self.surface_normals, self.detail)
         return sum(stage.nbytes for stage in stages if stage is not None)
 
     def clone(self) -> Stages:
@@ -90,6 +80,6 @@ class Stages:
 
     def on_one_core(self) -> None:
         """Use one core from now on."""
-        for stage in (self.bones, self.corrections, self.dual, self.surface_normals, self.detail):
+        for stage in (self.corrections, self.dual, self.surface_normals, self.detail):
             if stage is not None:
                 stage.on_one_core()

@@ -10,16 +10,32 @@ from numba import prange
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Floats32
-from posespace.geometry.local_order import local_order
-from posespace.mesh import Mesh
-from posespace.runtime.compiled import Ints32, compiled, on_all_cores, relaxed
-from posespace.runtime.detail.surface_normals import SurfaceNormals, flat_fans_of
+from posespace.runtime.compiled import Ints64, on_all_cores, relaxed
+from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.cpu.rows import ROW
+from posespace.runtime.detail.loops import (
+    BYTES,
+    FLOATS,
+    SHORTS,
+    Heights,
+    Room,
+    coarse_areas,
+    raise_points,
+    refine,
+    share,
+    sum_patches,
+    take,
+    write_normals,
+)
+from posespace.runtime.detail.patches import Patches, patches_of
 from posespace.runtime.entries import owned
 from posespace.skin.detail import Detail
 from posespace.skin.skin import Skin
 
-_TILE = 512
-"""Vertices whose heights are summed while the cache holds them."""
+_STORED = {np.dtype(np.float32): FLOATS, np.dtype(np.int16): SHORTS, np.dtype(np.int8): BYTES}
+# The steps of a frame, each done before the next begins.
+_TAKE, _AREAS, _PATCHES, _REFINE = range(4)
+_NO_NORMALS = np.zeros((0, 3), np.float32)
 
 
 class PosedDetail:
@@ -38,59 +54,50 @@ class PosedDetail:
     """
 
     def __init__(self, skin: Skin, detail: Detail, first: int, threads: int) -> None:
-        rest = skin.rig.mesh
         # All work is in an order in which neighbours are near each other; what is written last is in the skin's order.
-        local = local_order(rest.triangles, len(rest.points), detail.levels)
-        self._order = owned("order", local.order, len(skin.mesh.points))
-        counts = len(rest.points) + np.cumsum([0, *(len(level.edges) for level in local.levels)])
-        self._ends = [
-            owned("edges", level.edges, int(count)) for level, count in zip(local.levels, counts[:-1], strict=True)
-        ]
-        coarse = owned("mesh triangles", local.triangles, len(rest.points))
-        mesh = Mesh(skin.mesh.points[local.order], local.levels[-1].triangles if local.levels else coarse)
-        self._normals = SurfaceNormals(mesh, threads)
-        # Before it is raised, the subdivided surface is as flat as the coarse one.
-        self._flat = SurfaceNormals(mesh, threads, flat_fans_of(mesh, coarse, detail.levels))
-        packed = detail.heights.dtype.kind == "i"
-        heights = detail.heights if packed else detail.heights.astype(np.float32)
-        self._heights = np.ascontiguousarray(heights[:, local.order])
-        self._heights_read = _as_stored(self._heights)
-        self._scales = np.ones(len(self._heights)) if detail.scales is None else detail.scales.astype(np.float64)
+        self._patches, self._windows = patches_of(skin, detail.levels)
+        heights = detail.heights if detail.heights.dtype.kind == "i" else detail.heights.astype(np.float32)
+        self._scales = np.ones(len(heights)) if detail.scales is None else detail.scales.astype(np.float64)
+        influences, weights = np.zeros((0, 1), np.int32), np.zeros((0, 1), np.float32)
         self._first = first
-        # Where learned bones drive it: which move each vertex, how much, and their first amount of detail.
-        self._spread: tuple[Ints32, Floats32, int] | None = None
         if detail.driver is None:
-            assert skin.bones is not None
-            bones, coarse_order = skin.bones, local.order[: len(rest.points)]
-            influences = owned("bones' influences", bones.influences[coarse_order], len(bones))
-            self._spread = influences, bones.weights[coarse_order].astype(np.float32), bones.correction_count
-        self._make_room(len(mesh.points))
-        self._use(threads)
-        ends = sum(edges.nbytes for edges in self._ends)
-        surface = 6 * self._fine.nbytes + self._normals.nbytes + self._flat.nbytes + ends
-        self.nbytes = surface + 2 * self._shares.nbytes + self._heights.nbytes + 2 * self._order.nbytes
+            binding, coarse_order = skin.binding, self._patches.coarse_order
+            influences = owned("bones' influences", binding.influences[coarse_order], binding.bone_count)
+            weights = binding.weights[coarse_order].astype(np.float32)
+            self._first = skin.bones.correction_count
+        values = _in_blocks(heights[:, self._patches.order])
+        stored = _STORED[heights.dtype]
+        self._heights = Heights(stored, len(heights), values.reshape(-1).view(np.uint8), influences, weights)
+        between = range(_REFINE, _REFINE + len(self._patches.rounds) - 1)
+        self._steps = _TAKE, *between, _AREAS, _PATCHES
+        self._parts = self._windows.parts(threads)
+        self._make_room()
+        tables: list[NDArray[Any]] = [values, influences, weights]
+        shapes = 12 * (2 * len(skin.mesh.points) + len(skin.rig.mesh.points))
+        tables += [table for table in self._patches if isinstance(table, np.ndarray)]
+        self.nbytes = shapes + sum(table.nbytes for table in tables) + 2 * sum(table.nbytes for table in self._room)
 
-    def _make_room(self, vertices: int) -> None:
-        self._fine, self._raised, self._along = (np.empty((vertices, 3), np.float32) for _ in range(3))
-        self._shares = np.empty((vertices if self._spread else 0, len(self._heights)), np.float32)
-
-    def _use(self, threads: int) -> None:
-        self._threads = threads
-        self._refine, self._raise = (_refine_all, _raise_all) if threads > 1 else (_refine_alone, _raise_alone)
-        self._share, self._put = (_spread_all, _put_all) if threads > 1 else (_spread_alone, _put_alone)
+    def _make_room(self) -> None:
+        patches, heights, before = self._patches, self._heights, self._patches.rounds[-1]
+        width = -(-heights.components // LANES) * LANES
+        parts, windows = len(self._parts), self._windows
+        self._room = Room(
+            points=np.zeros((before, ROW), np.float32),
+            shares=np.zeros((before if len(heights.weights) else 1, width), np.float32),
+            areas=np.zeros((len(patches.corners) * LANES + 1, ROW), np.float32),
+            raised=np.zeros((parts, windows.raised, ROW), np.float32),
+            sums=np.zeros((parts, windows.sums + 1, ROW), np.float32),
+        )
 
     def clone(self) -> PosedDetail:
         """Return the same with its own room to work in, for another thread."""
         other = copy(self)
-        other._normals, other._flat = self._normals.clone(), self._flat.clone()
-        other._make_room(len(self._fine))
+        other._make_room()
         return other
 
     def on_one_core(self) -> None:
         """Use one core from now on."""
-        self._use(1)
-        self._normals.on_one_core()
-        self._flat.on_one_core()
+        self._parts = self._windows.parts(1)
 
     def add(
         self,
@@ -104,121 +111,90 @@ class PosedDetail:
 
         Detail that learned bones drive takes their `amounts` (B, K + D) instead of coordinates.
         """
-        fine, shares, count = self._fine, self._shares, len(coarse)
-        np.take(coarse, self._order[:count], axis=0, out=fine[:count])
-        if self._spread is not None:
-            assert amounts is not None
-            self._share(self._threads, *self._spread, amounts, shares)
-        for ends in self._ends:
-            self._refine(self._threads, ends, fine, count)
-            if self._spread is not None:
-                self._refine(self._threads, ends, shares, count)
-            count += len(ends)
-        self._flat.write(fine, self._along)
-        factors = self._scales.astype(np.float32)
-        if self._spread is None:
-            factors = (coordinates[self._first : self._first + len(factors)] * self._scales).astype(np.float32)
-        self._raise(self._threads, fine, self._along, self._heights_read, factors, shares, self._raised)
-        self._put(self._threads, self._order, self._raised, points)
-        if normals is not None:
-            self._normals.write(self._raised, self._along)
-            self._put(self._threads, self._order, self._along, normals)
+        count, first = self._heights.components, self._first
+        numbers = coordinates[None] if amounts is None or not len(self._heights.weights) else amounts
+        padded = np.zeros((len(numbers), self._room.shares.shape[1]), np.float32)
+        padded[:, :count] = numbers[:, first : first + count] * self._scales
+        frame = Frame(coarse, padded, points, _NO_NORMALS if normals is None else normals)
+        tables = self._parts, self._patches, self._heights, self._room, frame
+        for step in self._steps:
+            if len(self._parts) > 1:
+                _share_work(step, *tables)
+            else:
+                _work(step, 0, *tables)
 
 
-def _refine(parts: int, ends: Ints32, fine: Floats32, count: int) -> None:  # pragma: no cover - compiled
-    """Write the middles of edges after the first `count` rows (F, A)."""
-    half = np.float32(0.5)
-    for part in prange(parts):
-        for edge in range(part * len(ends) // parts, (part + 1) * len(ends) // parts):
-            a, b = ends[edge, 0], ends[edge, 1]
-            for k in range(fine.shape[1]):
-                fine[count + edge, k] = half * (fine[a, k] + fine[b, k])
+def _in_blocks(heights: NDArray[Any]) -> NDArray[Any]:
+    """Heights (C, 8 V) as (V, C, 8)."""
+    return np.ascontiguousarray(heights.reshape(len(heights), -1, LANES).transpose(1, 0, 2))
 
 
-def _put(parts: int, order: Ints32, values: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
-    """Write values (F, 3) to the rows that the order (F,) names."""
-    count = len(order)
-    for part in prange(parts):
-        for row in range(part * count // parts, (part + 1) * count // parts):
-            for axis in range(3):
-                out[order[row], axis] = values[row, axis]
+class Frame(NamedTuple):
+    """What a frame is computed from, and where it is written.
+
+    Parameters
+    ----------
+    coarse : (N, 3) the posed coarse points
+    amounts : (B, W) of the components in each bone, or (1, W) in all vertices
+    points, normals : (F, 3) to write to; normals (0, 3) where none are asked for
+    """
+
+    coarse: Floats32
+    amounts: Floats32
+    points: Floats32
+    normals: Floats32
 
 
 @relaxed
-def _spread_some(
-    begin: int, end: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
+def _work(
+    step: int, part: int, parts: Ints64, patches: Patches, heights: Heights, room: Room, frame: Frame
 ) -> None:  # pragma: no cover - compiled
-    """Write the weighted amounts (N, D) of some vertices' bones, from the column `first` on."""
-    for vertex in range(begin, end):
-        for k in range(out.shape[1]):
-            out[vertex, k] = np.float32(0.0)
-        for slot in range(weights.shape[1]):
-            weight, bone = weights[vertex, slot], influences[vertex, slot]
-            for k in range(out.shape[1]):
-                out[vertex, k] += weight * amounts[bone, first + k]
-
-
-def _spread(
-    parts: int, influences: Ints32, weights: Floats32, first: int, amounts: Floats32, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write the weighted amounts of all vertices' bones."""
-    count = len(weights)
-    for part in prange(parts):
-        begin, end = part * count // parts, (part + 1) * count // parts
-        _spread_some(begin, end, influences, weights, first, amounts, out)
-
-
-class Heights(NamedTuple):
-    """Heights (C, F) in the type they are stored in; the other two are empty. So the loops are compiled once."""
-
-    floats: Floats32
-    shorts: NDArray[np.int16]
-    bytes: NDArray[np.int8]
-
-
-def _as_stored(heights: NDArray[Any]) -> Heights:
-    kinds = (np.float32, np.int16, np.int8)
-    return Heights(*(heights if heights.dtype == kind else np.zeros((0, 0), kind) for kind in kinds))
-
-
-@relaxed
-def _add_heights(
-    first: int, heights: NDArray[Any], factors: Floats32, shares: Floats32, sums: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Add the heights of vertices from `first` on, each component times its factor, and its shares if any."""
-    for component in range(len(heights)):
-        factor = factors[component]
-        row = heights[component, first : first + len(sums)]
-        if len(shares):
-            for k in range(len(sums)):
-                sums[k] += factor * shares[first + k, component] * np.float32(row[k])
+    """Do one of the parts of a step; steps from _REFINE on are the levels of subdivision but the last."""
+    count, rounds, triangles = len(parts), patches.rounds, len(patches.corners)
+    if step == _TAKE:
+        begin, end = part * rounds[0] // count, (part + 1) * rounds[0] // count
+        take(begin, end, patches.coarse_order, frame.coarse, room.points)
+        if len(heights.weights) > 0:
+            share(begin, end, heights, frame.amounts, room.shares)
         else:
-            for k in range(len(sums)):
-                sums[k] += factor * np.float32(row[k])
+            room.shares[0] = frame.amounts[0]
+    elif step == _AREAS:
+        begin, end = part * triangles // count, (part + 1) * triangles // count
+        coarse_areas(begin, end, patches.corners, room.points, room.areas)
+    elif step == _PATCHES:
+        _work_in_tiles(part, parts, patches, heights, room, frame)
+    else:
+        first, last = rounds[step - _REFINE], rounds[step - _REFINE + 1]
+        begin, end = first + part * (last - first) // count, first + (part + 1) * (last - first) // count
+        refine(begin, end, rounds[0], patches.middles, room.points)
+        if len(heights.weights) > 0:
+            refine(begin, end, rounds[0], patches.middles, room.shares)
 
 
-def _raise(
-    parts: int, fine: Floats32, along: Floats32, heights: Heights, factors: Floats32, shares: Floats32, out: Floats32
+@relaxed
+def _work_in_tiles(
+    part: int, parts: Ints64, patches: Patches, heights: Heights, room: Room, frame: Frame
 ) -> None:  # pragma: no cover - compiled
-    """Write points (F, 3) moved along normals (F, 3) by factors (C,) of heights (C, F), and shares (F, C) if any."""
-    total = len(fine)
-    for part in prange(parts):
-        room = np.empty(_TILE, np.float32)
-        first, end = part * total // parts, (part + 1) * total // parts
-        while first < end:
-            last = min(first + _TILE, end)
-            sums = room[: last - first]
-            sums[:] = np.float32(0.0)
-            _add_heights(first, heights.floats, factors, shares, sums)
-            _add_heights(first, heights.shorts, factors, shares, sums)
-            _add_heights(first, heights.bytes, factors, shares, sums)
-            for k in range(last - first):
-                for axis in range(3):
-                    out[first + k, axis] = fine[first + k, axis] + sums[k] * along[first + k, axis]
-            first = last
+    """Raise the points of a part and write their normals, tile by tile."""
+    raise_ends, finish_ends, triangles = patches.raise_ends, patches.finish_ends, len(patches.corners)
+    raised, sums, size = room.raised[part], room.sums[part], patches.tile
+    begin, middle, end = parts[part, 0], parts[part, 1], parts[part, 2]
+    to_raise = finish_ends[begin - 1] if begin > 0 else 0
+    to_finish = finish_ends[middle - 1] if middle > 0 else 0
+    for tile in range(begin, end):
+        raise_points(to_raise, raise_ends[tile], patches, heights, room, raised, frame.points)
+        to_raise = max(to_raise, raise_ends[tile])
+        if len(frame.normals) > 0:
+            sum_patches(tile * size, min((tile + 1) * size, triangles), patches, raised, sums)
+            if tile >= middle:
+                write_normals(to_finish, finish_ends[tile], patches, sums, frame.normals)
+                to_finish = finish_ends[tile]
 
 
-_refine_all, _refine_alone = on_all_cores(_refine), compiled(_refine)
-_raise_all, _raise_alone = on_all_cores(_raise), compiled(_raise)
-_spread_all, _spread_alone = on_all_cores(_spread), compiled(_spread)
-_put_all, _put_alone = on_all_cores(_put), compiled(_put)
+@on_all_cores
+def _share_work(
+    step: int, parts: Ints64, patches: Patches, heights: Heights, room: Room, frame: Frame
+) -> None:  # pragma: no cover - compiled
+    """Do all parts of a step."""
+    for part in prange(len(parts)):
+        _work(step, np.int64(part), parts, patches, heights, room, frame)  # type: ignore[arg-type]

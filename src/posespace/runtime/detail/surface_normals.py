@@ -48,25 +48,6 @@ def fans_of(mesh: Mesh) -> Fans:
     return Fans(triangles, groups, starts, around, areas)
 
 
-def flat_fans_of(mesh: Mesh, coarse: Ints32, levels: int) -> Fans:
-    """Find the triangles of a coarse surface whose areas make each normal of it once it is subdivided, to `mesh`.
-
-    Each of them is divided into equal ones that lie flat in it, so it counts by how many of these are around a normal.
-    """
-    fine = fans_of(mesh)
-    owner = np.repeat(np.arange(len(fine.starts) - 1), np.diff(fine.starts))
-    pairs, counts = np.unique(np.stack([owner, fine.around // 4**levels], axis=1), axis=0, return_counts=True)
-    # Where all count alike, as nearly everywhere, once is enough.
-    least = np.full(len(fine.starts) - 1, np.iinfo(np.int64).max)
-    most = np.zeros_like(least)
-    np.minimum.at(least, pairs[:, 0], counts)
-    np.maximum.at(most, pairs[:, 0], counts)
-    times = np.where((least == most)[pairs[:, 0]], 1, counts)
-    groups, around = np.repeat(pairs[:, 0], times), np.repeat(pairs[:, 1], times).astype(np.int32)
-    starts = np.searchsorted(groups, np.arange(len(fine.starts))).astype(np.int32)
-    return Fans(coarse, fine.groups, starts, around, np.zeros((len(coarse), 3), np.float32))
-
-
 def _surface_normals(
     parts: int, fans: Fans, points: NDArray[np.floating], out: Floats32
 ) -> None:  # pragma: no cover - compiled
@@ -106,11 +87,10 @@ class SurfaceNormals:
     ----------
     mesh : the mesh
     threads : how many cores work on a frame
-    fans : which triangles share in each normal, where they are known
     """
 
-    def __init__(self, mesh: Mesh, threads: int, fans: Fans | None = None) -> None:
-        self._fans, self._threads = fans_of(mesh) if fans is None else fans, threads
+    def __init__(self, mesh: Mesh, threads: int) -> None:
+        self._fans, self._threads = fans_of(mesh), threads
         self._loop = _surface_normals_on_all_cores if threads > 1 else _surface_normals_alone
 
     @property

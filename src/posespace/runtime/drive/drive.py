@@ -64,17 +64,24 @@ _A14, _A13, _A12, _A11, _A10, _A9, _A8, _A7, _A6, _A5, _A4, _A3, _A2, _A1, _A0 =
 def drive(
     arrays: DriverArrays, pose: Floats, scratch: Floats, palette: Floats32, coordinates: Floats
 ) -> None:  # pragma: no cover - compiled
-    """Write the transforms (12 J,) and coordinates (C,) of a pose; see `DriverTables` for the sizes of the others."""
+    """Write the transforms (12 J,) and coordinates (C,) of a pose; see `DriverTables` for the sizes of the others.
+
+    Where no joint is a bone, the palette is empty, and its transforms are not computed.
+    """
     joints, interpolants = len(arrays.links), len(arrays.heads)
     controls = len(pose) - POSE_NUMBERS * joints
     links, rows, rotations, out = pointer(arrays.links), pointer(arrays.joints), pointer(pose), pointer(palette)
     world, translations = pointer(scratch), after(rotations, ROTATION * joints)
+    if len(palette) == 0 and interpolants == 0:
+        world[len(scratch) - 1] = 0.0
+        return
     for k in range(joints):
         joint = links[LINK * k + ORDER]
         row, at = after(rows, JOINT * joint), TRANSFORM * joint
         _to_world(row, joint, links[LINK * joint + PARENT], rotations, translations, world)
-        _bind(after(world, at), after(row, BIND), after(out, at))
-    beyond = _beyond(out, TRANSFORM * joints)
+        if len(palette) > 0:
+            _bind(after(world, at), after(row, BIND), after(out, at))
+    beyond = _beyond(out, len(palette))
     world[len(scratch) - 1] = beyond
     if interpolants == 0:
         return

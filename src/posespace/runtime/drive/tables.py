@@ -23,7 +23,7 @@ from posespace.runtime.drive.bound_tables import bound_entries
 from posespace.skeleton import Skeleton
 from posespace.skin.bound import Bound
 from posespace.skin.driver import Driver
-from posespace.skin.skin import Skin
+from posespace.skin.skin import Driven, Skin
 
 _FAR = 1e100
 """In place of an endless reach: compiled loops do not know infinity."""
@@ -33,7 +33,7 @@ KERNELS = ("gaussian", "exponential", "multiquadric", "thin_plate", "linear", "c
 SHEPARD = len(KERNELS)
 METRICS = ("euclidean", "rotation")
 TAILS = ("none", "constant", "linear")
-JOINT_KINDS, AXIS_KINDS = ("joint", "quaternions"), ("freedoms", "controls", "points")
+JOINT_KINDS, AXIS_KINDS = ("joint", "quaternions"), ("freedoms", "controls")
 """Kinds of pose spaces whose coordinates are quaternions of joints, and those whose coordinates are single numbers."""
 
 # How many numbers each joint has: of its rotation, its translation, its angles and a transform (3, 4).
@@ -152,6 +152,19 @@ class DriverTables:
         for number, name in enumerate(self.controls):
             out[:count, controls + number] = motion.controls[first:last, column_of[name]] if name in column_of else 0.0
 
+    def driven(self, skin: Skin, transforms: Floats, coordinates: Floats, amounts: Floats) -> Driven:
+        """Return what `Skin.drive` does, from the bones' transforms and amounts, and all coordinates (C,)."""
+        points = [
+            coordinates[at : at + layer.driver.components]
+            for layer, (at, _) in zip(skin.layers, self.layers, strict=True)
+        ]
+        normals = [
+            coordinates[at : at + (layer.normal_driver or layer.driver).components]
+            for layer, (_, at) in zip(skin.layers, self.layers, strict=True)
+        ]
+        components = 0 if skin.detail is None or skin.detail.driver is None else skin.detail.driver.components
+        return Driven(transforms, points, amounts, normals, coordinates[self.detail : self.detail + components])
+
 
 def driver_tables(skin: Skin) -> DriverTables:
     """Flatten the drivers of a skin; layers that share a driver share its columns."""
@@ -264,7 +277,7 @@ def _slots(space: PoseSpace, skeleton: Skeleton, controls: tuple[str, ...]) -> l
         base = 0 if space.kind == "joint" else SIGNED_ROTATIONS * joints
         return [base + ROTATION * joint + k for joint in space.joints(skeleton) for k in range(ROTATION)]
     slots = []
-    for name in space.axes:
+    for name in space.names:
         degree = space.degree_of(name, skeleton)
         if degree is None:
             slots.append(FEATURES * joints + controls.index(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,34 @@ _UNIFORM = "var<uniform> frame: array<vec4<f32>, 4096>"
 _STORAGE = "var<storage, read> frame: array<vec4<f32>>"
 _MOST_UNIFORM = 4096
 _TABLE = {"texture": {"sample_type": "uint"}}
+
+
+class _FrameParts(NamedTuple):
+    """Where the parts of a frame's numbers begin, after those of the bones; all at multiples of four.
+
+    Parameters
+    ----------
+    coordinates, amounts, size : where the coordinates begin, the bones' amounts of corrections, and where these end
+    corrections : K, how many amounts a bone has
+    """
+
+    coordinates: int
+    amounts: int
+    size: int
+    corrections: int
+
+    @classmethod
+    def of(cls, skin: Skin, bone_numbers: int, coordinates: int) -> _FrameParts:
+        """Lay out a frame with so many numbers for each bone, and so many coordinates."""
+        bones, corrections = skin.binding.bone_count, skin.bones.correction_count
+        first = bones * bone_numbers
+        amounts = first + _fours(coordinates)
+        return cls(first, amounts, amounts + bones * _fours(corrections), corrections)
+
+
+def _fours(count: int) -> int:
+    """The next multiple of four: the device reads vectors of four."""
+    return -(-count // 4) * 4
 
 
 class OnDevice:
@@ -42,17 +70,19 @@ class OnDevice:
         vectors = 5 if self._dual else 3
         texels = texels_of(skin, drivers, vectors, normals == "surface")
         self._scales = texels.scales
-        self._bones = 4 * vectors * len(skin.rig.skeleton)
-        self._frame = np.zeros(-(-(self._bones + texels.scales.size) // 4) * 4, np.float32)
+        self._parts = _FrameParts.of(skin, 4 * vectors, texels.scales.size)
+        self._frame = np.zeros(self._parts.size, np.float32)
         self.constants: dict[str, float] = {
             "VERTICES": self.count,
-            "COORDINATES": self._bones // 4,
+            "COORDINATES": self._parts.coordinates // 4,
+            "AMOUNTS": self._parts.amounts // 4,
+            "CORRECTIONS": self._parts.corrections,
             "ENTRIES": texels.entries,
             "CORRECTED": any(layer.normal_basis is not None for layer in skin.layers),
             "BONE_TEXELS": texels.bone_texels,
             "DUAL": self._dual,
         }
-        names = ("rest", "rest_normals", "bones", "displacements")
+        names = ("rest", "rest_normals", "bones", "displacements", "corrections")
         self._tables = [webgpu.texture(device, name, getattr(texels, name)) for name in names]
         self._fans = webgpu.texture(device, "fans", texels.fans) if normals == "surface" else None
         self._make_room()
@@ -123,15 +153,20 @@ class OnDevice:
         )
         return pipeline, group
 
-    def send(self, palette: Floats32, coordinates: Floats) -> None:
-        """Send the transforms (12 J,) and coordinates (C,) of a pose to the device."""
-        frame, first = self._frame, self._bones
+    def send(self, palette: Floats32, coordinates: Floats, amounts: Floats32) -> None:
+        """Send the transforms (12 B,), coordinates (C,) and amounts (B, K + D) of a pose to the device."""
+        frame, parts = self._frame, self._parts
+        bones, values = frame[: parts.coordinates], frame[parts.coordinates : parts.amounts]
         if self._dual:
-            bones, wide = frame[:first].reshape(-1, 5, 4), dual_palette(palette)
-            bones[:, :2], bones[:, 2:, :3] = wide[:, :8].reshape(-1, 2, 4), wide[:, 8:].reshape(-1, 3, 3)
+            quaternions, wide = bones.reshape(-1, 5, 4), dual_palette(palette)
+            quaternions[:, :2] = wide[:, :8].reshape(-1, 2, 4)
+            quaternions[:, 2:, :3] = wide[:, 8:].reshape(-1, 3, 3)
         else:
-            frame[:first] = palette
-        frame[first : first + self._scales.size] = (coordinates * self._scales).ravel()
+            bones[:] = palette
+        values[: self._scales.size] = (coordinates * self._scales).ravel()
+        if parts.corrections:
+            rows = frame[parts.amounts :].reshape(len(amounts), -1)
+            rows[:, : parts.corrections] = amounts[:, : parts.corrections]
         with webgpu.watched("sending a pose"):
             self.device.queue.write_buffer(self._uploaded, 0, frame)
 

@@ -1,7 +1,7 @@
 """The player on the GPU: WebGPU compute, or your own vertex stage, over tables that stay on the device.
 
-A frame uploads the bones' transforms and the coordinates, nothing else. Detail (`Skin.detail`) is added on the
-processor, to points that are read back.
+A frame uploads the transforms and amounts of the bones and the coordinates, nothing else. Detail (`Skin.detail`) is
+added on the processor, to points that are read back.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posespace.check import Floats, Floats32
+from posespace.check import Floats32
 from posespace.errors import InputError
 from posespace.motion import Motion
 from posespace.pose import Pose
+from posespace.runtime.bones.stage import played_bones
 from posespace.runtime.detail.detail import PosedDetail
-from posespace.runtime.drive.drive import drive, require_ordinary
-from posespace.runtime.drive.tables import TRANSFORM
 from posespace.runtime.gpu import webgpu
 from posespace.runtime.gpu.on_device import OnDevice
-from posespace.runtime.player import Player, Shape
+from posespace.runtime.player import DrivenPose, Player, Shape
 from posespace.skin.skin import Skin
 
 _IN_FLIGHT = 2
@@ -68,9 +67,8 @@ class GPUPlayer(Player):
     """
 
     def __init__(self, skin: Skin, normals: bool = True, device: Any = None) -> None:
-        if skin.bones is not None:
-            raise InputError('the GPU does not play learned bones yet; compile the skin with backend="cpu"')
         super().__init__(skin, normals)
+        self._bones = played_bones(skin, 1)
         self._owned = device is None
         self.device = webgpu.opened() if device is None else webgpu.checked(device)
         self._forked = False
@@ -80,12 +78,6 @@ class GPUPlayer(Player):
             self._skinned: OnDevice | None = OnDevice(skin, self._drivers, self.device, self._normals_kind())
             self._staging = self._skinned.staging()
         self._make_room()
-
-    def _make_room(self) -> None:
-        super()._make_room()
-        self._coordinates = np.zeros(self._drivers.columns)
-        self._scratch = np.zeros(self._drivers.scratch)
-        self._palette = np.zeros(TRANSFORM * len(self.skin.rig.skeleton), np.float32)
 
     def clone(self) -> Self:
         """Return a player for another thread: it shares the tables and the device, and has its own buffers.
@@ -169,24 +161,21 @@ class GPUPlayer(Player):
         if self.skin.detail is not None:
             raise InputError(f"{name}: this skin's detail is added on the processor; call play(pose)")
 
-    def _drive_pose(self) -> tuple[Floats32, Floats]:
-        drive(self._drivers.arrays, self._pose, self._scratch, self._palette, self._coordinates)
-        require_ordinary(self._scratch.item(-1))
-        return self._palette, self._coordinates
-
-    def _submit(self, staging: Any) -> None:
+    def _submit(self, staging: Any) -> DrivenPose:
         """Pose the skin in `self._pose`, to be read through a staging buffer."""
-        self._open.send(*self._drive_pose())
+        driven = self._drive_pose()
+        self._open.send(*driven)
         self._open.submit(staging)
+        return driven
 
     def _play(self, points: Floats32, normals: Floats32 | None) -> None:
-        self._submit(self._staging)
+        _, coordinates, amounts = self._submit(self._staging)
         if self._detail is None:
             self._open.fetch(self._staging, points, normals)
             return
         coarse = np.empty((len(self.skin.rig.mesh.points), 3), np.float32)
         self._open.fetch(self._staging, coarse, None)
-        self._detail.add(coarse, self._coordinates, points, normals)
+        self._detail.add(coarse, coordinates, points, normals, amounts)
 
     def _play_pose(self, pose: Pose, points: Floats32, normals: Floats32 | None) -> None:
         with self._lock:

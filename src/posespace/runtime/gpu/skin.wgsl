@@ -13,16 +13,19 @@ override VERTICES: u32 = 0u;
 override COORDINATES: u32 = 0u;       // The index in `frame` of the coordinates, which follow the bones.
 override ENTRIES: u32 = 0u;           // Displacements in a texel: 1 of float32, 2 of int16, 4 of int8; 0: there are none.
 override CORRECTED: bool = false;     // Whether normals have displacements too.
+override AMOUNTS: u32 = 0u;           // The index in `frame` of the bones' amounts of corrections, after the coordinates.
+override CORRECTIONS: u32 = 0u;       // Corrections that each bone has an amount of: four to a vector.
 override BONE_TEXELS: u32 = 1u;       // Texels of bones that every vertex has.
 override DUAL: bool = false;          // Whether bones are blended as dual quaternions.
 
 // Of each bone three rows of its transform; or its rotation's quaternion, the dual part, and three rows of its stretch.
-// Then the coordinates of points, and those of normals, each times the scale of its column.
+// Then the coordinates of points, and those of normals, each times the scale of its column; then each bone's amounts.
 @group(0) @binding(0) var<uniform> frame: array<vec4<f32>, 4096>;
 @group(0) @binding(1) var rest: texture_2d<u32>;          // x y z, and the texel where the displacements begin.
 @group(0) @binding(2) var rest_normals: texture_2d<u32>;  // The same of the normal; or, in w, where its fan begins.
 @group(0) @binding(3) var bones: texture_2d<u32>;         // Two bones, strongest first: index in `frame`, weight, twice.
 @group(0) @binding(4) var displacements: texture_2d<u32>; // All x, all y, all z, all columns.
+@group(0) @binding(5) var corrections: texture_2d<u32>;   // x y z, and the largest displacement of the vertex.
 
 @group(1) @binding(0) var<storage, read_write> points: array<f32>;
 @group(1) @binding(1) var<storage, read_write> normals: array<f32>;
@@ -148,6 +151,37 @@ fn composed(rotation: vec4<f32>, dual: vec4<f32>, stretch: Blend) -> Blend {
     );
 }
 
+// The amounts of four corrections at a vertex, from the vector `four` on: those of its bones, weighted.
+fn amounts_at(vertex: u32, four: u32) -> vec4<f32> {
+    let vectors = (CORRECTIONS + 3u) / 4u;
+    var amounts = vec4<f32>(0.0);
+    var more = 1u;
+    for (var texel = vertex * BONE_TEXELS; more != 0u; texel++) {
+        let two = textureLoad(bones, position_of(texel), 0);
+        let a = (two.x & ~(1u << MORE)) / 3u;
+        let b = two.z / 3u;
+        let weights = bitcast<vec2<f32>>(two.yw);
+        amounts += weights.x * frame[AMOUNTS + a * vectors + four] + weights.y * frame[AMOUNTS + b * vectors + four];
+        more = two.x >> MORE;
+    }
+    return amounts;
+}
+
+// The corrections of the bones at a vertex, none of them beyond its limit; bones that have any blend linearly.
+fn corrected(vertex: u32) -> vec3<f32> {
+    var total = vec3<f32>(0.0);
+    var limit = 1.0;
+    for (var four = 0u; 4u * four < CORRECTIONS; four++) {
+        let amounts = amounts_at(vertex, four);
+        for (var k = 0u; k < min(4u, CORRECTIONS - 4u * four); k++) {
+            let texel = textureLoad(corrections, position_of(vertex * CORRECTIONS + 4u * four + k), 0);
+            total += amounts[k] * bitcast<vec3<f32>>(texel.xyz);
+            limit = bitcast<f32>(texel.w);
+        }
+    }
+    return total / max(1.0, length(total) / limit);
+}
+
 fn blend_of(vertex: u32) -> Blend {
     if (DUAL) {
         return dual_blend(vertex);
@@ -160,6 +194,9 @@ fn posed_point(vertex: u32, blend: Blend) -> vec3<f32> {
     var point = bitcast<vec3<f32>>(texel.xyz);
     if (ENTRIES != 0u) {
         point += displaced(texel.w);
+    }
+    if (CORRECTIONS != 0u) {
+        point += corrected(vertex);
     }
     let from_rest = vec4<f32>(point, 1.0);
     return vec3<f32>(dot(blend.x, from_rest), dot(blend.y, from_rest), dot(blend.z, from_rest));

@@ -40,6 +40,7 @@ class SkinTexels:
         surface, the texel where the vertex's fan begins
     bones : (B N, 4) two bones per texel, strongest first: index among the frame's vectors and weight, twice
     displacements : (D, 4) those of points and of normals; the columns of normals come after all those of points
+    corrections : (N K, 4) those of the bones, K for each vertex: x y z, and how far it may be displaced
     fans : (F, 4) walks around the vertices, four steps per texel
     entries : displacements in a texel, 0 where there are none
     bone_texels : B
@@ -50,6 +51,7 @@ class SkinTexels:
     rest_normals: Texels
     bones: Texels
     displacements: Texels
+    corrections: Texels
     fans: Texels
     entries: int
     bone_texels: int
@@ -79,6 +81,7 @@ def texels_of(skin: Skin, drivers: DriverTables, rows: int, surface: bool) -> Sk
         rest_normals=_vectors(rig.normals, fan_starts),
         bones=bones.reshape(-1, 4),
         displacements=displacements,
+        corrections=_corrections(skin),
         fans=fans,
         entries=per_texel if skin.layers else 0,
         bone_texels=bones.shape[1],
@@ -151,6 +154,15 @@ def _bones(skin: Skin, rows: int) -> Texels:
     packed = slots.reshape(count, most, 4)
     packed[..., 0] |= np.where(np.arange(most) < texels[:, None] - 1, MORE, np.uint32(0))
     return packed
+
+
+def _corrections(skin: Skin) -> Texels:
+    """Texels (N K, 4) of the K corrections of each vertex: x y z, and how far the vertex may be displaced."""
+    displacements, limits = skin.bones.corrections_of(skin.rig)
+    rows = np.ones((len(limits), len(displacements), 4), np.float32)
+    rows[..., :3] = np.swapaxes(displacements, 0, 1)
+    rows[..., 3] = limits[:, None]
+    return rows.reshape(-1, 4).view(np.uint32)
 
 
 def _fans(mesh: Mesh) -> tuple[Texels, Texels]:

@@ -1,1 +1,1 @@
-"""Bones that control points drive: their rotations and positions."""
+"""The bones of a skin: one stage, of which a skeleton and learned bones are the two kinds."""

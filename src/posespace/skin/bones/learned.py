@@ -5,8 +5,9 @@ A control point is a joint that only translates. This module poses bones; `fit/p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,8 +17,14 @@ from posespace.errors import InputError
 from posespace.geometry import rotations
 from posespace.geometry.local_frames import local_frames
 from posespace.geometry.rigid import rigid
+from posespace.mesh import Mesh
+from posespace.pose import Pose
+from posespace.rig import Rig
 from posespace.skeleton import Skeleton
 from posespace.skin.basis import Basis, PackedBasis, checked_basis
+from posespace.skin.bones.on_mesh import BonesOnMesh
+from posespace.skin.bones.positions import BonePositions
+from posespace.skin.bones.stage import Binding, BoneStage, Corrections, Posed, StoredBones
 
 MOST_BONES = 2000
 """The positions of all bones are solved for together: work and memory grow with the square of their number."""
@@ -131,7 +138,50 @@ class LearnedBones:
     def __repr__(self) -> str:
         return f"LearnedBones({len(self)} bones, {len(self.points)} points, {len(self.samples)} samples)"
 
-    def aligned(self, quaternions: Floats, translations: Floats) -> tuple[Floats, Floats, Floats]:
+    def require_fit(self, rig: Rig) -> None:
+        """Raise unless a rig has the vertices of the weights, and the control points as its joints."""
+        count = len(rig.mesh.points)
+        if len(self.weights) != count or int(self.points.max()) >= count:
+            raise InputError(
+                f"learned bones: expected weights and points of {count} vertices as in the rig, got others"
+            )
+        if rig.blending != "linear":
+            raise InputError(f"learned bones: expected a rig that blends linearly, got {rig.blending}")
+        _require_control_points(rig.skeleton, self)
+
+    def binding(self, rig: Rig) -> Binding:
+        """Return the influences and weights of the bones."""
+        del rig
+        return Binding(self.influences, self.weights, len(self))
+
+    def drive(self, pose: Pose, rig: Rig) -> tuple[Floats, Floats]:
+        """Return the transforms (B, 3, 4) of the bones and their amounts (B, K + D) of corrections and detail."""
+        aligned, rotation, translation = self.aligned(pose, rig)
+        point_translations = aligned.translations[1:]
+        quaternions, amounts = self.predict(point_translations)
+        local = rotations.matrices(quaternions)
+        transforms = np.empty((len(local), 3, 4))
+        transforms[..., :3] = rotation @ local
+        with np.errstate(over="ignore", invalid="ignore"):
+            positions = self.centres + self.positions(rig.mesh)(local, point_translations)
+            positions = positions @ rotation.T + translation
+            transforms[..., 3] = positions - np.einsum("bij,bj->bi", transforms[..., :3], self.centres)
+        check.ordinary("bone transforms", transforms)
+        return transforms, amounts
+
+    def aligned(self, pose: Posed, rig: Rig) -> tuple[Posed, Floats, Floats]:
+        """Return a pose, or a motion, whose control points are aligned to their rest positions, and the rigid motion.
+
+        The rotation (..., 3, 3) and translation (..., 3) bring it back. The root of the aligned pose is at rest.
+        """
+        joints, expected = pose.rotations.shape[-2], len(self.points) + 1
+        if joints != expected:
+            raise InputError(f"pose: expected {expected} joints as in the rig, got {joints}")
+        translations, rotation, translation = self.without_whole(pose.rotations, pose.translations)
+        rest = np.broadcast_to(rig.skeleton.rest_rotations, pose.rotations.shape)
+        return replace(pose, rotations=rest, translations=translations), rotation, translation
+
+    def without_whole(self, quaternions: Floats, translations: Floats) -> tuple[Floats, Floats, Floats]:
         """Remove the rigid motion of the whole from rotations (..., M + 1, 4) and translations (..., M + 1, 3).
 
         Returns
@@ -203,16 +253,20 @@ class LearnedBones:
         blended = np.einsum("bl,blk->bk", share / share.sum(axis=1, keepdims=True), nearest_amounts)
         return _unit(np.einsum("bl,blq->bq", np.where(agree < 0, -share, share), taken)), blended
 
-    def displacements(self, amounts: Floats) -> Floats:
-        """Return the displacements (N, 3) of the rest shape for amounts (B, K + D) of each bone."""
-        if self.corrections is None:
-            return np.zeros((len(self.weights), 3))
-        coordinates = self.per_vertex(amounts[:, : self.correction_count])
-        return np.asarray(np.einsum("nc,cnx->nx", coordinates, np.asarray(self.corrections)))
+    def positions(self, mesh: Mesh) -> BonePositions:
+        """Return what solves for the positions of the bones from their rotations, on a mesh."""
+        return self._on(mesh).positions
 
-    def per_vertex(self, amounts: Floats) -> Floats:
-        """Return the amounts (N, A) of each vertex: those of its bones (B, A), blended by its weights."""
-        return np.asarray(np.einsum("nk,nkc->nc", self.weights, amounts[self.influences]))
+    def corrections_of(self, rig: Rig) -> Corrections:
+        """Return the corrections, with limits from the displacements at the samples."""
+        return self._on(rig.mesh).corrections
+
+    def _on(self, mesh: Mesh) -> BonesOnMesh:
+        """What the bones make of a mesh, made once: kept here for the last mesh, as a cached property would be."""
+        kept: BonesOnMesh | None = vars(self).get("_kept")
+        if kept is None or kept.mesh is not mesh:
+            kept = vars(self)["_kept"] = BonesOnMesh(self, mesh)
+        return kept
 
     def with_constant(self) -> LearnedBones:
         """Return the bones with one more component whose amount is always one, e.g. for mean heights."""
@@ -223,14 +277,39 @@ class LearnedBones:
             coefficients=np.concatenate([self.coefficients, none], axis=3).astype(np.float32),
         )
 
-    def packed(self, bits: int) -> LearnedBones:
+    def packed(self, bits: int) -> Self:
         """Return the bones with their corrections packed in 32, 16 or 8 bits per number."""
         if self.corrections is None:
             return self
         return replace(self, corrections=PackedBasis.pack(np.asarray(self.corrections), bits, full=True))
 
+    def stored(self) -> StoredBones:
+        """Return all fields by name, without those that are None."""
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray | PackedBasis)}
+        return StoredBones(arrays, {"blended": self.blended, "beta": self.beta})
 
-def require_control_points(skeleton: Skeleton, bones: LearnedBones) -> None:
+    def figures(self) -> dict[str, Any]:
+        """Return how many bones, control points, examples and models there are."""
+        return {
+            "bones": len(self),
+            "control_points": len(self.points),
+            "on_vertices": self.points.tolist(),
+            "examples": len(self.samples),
+            "points_per_bone": int(self.near.shape[1]),
+            "models_per_bone": int(self.widths.shape[1]),
+            "beta": float(self.beta),
+        }
+
+
+def learned_bones(bones: BoneStage, name: str) -> LearnedBones:
+    """Return the bones of a skin with control points; raise for others, naming the argument."""
+    if not isinstance(bones, LearnedBones):
+        raise InputError(f"{name}: expected a skin with control points, got one that joints move")
+    return bones
+
+
+def _require_control_points(skeleton: Skeleton, bones: LearnedBones) -> None:
     """Raise unless a skeleton is a root and, below it, a joint at each control point's rest position."""
     count = len(bones.points)
     parents = np.concatenate([[-1], np.zeros(count, np.int32)])

@@ -6,13 +6,17 @@ control point should be at its target. The matrix is constant, so it is inverted
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
 from posespace.geometry.edges import edges_of
 from posespace.mesh import Mesh
-from posespace.skin.bones.learned import LearnedBones
+
+if TYPE_CHECKING:
+    from posespace.skin.bones.learned import LearnedBones
 
 _AT_ONCE = 8192
 _RIDGE = 1e-10

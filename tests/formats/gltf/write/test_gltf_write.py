@@ -129,7 +129,7 @@ def test_any_skin_plays(tmp_path_factory: pytest.TempPathFactory, seed: int) -> 
     skin = replace(made, detail=None)
     motion = Motion.from_poses([random_pose(rng, skin.rig) for _ in range(3)])
     path = tmp_path_factory.mktemp("skin") / "any.glb"
-    with pytest.warns(UserWarning, match="height map"):
+    with pytest.warns(UserWarning, match="without the skin's detail"):
         ps.export(made, path, motion)
     assert_plays(path, skin, motion)
 

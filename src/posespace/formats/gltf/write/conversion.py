@@ -7,8 +7,10 @@ in one that leaves out skins, and no engine has to carry a scale down a skeleton
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from posespace.check import Floats
 from posespace.rig import Rig
@@ -41,6 +43,15 @@ class Conversion:
             return values
         rotated: Floats = values @ self.rotation.T
         return rotated
+
+    def steps(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return whole numbers of steps (..., 3) along the axes of the file, of the same type and not scaled."""
+        most = np.iinfo(values.dtype).max
+        return np.clip(self.directions(values.astype(np.float64)), -most, most).astype(values.dtype)
+
+    def quaternions(self, values: Floats) -> Floats:
+        """Return numbers (..., V) of which the first four are a quaternion: as rotations of the file's axes."""
+        return np.concatenate([self.directions(values[..., :3]).astype(values.dtype), values[..., 3:]], axis=-1)
 
     def rig(self, rig: Rig) -> Rig:
         """Return the rig in the file: rotations of its joints stay the same, translations are scaled."""

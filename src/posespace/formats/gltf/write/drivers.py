@@ -1,6 +1,6 @@
-"""`POSESPACE_drivers`: how a pose becomes the weights of morph targets, for players that drive them themselves.
+"""`POSESPACE_drivers`: how a pose becomes a shape, for players that drive skins themselves.
 
-The file's part has joints, drivers and layers; each mesh's part says which component each of its targets is. All
+The file's part has joints, drivers, layers, learned bones and detail; each mesh's part says what its targets are. All
 numbers of the drivers are 64-bit floats in one buffer view: single precision would spoil wide kernels.
 """
 
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.formats.gltf.extension import VERSION
+from posespace.formats.gltf.extension import BONES_AND_DETAIL, JOINTS_ONLY
 from posespace.formats.gltf.grid import Grid
 from posespace.formats.gltf.write.buffers import Output
 from posespace.formats.gltf.write.conversion import Conversion
-from posespace.formats.gltf.write.joints import Bones
+from posespace.formats.gltf.write.detail import detail_part
+from posespace.formats.gltf.write.joints import JointNodes
+from posespace.formats.gltf.write.learned_bones import bones_part
 from posespace.formats.gltf.write.morph_targets import Target
 from posespace.interpolate.fitted import RBFInterpolant
 from posespace.poses.parts import parts_of
@@ -51,24 +53,35 @@ class _Numbers:
 
 
 def file_drivers(
-    output: Output, skin: Skin, bones: Bones, conversion: Conversion, up: str, grid: Grid | None = None
+    output: Output, skin: Skin, nodes: JointNodes, conversion: Conversion, up: str, grid: Grid | None = None
 ) -> Json:
     """Return the file's part of the extension; `grid` is where the positions of its meshes are whole numbers."""
     numbers = _Numbers()
-    skeleton, number = skin.rig.skeleton, {id(driver): k for k, driver in enumerate(skin.drivers)}
+    number = {id(driver): k for k, driver in enumerate(skin.drivers)}
     json: Json = {
-        "version": VERSION,
+        "version": BONES_AND_DETAIL if has_more_than_joints(skin) else JOINTS_ONLY,
         "unit": conversion.scale,
         "up": up,
         "blending": skin.rig.blending,
-        "joints": _joints(skeleton, bones, conversion),
+        "joints": _joints(skin.rig.skeleton, nodes, conversion),
         "controls": list(skin.control_names),
         "drivers": [_driver(driver, skin, numbers) for driver in skin.drivers],
         "layers": [_layer(layer, number) for layer in skin.layers],
         "about": dict(skin.about),
     }
     json |= {} if grid is None else {"grid": [*grid.centre.tolist(), grid.size]}
+    if has_more_than_joints(skin):
+        json["vertices"] = len(skin.rig.mesh.points)
+    if bones := bones_part(output, skin.bones.stored(), skin.rig, conversion, numbers.put):
+        json["bones"] = bones
+    if skin.detail is not None:
+        json["detail"] = detail_part(output, skin.detail, number, conversion)
     return json | {"numbers": output.add_numbers(numbers.content())}
+
+
+def has_more_than_joints(skin: Skin) -> bool:
+    """Whether version 1 of the extension cannot hold a skin."""
+    return bool(skin.bones.stored().arrays) or skin.detail is not None
 
 
 def mesh_drivers(targets: Sequence[Target]) -> Json:
@@ -77,18 +90,20 @@ def mesh_drivers(targets: Sequence[Target]) -> Json:
 
 
 def _target(target: Target) -> Json:
+    if target.is_fallback:
+        return {"fallback": True}
     if target.layer < 0:
         return {"offset": True} if target.is_offset else {}
     entry: Json = {"layer": target.layer, "component": target.component, "low": target.low, "scale": target.scale}
     return entry | ({"normals": True} if target.of_normals else {})
 
 
-def _joints(skeleton: Skeleton, bones: Bones, conversion: Conversion) -> list[Json]:
+def _joints(skeleton: Skeleton, nodes: JointNodes, conversion: Conversion) -> list[Json]:
     parts, entries = parts_of(skeleton), []
-    for joint, node in enumerate(bones.joints):
+    for joint, node in enumerate(nodes.joints[: len(skeleton)]):
         link = int(parts.links[joint])
         is_linked_to_parent = link >= 0 and link == int(skeleton.parents[joint])
-        origin = bones.origins[joint] if is_linked_to_parent else conversion.scale * parts.offsets[joint]
+        origin = nodes.origins[joint] if is_linked_to_parent else conversion.scale * parts.offsets[joint]
         entry: Json = {"node": node, "own": is_linked_to_parent} | ({"link": link} if link >= 0 else {})
         entry |= {"rest": parts.rest[joint].tolist(), "origin": np.asarray(origin, dtype=np.float64).tolist()}
         if skeleton.axes is not None:
@@ -129,7 +144,7 @@ def _inputs(driver: Driver, skin: Skin) -> list[int]:
     if space.kind in ("joint", "quaternions"):
         return list(space.joints(skeleton))
     if space.kind != "freedoms":
-        return [control[name] for name in space.axes]
+        return [control[name] for name in space.names]
     numbers: list[int] = []
     for name in space.names:
         degree = space.degree_of(name, skeleton)

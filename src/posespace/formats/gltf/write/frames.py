@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from posespace.budget import FRAMES
+from posespace.check import Floats
 from posespace.errors import InputError
 from posespace.geometry import rotations
 from posespace.motion import Motion
@@ -64,9 +65,17 @@ def with_frames(keys: Motion, rate: float, cost: int = 1) -> Motion:
     joint_rotations = rotations.slerp(
         keys.rotations[key], keys.rotations[after], np.broadcast_to(mix, keys.rotations[key].shape[:2])
     )
-    # Of the two quaternions of a rotation, the one closer to the pose before: not all players take the shortest way.
-    flips = np.where((joint_rotations[1:] * joint_rotations[:-1]).sum(axis=2) < 0, -1.0, 1.0)
-    joint_rotations[1:] *= np.cumprod(flips, axis=0)[..., None]
+    joint_rotations = continuous(joint_rotations)
     translations = keys.translations[key] + mix[..., None] * (keys.translations[after] - keys.translations[key])
     dials = keys.controls[key] + mix * (keys.controls[after] - keys.controls[key])
     return Motion(joint_rotations, translations, np.append(when, keys.times[-1]), None, dials, keys.control_names)  # type: ignore[arg-type]
+
+
+def continuous(quaternions: Floats) -> Floats:
+    """Return rotations (P, J, 4), of the two quaternions of each the one closer to the pose before.
+
+    Not all players take the shortest way.
+    """
+    flips = np.where((quaternions[1:] * quaternions[:-1]).sum(axis=2) < 0, -1.0, 1.0)
+    signs = np.concatenate([np.ones((1, quaternions.shape[1])), np.cumprod(flips, axis=0)])
+    return np.asarray(quaternions * signs[..., None])

@@ -26,7 +26,7 @@ _SAME = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Bones:
+class JointNodes:
     """The nodes of a skeleton.
 
     Parameters
@@ -34,16 +34,18 @@ class Bones:
     nodes : all of them, the first is their common root
     joints : the node of each joint
     origins : (J, 3) the translation of each joint's node at rest, to which a pose's translation is added
+    rest_rotations : (J, 4) of each joint's node
     inverse_bind : (J, 4, 4)
     """
 
     nodes: list[Node]
     joints: list[int]
     origins: Floats
+    rest_rotations: Floats
     inverse_bind: Floats
 
 
-def make_nodes(rig: Rig) -> Bones:
+def make_nodes(rig: Rig) -> JointNodes:
     """Return the nodes of a rig's skeleton as it rests."""
     skeleton = rig.skeleton
     count = len(skeleton)
@@ -75,7 +77,7 @@ def make_nodes(rig: Rig) -> Bones:
             above = len(nodes)
             nodes.append(node)
         joints[joint] = above
-    return Bones(nodes, joints, origins, carried @ rig.inverse_bind)
+    return JointNodes(nodes, joints, origins, skeleton.rest_rotations, carried @ rig.inverse_bind)
 
 
 def joint_extras(skeleton: Skeleton) -> list[Node]:

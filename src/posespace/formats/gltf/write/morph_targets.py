@@ -7,8 +7,9 @@ that knows no morph targets, the file shows the rest shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class Component:
     played : (P,) the coordinates of the motion's poses
     layer, component : which of the skin's, -1 for a blend shape
     of_normals : whether it is of the layer's own driver of normals
+    is_fallback : whether it is for programs that know no drivers
     """
 
     name: str
@@ -53,6 +55,7 @@ class Component:
     layer: int = -1
     component: int = -1
     of_normals: bool = False
+    is_fallback: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,7 @@ class Target:
     weights : (P,) of the motion's poses
     of_normals : whether it is of the layer's own driver of normals
     is_offset : whether it is the offset
+    is_fallback : whether it is for programs that know no drivers
     """
 
     name: str
@@ -84,27 +88,36 @@ class Target:
     weights: Floats
     of_normals: bool = False
     is_offset: bool = False
+    is_fallback: bool = False
 
 
-def make_targets(skin: Skin, rest: Motion, motion: Motion | None) -> list[Target]:
-    """Return the targets of a skin, the offset last if there is one.
+def make_targets(skin: Skin, rest: Motion, motion: Motion | None, fallbacks: Sequence[Component] = ()) -> list[Target]:
+    """Return the targets of a skin: those of its layers and blend shapes, then the fallbacks, each with an offset last.
 
     Parameters
     ----------
     skin : whose components become targets
     rest : the one pose that the file shows
     motion : what it plays, or None
+    fallbacks : further components, for programs that know no drivers
     """
+    poses = 0 if motion is None else len(motion)
+    targets = _counted(chain(_learned(skin, rest, motion), _own(skin, motion)), skin, poses)
+    targets += (replace(target, is_fallback=True) for target in _counted(fallbacks, skin, poses))
+    names = short_names(target.name for target in targets)
+    return [replace(target, name=name) for name, target in zip(names, targets, strict=True)]
+
+
+def _counted(components: Iterable[Component], skin: Skin, poses: int) -> list[Target]:
+    """Targets whose weights count from the lowest coordinate, and the offset that this needs, if any."""
     still = _STILL * skin.rig.mesh.diagonal
     targets: list[Target] = []
     offset = _Offset(len(skin.rig.mesh.points))
-    for component in (*_learned(skin, rest, motion), *_own(skin, motion)):
+    for component in components:
         low, scale = _range(component, still)
         offset.add(component, low)
         targets.append(_target(component, low, scale))
-    targets += offset.target(0 if motion is None else len(motion))
-    names = short_names(target.name for target in targets)
-    return [replace(target, name=name) for name, target in zip(names, targets, strict=True)]
+    return targets + offset.target(poses)
 
 
 def stretched(targets: list[Target], most: float) -> list[Target]:
@@ -112,7 +125,7 @@ def stretched(targets: list[Target], most: float) -> list[Target]:
 
     No displacement becomes longer than `most`, in the skin's unit, and no correction of a normal longer than 1.
     """
-    return [_stretched(target, most) if target.layer >= 0 else target for target in targets]
+    return [_stretched(target, most) if target.layer >= 0 or target.is_fallback else target for target in targets]
 
 
 def _stretched(target: Target, most: float) -> Target:
@@ -133,7 +146,7 @@ def _range(component: Component, still: float) -> tuple[float, float]:
     farthest = 0.0 if moved is None else float(np.abs(moved).max(initial=0.0))
     low, high = (float(end) if abs(end) * farthest > least else 0.0 for end in (values.min(), values.max()))
     low, high = min(low, 0.0), max(high, 0.0)
-    if component.layer < 0:
+    if component.layer < 0 and not component.is_fallback:
         high = max(high, 1.0)  # an artist's blend shape stays as it is, unless a clip goes beyond it
     if high == 0:
         return 0.0, low or 1.0
@@ -221,4 +234,4 @@ def _own(skin: Skin, motion: Motion | None) -> Iterator[Component]:
 
 
 def _coordinates(driver: Driver, motion: Motion, skin: Skin) -> Floats:
-    return skin.coordinates(driver, motion)
+    return skin.coordinates(driver, skin.aligned(motion)[0])

@@ -15,9 +15,10 @@ from posespace.formats.gltf.extension import EXTENSION
 from posespace.formats.gltf.grid import Grid, whole, whole_weights
 from posespace.formats.gltf.write.buffers import INDICES, VERTICES, Output, smallest_type
 from posespace.formats.gltf.write.conversion import Conversion
-from posespace.formats.gltf.write.drivers import mesh_drivers
+from posespace.formats.gltf.write.drivers import has_more_than_joints, mesh_drivers
 from posespace.formats.gltf.write.looks import look_attributes, unit
 from posespace.formats.gltf.write.morph_targets import Target
+from posespace.formats.gltf.write.node_rig import NodeRig
 from posespace.look import Look, Piece
 from posespace.rig import Rig
 
@@ -41,26 +42,34 @@ class Surface:
 def make_surfaces(
     output: Output,
     name: str,
-    rig: Rig,
-    look: Look | None,
+    nodes: NodeRig,
     targets: Sequence[Target],
     conversion: Conversion,
     grid: Grid | None = None,
 ) -> list[Surface]:
-    """Return the meshes of a rig that is in the file's unit already; `name` is for one that has no look.
+    """Return the meshes of a skin; `name` is for one that has no look.
 
     With a `grid` the numbers of vertices and targets are whole.
     """
+    rig, look = conversion.rig(nodes.rig), nodes.rig.mesh.look
     whole = Piece(0, 0, slice(0, len(rig.mesh.points)), slice(0, len(rig.mesh.triangles)))
-    pieces = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
+    drawn = [whole] if look is None else [piece for piece in look.pieces() if _size(piece.triangles)]
+    pieces = {mesh: [piece for piece in drawn if piece.mesh == mesh] for mesh in [piece.mesh for piece in drawn]}
     names = (name,) if look is None else look.meshes
-    vertices = _Vertices(output, rig, look, conversion, any(target.normals is not None for target in targets), grid)
+    with_normals = any(target.normals is not None for target in targets)
+    numbered = has_more_than_joints(nodes.skin)
+    vertices = _Vertices(output, rig, nodes.bones, look, conversion, with_normals, grid, exact=numbered)
+    if numbered:
+        _require_all([piece for mesh_pieces in pieces.values() for piece in mesh_pieces], len(rig.mesh.points))
     surfaces = []
-    for mesh in dict.fromkeys(piece.mesh for piece in pieces):
-        mesh_pieces = [piece for piece in pieces if piece.mesh == mesh]
+    for mesh, mesh_pieces in pieces.items():
         moved = [target for target in targets if any(_moves(target, piece.vertices) for piece in mesh_pieces)]
         moved = list(targets) if len(names) == 1 else moved
-        surfaces.append(Surface(_mesh(vertices, names[mesh] or name, mesh_pieces, moved), moved))
+        surface = _mesh(vertices, names[mesh] or name, mesh_pieces, moved)
+        drivers = mesh_drivers(moved) if moved else {}
+        if numbered and len(drawn) > 1:
+            drivers["vertices"] = [vertices.numbers(piece.vertices) for piece in mesh_pieces]
+        surfaces.append(Surface(surface | ({"extensions": {EXTENSION: drivers}} if drivers else {}), moved))
     return surfaces
 
 
@@ -68,13 +77,22 @@ class _Vertices:
     """Adds the vertices of a file once, however many primitives share them."""
 
     def __init__(
-        self, output: Output, rig: Rig, look: Look | None, conversion: Conversion, with_normals: bool, grid: Grid | None
+        self,
+        output: Output,
+        rig: Rig,
+        bones: range,
+        look: Look | None,
+        conversion: Conversion,
+        with_normals: bool,
+        grid: Grid | None,
+        exact: bool,
     ) -> None:
         self.output, self.rig, self.look, self.conversion = output, rig, look, conversion
-        self.with_normals, self.grid = with_normals, grid
-        self._influences = _influences(rig)
+        self.with_normals, self.grid, self._exact = with_normals, grid, exact
+        self._influences = _influences(rig, bones)
         self._normals = unit(_normals(rig, look, conversion, with_normals))
         self._accessors: dict[tuple[int, int], Json] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
 
     def attributes(self, rows: slice) -> Json:
         """Return the accessors of the vertices in some rows."""
@@ -85,11 +103,13 @@ class _Vertices:
             joints, weights = (table[rows] for table in self._influences)
             made: list[NDArray[Any]] = [points, normals, weights]
             if grid is not None:
-                made = [grid.points(points), whole(normals, 127).astype(np.int8), whole_weights(weights)]
+                # Positions of bones, and normals that heights are along, are computed from these points.
+                placed = grid.numbers(points).astype(np.float32) if self._exact else grid.points(points)
+                made = [placed, whole(normals, 127).astype(np.int8), whole_weights(weights)]
                 joints = np.where(made[2] > 0, joints, 0).astype(joints.dtype)
             fractions = grid is not None
             accessors = {
-                "POSITION": output.add(made[0], VERTICES, bounds=True, normalized=fractions),
+                "POSITION": output.add(made[0], VERTICES, bounds=True, normalized=fractions and not self._exact),
                 "NORMAL": output.add(made[1], VERTICES, normalized=fractions),
             }
             for k in range(joints.shape[1] // 4):
@@ -100,6 +120,14 @@ class _Vertices:
                 accessors |= look_attributes(output, self.look, rows, self.conversion)
             self._accessors[key] = accessors
         return self._accessors[key]
+
+    def numbers(self, rows: slice) -> int:
+        """Return the accessor of the numbers that the vertices in some rows have in the skin."""
+        key = (rows.start, rows.stop)
+        if key not in self._numbers:
+            listed = np.arange(rows.start, rows.stop).astype(smallest_type(len(self.rig.mesh.points)))
+            self._numbers[key] = self.output.add(listed)
+        return self._numbers[key]
 
     def targets(self, targets: Sequence[Target], rows: slice) -> list[Json]:
         """Return the accessors of targets. All have the same kinds: some loaders take a missing one for the rest."""
@@ -158,8 +186,15 @@ def _mesh(vertices: _Vertices, name: str, pieces: Sequence[Piece], targets: list
         "primitives": primitives,
         "weights": [target.shown for target in targets],
         "extras": {"targetNames": [target.name for target in targets]},
-        "extensions": {EXTENSION: mesh_drivers(targets)},
     }
+
+
+def _require_all(pieces: Sequence[Piece], count: int) -> None:
+    """Raise unless pieces have all of `count` vertices in their order: bones and detail number them."""
+    spans = dict.fromkeys((piece.vertices.start, piece.vertices.stop) for piece in pieces)
+    ends = [0, *(stop for _, stop in spans)]
+    if [*(start for start, _ in spans), count] != ends:
+        raise InputError("look: expected meshes that have triangles, their vertices one after the other, got others")
 
 
 def _size(rows: slice) -> int:
@@ -179,9 +214,12 @@ def _normals(rig: Rig, look: Look | None, conversion: Conversion, computed: bool
     return np.where(stored.any(axis=1, keepdims=True), conversion.directions(stored), rig.normals)
 
 
-def _influences(rig: Rig) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Joints and weights (N, 4 k), strongest first, no joint twice, each row summing to one in single precision."""
-    joints, weights = rig.influences.copy(), rig.weights.astype(np.float64)
+def _influences(rig: Rig, bones: range) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Bones and weights (N, 4 k), strongest first, no bone twice, each row summing to one in single precision.
+
+    `bones` are the joints of the rig that move vertices; the first of them is number 0.
+    """
+    joints, weights = rig.influences - bones.start, rig.weights.astype(np.float64)
     slots = weights.shape[1]
     for first in range(slots):
         for second in range(first + 1, slots):
@@ -195,7 +233,7 @@ def _influences(rig: Rig) -> tuple[NDArray[Any], NDArray[np.float32]]:
     single = np.zeros((len(weights), wide), np.float32)
     single[:, :used] = weights[:, :used]
     single[:, 0] = 1 - single[:, 1:].sum(axis=1, dtype=np.float64)
-    small = np.uint8 if len(rig.skeleton) <= 2**8 else np.uint16
+    small = np.uint8 if len(bones) <= 2**8 else np.uint16
     where = np.zeros(single.shape, small)
     where[:, :used] = joints[:, :used]
     return np.where(single > 0, where, 0).astype(small), single

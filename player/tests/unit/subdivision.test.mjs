@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Edges } from "../../core/posed/edges.ts";
+import { fineSets } from "../../core/posed/fine_set.ts";
+import { fineVertexCount, levelsOf, refined } from "../../core/posed/subdivision.ts";
+import { weld } from "../../core/weld.ts";
+
+const SQUARE = Uint32Array.of(0, 1, 2, 2, 1, 3);
+
+test("edges are in the order of their ends, each once", () => {
+  const edges = new Edges(SQUARE, 4);
+  assert.deepEqual([...edges.lows], [0, 0, 1, 1, 2]);
+  assert.deepEqual([...edges.highs], [1, 2, 2, 3, 3]);
+  assert.equal(edges.find(3, 1), 3);
+});
+
+test("a vertex with many edges is sorted too", () => {
+  const fan = Uint32Array.from({ length: 300 }, (_, k) => [0, 101 - Math.floor(k / 3), 102 - Math.floor(k / 3)][k % 3]);
+  const edges = new Edges(fan, 103);
+  assert.deepEqual(
+    [...edges.highs.subarray(0, 101)],
+    [...Array(101).keys()].map((k) => k + 2),
+  );
+});
+
+test("a triangle becomes four, with its edges' midpoints after its corners", () => {
+  const [level] = levelsOf(SQUARE, 4, 1);
+  assert.deepEqual([...level.triangles.subarray(0, 12)], [0, 4, 5, 4, 1, 6, 5, 6, 2, 4, 6, 5]);
+  for (const levels of [0, 1, 2, 3]) {
+    const all = levelsOf(SQUARE, 4, levels);
+    const last = all[all.length - 1];
+    assert.equal(fineVertexCount(SQUARE, 4, levels), last ? last.vertices + last.edges.count : 4);
+  }
+  assert.deepEqual([...refined([level], Float64Array.of(0, 2, 4, 8), 1)], [0, 2, 4, 8, 1, 2, 3, 5, 6]);
+});
+
+test("split vertices know the skin's, on all levels", () => {
+  const levels = levelsOf(SQUARE, 4, 2);
+  const vertices = Uint32Array.of(0, 1, 2, 2, 1, 3);
+  const triangles = Uint32Array.of(0, 1, 2, 3, 4, 5);
+  const primitives = [{ mesh: 0, primitive: 0, first: 0, count: 6 }];
+  const [fine] = fineSets([{ count: 6, vertices, firsts: vertices, triangles, primitives }], levels);
+  assert.equal(fine.count, 30);
+  assert.deepEqual(
+    [...fine.triangles].map((corner) => fine.vertices[corner]),
+    [...levels[1].triangles],
+  );
+  assert.equal(fine.primitives[0].count, 96);
+});
+
+test("vertices of one position are welded, whatever the sign of their zeros", () => {
+  const { of, count } = weld(Float64Array.of(0, 1, 2, 0, 1, 3, -0, 1, 2));
+  assert.deepEqual([[...of], count], [[0, 1, 0], 2]);
+});
