@@ -78,7 +78,7 @@ def in_browser(chromium: Browser, call: str, script: str, file: Path, skin: ps.S
     page = chromium.new_page()
     page.route("**/*", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
     page.goto("http://localhost/")
-    page.add_script_tag(content=bundled(script, file.parent), type="module")
+    page.add_script_tag(content=bundled(script, file.parent))
     text = base64.b64encode(file.read_bytes()).decode()
     made = page.evaluate(f"([file, poses]) => {call}", [text, poses_of(motion, skin.rig.mesh.unit)])
     page.close()

@@ -65,7 +65,8 @@ def opened(chromium: Any) -> Callable[..., Any]:
         for name, content in (files or {}).items():
             page.route(f"**/{name}", partial(_answer, content))
         page.goto("http://localhost/")
-        page.add_script_tag(content=script, type="module")
+        # A plain script has run when it is in the page; a module runs at some later time.
+        page.add_script_tag(content=script)
         return page
 
     return open_page

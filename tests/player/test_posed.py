@@ -29,8 +29,8 @@ NEAR = 1e-5
 @pytest.fixture(scope="module")
 def page(bundled: Callable[..., str], opened: Callable[..., Any]) -> Any:
     page = opened(bundled(SCRIPTS / "posed.ts"))
-    page.add_script_tag(content=bundled(SCRIPTS / "capture.ts"), type="module")
-    page.add_script_tag(content=bundled(SCRIPTS / "life.ts"), type="module")
+    page.add_script_tag(content=bundled(SCRIPTS / "capture.ts"))
+    page.add_script_tag(content=bundled(SCRIPTS / "life.ts"))
     return page
 
 
