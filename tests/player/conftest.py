@@ -56,7 +56,7 @@ def _answer(content: bytes, route: Any) -> None:
 def opened(chromium: Any) -> Callable[..., Any]:
     """Opens a page with a script and files, at an address that may use WebGPU; what goes wrong is in `said`."""
 
-    def open_page(script: str, files: dict[str, bytes] | None = None) -> Any:
+    def open_page(script: str, files: dict[str, bytes] | None = None, kind: str = "text/javascript") -> Any:
         page = chromium.new_page()
         page.said = []
         page.on("console", lambda message: page.said.append(message.text))
@@ -65,8 +65,8 @@ def opened(chromium: Any) -> Callable[..., Any]:
         for name, content in (files or {}).items():
             page.route(f"**/{name}", partial(_answer, content))
         page.goto("http://localhost/")
-        # A plain script has run when it is in the page; a module runs at some later time.
-        page.add_script_tag(content=script)
+        # A plain script has run when it is in the page. A module runs later: whoever needs one waits for it.
+        page.add_script_tag(content=script, type=kind)
         return page
 
     return open_page

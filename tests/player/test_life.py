@@ -83,7 +83,7 @@ def test_the_example_of_the_readme_shows_a_bent_finger(
     skin = ps.EigenSkin(components=2, normals="shared").fit(train)
     ps.export(skin, tmp_path / "hand.glb")
     script = bundled(BEFORE + example + AFTER, "--format=esm", "--alias:posespace=./three/index.ts")
-    page = opened(script, {"hand.glb": (tmp_path / "hand.glb").read_bytes()})
+    page = opened(script, {"hand.glb": (tmp_path / "hand.glb").read_bytes()}, kind="module")
     page.wait_for_function("window.vertices")
     joint, turns = skin.rig.skeleton.index("index_pip"), skin.rig.rest.rotations.copy()
     turns[joint] = (Rotation.from_quat(turns[joint]) * Rotation.from_euler("x", -1)).as_quat()
