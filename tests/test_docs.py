@@ -50,6 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "site", build)
 
 
+@pytest.mark.slow
 def test_every_page_shows_in_a_browser_with_its_pictures(site: Path, browser: str) -> None:
     pages = sorted(path for path in site.glob("*.html") if path.name not in ("404.html", "search.html"))
     assert len(pages) >= 6

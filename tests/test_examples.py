@@ -34,6 +34,7 @@ def test_fit_sculpts(tmp_path: Path) -> None:
     assert (tmp_path / "elbow.skin").is_file()
 
 
+@pytest.mark.slow
 def test_compress_hand(tmp_path: Path) -> None:
     text = printed("compress_hand", tmp_path)
     rows = {

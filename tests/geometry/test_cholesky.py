@@ -10,7 +10,7 @@ from scipy.sparse.linalg import spsolve
 from posespace.geometry.cholesky import BlockCholesky
 
 
-@pytest.mark.parametrize("count", [1, 40, 700])
+@pytest.mark.parametrize("count", [1, pytest.param(40, marks=pytest.mark.slow), 700])
 def test_one_unknown_per_node_and_many_right_hand_sides(count: int) -> None:
     generator = np.random.default_rng(count)
     points = generator.normal(size=(count, 3))

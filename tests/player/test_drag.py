@@ -17,6 +17,8 @@ import posespace as ps
 from posespace.poses.control_points import motion_from_shapes
 from posespace.skin.edit import with_beta
 
+pytestmark = pytest.mark.slow
+
 TIPS = ("thumb_ip", "little_dip", "index_dip", "middle_dip", "ring_dip")
 KNUCKLES = ("wrist", "thumb_cmc", "index_mcp", "middle_pip", "little_mcp", "index_pip", "forearm")
 THUMB, LITTLE, INDEX = 0, 1, 2
@@ -220,7 +222,6 @@ def test_fingers_drag_orbit_and_turn(file: Path, skin: ps.Skin, chromium: object
     page.close()
 
 
-@pytest.mark.slow
 def test_two_fingers_that_begin_beside_the_handles_are_the_cameras(file: Path, skin: ps.Skin, chromium: object) -> None:
     page = DragPage(chromium, file, skin, phone=True)
     camera, handle = page.camera(), page.handle(INDEX)
@@ -253,7 +254,7 @@ def saved(page: DragPage, what: str, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("axes", [{}, pytest.param({"unit": "cm", "up": "z"}, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("axes", [{}, {"unit": "cm", "up": "z"}])
 def test_key_poses_are_blended_saved_and_read_by_the_commands(
     node: Runner, skin: ps.Skin, chromium: object, tmp_path: Path, axes: dict[str, str]
 ) -> None:
@@ -292,7 +293,6 @@ def names_of(page: DragPage) -> list[str]:
     return [field.input_value() for field in page.page.locator(".key-poses input").all()]
 
 
-@pytest.mark.slow
 def test_key_poses_are_taken_put_in_order_and_loaded_again(
     file: Path, skin: ps.Skin, chromium: object, tmp_path: Path
 ) -> None:
@@ -366,7 +366,6 @@ def test_handles_hide_while_a_clip_plays_and_a_drag_takes_over_from_it(
     page.close()
 
 
-@pytest.mark.slow
 def test_errors_at_examples_are_shown_as_colours(
     node: Runner, hand: ps.datasets.ScannedHand, skin: ps.Skin, chromium: object, tmp_path: Path
 ) -> None:
@@ -384,7 +383,6 @@ def test_errors_at_examples_are_shown_as_colours(
     page.close()
 
 
-@pytest.mark.slow
 def test_a_drag_at_four_thousand_vertices_gives_the_surface_of_skin_pose(
     node: Runner, chromium: object, tmp_path: Path
 ) -> None:

@@ -137,7 +137,7 @@ def test_triangles_without_area_and_loose_vertices_do_no_harm() -> None:
     assert e_rms(made) < 5
 
 
-@pytest.mark.parametrize("count", [5, 8, 40])
+@pytest.mark.parametrize("count", [5, 8, pytest.param(40, marks=pytest.mark.slow)])
 def test_more_bones_than_parts_that_move_are_made_of_a_rigid_motion(count: int) -> None:
     # A flat grid: its clusters all move alike, so that they swallow each other.
     along, across = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 8), np.linspace(0, 1, 8)))

@@ -25,6 +25,9 @@ ELBOW, TWIST = 1, 2
 Body = tuple[Rig, TetMesh]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="session")
 def calculix() -> str:
     """The path of CalculiX's solver."""
@@ -86,7 +89,6 @@ def test_both_laws_agree_with_calculix(
     assert other < bound
 
 
-@pytest.mark.slow
 def test_a_right_angle_agrees_with_calculix_and_both_laws_agree_on_the_fold(calculix: str, body: Body) -> None:
     """Past 84° the skin in the crook of the elbow tucks in under the stable law: it snaps into a fold.
 
