@@ -207,6 +207,7 @@ def test_a_real_cluster_that_loses_a_worker_completes(poses: Path, whole: Path, 
             helper.wait()
 
 
+@pytest.mark.slow
 def test_poses_that_were_lost_are_counted_and_fail_the_run(poses: Path, tmp_path: Path) -> None:
     import psutil
 

@@ -245,6 +245,7 @@ def test_all_missing_extras_are_named_at_once(tmp_path: Path, monkeypatch: pytes
         require_extras("hand.glb", tmp_path / "clip.usda")
 
 
+@pytest.mark.slow
 def test_a_pose_beyond_the_limits_is_solved_with_a_warning(tmp_path: Path) -> None:
     skeleton = arm().rig.skeleton
     assert skeleton.limits is not None

@@ -115,6 +115,7 @@ def test_one_cut_end_is_capped() -> None:
     assert volumes(made.points, made.tets).min() > 0
 
 
+@pytest.mark.slow
 def test_the_skin_of_a_cut_end_moves_with_the_nearest_bone(filled: TetMesh) -> None:
     mesh = tube()
     cut = Mesh(mesh.points, mesh.triangles[(mesh.points[mesh.triangles][:, :, 0] < 2.9).all(axis=1)])
@@ -132,6 +133,7 @@ def test_the_skin_of_a_cut_end_moves_with_the_nearest_bone(filled: TetMesh) -> N
     assert (whole.bone_of == 0).sum() > (filled.bone_of == 0).sum()
 
 
+@pytest.mark.slow
 def test_a_surface_that_crosses_itself_is_wrapped() -> None:
     mesh = tube()
     lump = mesh.points * 0.6 + (0, 0.9, 0)
@@ -170,6 +172,7 @@ def test_bad_input_gets_one_line() -> None:
     assert _refused(Mesh(mesh.points, np.zeros((0, 3), np.int32)), (upper,)).startswith("surface: expected triangles")
 
 
+@pytest.mark.slow
 def test_many_bones_get_the_elements_they_need_at_the_first_try(monkeypatch: pytest.MonkeyPatch) -> None:
     from posespace.simulation.mesh import tetmesh
 
@@ -185,6 +188,7 @@ def test_many_bones_get_the_elements_they_need_at_the_first_try(monkeypatch: pyt
     assert len(found.tets) > 625
 
 
+@pytest.mark.slow
 def test_a_bone_without_room_shrinks_with_a_note() -> None:
     thick = Bone(0, np.array([-0.3, 0, 0]), np.array([0.3, 0, 0]), 0.98, 0.98)
     made = tetrahedralise(tube(), (thick,), 2500, names=("upper",))
