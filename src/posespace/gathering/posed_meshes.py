@@ -58,7 +58,7 @@ def write_posed_meshes(
         rig, points_at = _subject(source)
         motion = choice.of_sculpts(poses, note).load(poses, rig.skeleton, note=note)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
-        save = _merged_writer(rig, note) if ending == "obj" else save_mesh
+        save = merged_writer(rig, note) if ending == "obj" else save_mesh
         for index, name in enumerate(track(list(names.values()), "posing")):
             # A pose may be too far for this rig although each of its numbers is ordinary.
             with files.naming(poses):
@@ -67,7 +67,7 @@ def write_posed_meshes(
         pose_json.write(folder / POSES, motion, rig.skeleton, {"rig": printable(source.name), "meshes": names})
 
 
-def _merged_writer(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Mesh, Path, Floats], None]:
+def merged_writer(rig: Rig, note: Callable[[str], None] | None) -> Callable[[Mesh, Path, Floats], None]:
     """Return a function that writes a shape with its seams merged, so that no brush tears them; open ones are noted."""
     # Only here, since it loads SciPy, which `posespace info` of a folder does without.
     from posespace.gathering.seams import OPEN, seams_of, tears

@@ -24,4 +24,9 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         sculpts = Sculpts(examples.rig, self)
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape, examples.radii.get(name))
-        return said(checked(sculpts.skin(), examples))
+        return solved(sculpts, examples)
+
+
+def solved(sculpts: Sculpts, examples: Examples) -> Skin:
+    """Return the skin of an editing session, checked on the session's sculpts as `examples`."""
+    return said(checked(sculpts.skin(), examples))

@@ -1,0 +1,95 @@
+/** The project as the page knows it: what the server says of it, and the requests of the buttons. */
+
+import type { PagePose } from "../page/data.js";
+import type { Answer, Arrays, Link } from "./link.js";
+
+export interface SculptRow {
+  name: string;
+  /** The joints and controls that its pose moves. */
+  moves: string[];
+  /** Its largest correction, of the box's diagonal. */
+  largest: number;
+  radius: number | null;
+  muted: boolean;
+}
+
+export interface ProjectInfo {
+  name: string;
+  path: string;
+  /** Whether there is something to edit; why not is in `remedy`. */
+  editable: boolean;
+  remedy: string;
+  method: string;
+  vertices: number;
+  joints: string[];
+  layers: string[];
+  sculpts: SculptRow[];
+  undo: string | null;
+  redo: string | null;
+  notes: string[];
+  draft: { name: string } | null;
+  revision: number;
+}
+
+export class Project {
+  info: ProjectInfo | null = null;
+  /** What was done last, or why it could not be. */
+  said = "";
+  connected = false;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(readonly link: Link) {
+    link.on("project", (info) => {
+      this.info = info as unknown as ProjectInfo;
+      this.notify();
+    });
+    link.on("connected", () => this.connect(true));
+    link.on("disconnected", () => this.connect(false));
+  }
+
+  /** Whether this page may change the project now. */
+  get mayEdit(): boolean {
+    return this.connected && this.link.editor && this.info?.editable === true;
+  }
+
+  /** Call something whenever the project has changed; returns what ends it. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Ask for something, and say what came of it. */
+  async do(what: string, data: object = {}, arrays: Arrays = {}): Promise<Answer | null> {
+    try {
+      const answer = await this.link.request(what, data, arrays);
+      if (typeof answer.ok.did === "string") this.say(answer.ok.did);
+      return answer;
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  }
+
+  /** The pose of a sculpt. */
+  async poseOf(name: string): Promise<PagePose | null> {
+    const answer = await this.do("pose_of", { name });
+    return answer && { ...(answer.ok.pose as Omit<PagePose, "name">), name };
+  }
+
+  /** Show a line. */
+  say(words: string): void {
+    this.said = words;
+    this.notify();
+  }
+
+  private connect(connected: boolean): void {
+    this.connected = connected;
+    this.say(
+      connected ? "" : "the studio has ended or is busy; the page connects again by itself, nothing saved is lost",
+    );
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

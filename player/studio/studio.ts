@@ -1,0 +1,105 @@
+/** The studio's page: what the exported page has, and tools that change the project behind it. */
+
+import { element } from "../page/elements.js";
+import { Stage } from "../page/stage.js";
+import type { Tool } from "../page/tool.js";
+import { Background } from "../page/tools/background.js";
+import { Camera } from "../page/tools/camera.js";
+import { Comparison } from "../page/tools/comparison.js";
+import { Handles } from "../page/tools/handles.js";
+import { Joints } from "../page/tools/joints.js";
+import { KeyPoses } from "../page/tools/key_poses.js";
+import { Picture } from "../page/tools/picture.js";
+import { PointDrag } from "../page/tools/point_drag.js";
+import { Points } from "../page/tools/points.js";
+import { Refinements } from "../page/tools/refinements.js";
+import { RestPose } from "../page/tools/rest_pose.js";
+import { Title } from "../page/tools/title.js";
+import { Wireframe } from "../page/tools/wireframe.js";
+import { Project } from "./project.js";
+import { SocketLink } from "./socket_link.js";
+import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
+import { FirstStep } from "./tools/first_step.js";
+import { KeyHelp } from "./tools/key_help.js";
+import { SculptList } from "./tools/sculpt_list.js";
+import { Status } from "./tools/status.js";
+
+/** The tools of the project's panel, in its order. */
+function projectTools(project: Project, shown: number): Tool[] {
+  return [
+    new Title(project.info?.name ?? ""),
+    new FirstStep(project),
+    new SculptList(project),
+    new Status(project),
+    new CurrentSkin(project, shown),
+    new KeyHelp(),
+  ];
+}
+
+/** The tools of the panel on the right, in its order. */
+function viewTools(stage: Stage, title: string): Tool[] {
+  const [skin] = stage.skins;
+  const hasPoints = skin.points.length > 0;
+  const tools: (Tool | false)[] = [
+    new Background(),
+    new Comparison(),
+    hasPoints && new Points(),
+    hasPoints && new Handles(),
+    hasPoints && new PointDrag(),
+    (hasPoints || skin.hasDetail) && new Refinements(),
+    !hasPoints && new Joints(),
+    new KeyPoses(title),
+    new Wireframe(),
+    new RestPose(),
+    new Camera(),
+    new Picture(title),
+  ];
+  return tools.filter((tool) => !!tool);
+}
+
+/** Wait until the server has said what is open. */
+function opened(project: Project): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = project.onChange(() => {
+      if (!project.info) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** The address of the WebSocket. The token leaves the page's address, so that it is in no picture and no history. */
+function socketAddress(): string {
+  const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token") ?? "";
+  sessionStorage.setItem("token", token);
+  return `ws://${location.host}/socket?token=${encodeURIComponent(token)}`;
+}
+
+async function main(): Promise<void> {
+  const canvas = document.getElementById("stage") as HTMLCanvasElement;
+  const stage = new Stage(canvas, document.getElementById("panel") as HTMLElement);
+  const link = new SocketLink(socketAddress());
+  const project = new Project(link);
+  const ready = opened(project);
+  link.connect();
+  await ready;
+  const { ok, arrays } = await link.request("skin");
+  await stage.load(bufferOf(arrays.glb as Uint8Array));
+  const side = document.getElementById("project") as HTMLElement;
+  for (const tool of viewTools(stage, project.info?.name ?? "skin")) stage.add(tool);
+  for (const tool of projectTools(project, ok.revision as number)) stage.add(tool, side);
+  project.onChange(() => stage.notify());
+  document.getElementById("fold")?.addEventListener("click", () => document.body.classList.toggle("folded"));
+  new ResizeObserver(() => stage.resize()).observe(canvas);
+  stage.start(() => {
+    document.body.dataset.ready = "yes";
+    document.body.dataset.revision = `${project.info?.revision}`;
+  });
+  Object.assign(window, { posespace: { stage, project } });
+}
+
+main().catch((error: unknown) => {
+  const words = error instanceof Error ? error.message : String(error);
+  console.error(`posespace: the studio cannot show its project: ${words}`);
+  document.getElementById("project")?.append(element("p", "problem", `This page cannot show the project: ${words}`));
+});

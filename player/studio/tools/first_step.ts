@@ -1,0 +1,38 @@
+/** One line that says what to do next. */
+
+import { element } from "../../page/elements.js";
+import type { Panel } from "../../page/panel.js";
+import type { Stage } from "../../page/stage.js";
+import type { Tool } from "../../page/tool.js";
+import type { Project } from "../project.js";
+
+export class FirstStep implements Tool {
+  private stage: Stage | null = null;
+  private readonly line = element("p", "first-step");
+
+  constructor(private readonly project: Project) {}
+
+  mount(stage: Stage, panel: Panel): void {
+    this.stage = stage;
+    panel.append(this.line);
+    panel.onDispose(this.project.onChange(() => this.changed()));
+  }
+
+  changed(): void {
+    this.line.textContent = this.words();
+  }
+
+  private words(): string {
+    const { info, connected, mayEdit } = this.project;
+    if (!connected)
+      return "The studio has ended or is busy. This page connects again by itself; all that was saved is on disk.";
+    if (!info) return "Opening…";
+    if (!info.editable) return info.remedy;
+    if (!mayEdit) return "Another page edits this project: here you can look. Close it to edit here.";
+    if (info.draft) return `There are unsaved strokes of ‘${info.draft.name}’: go on with them, or discard them.`;
+    if (this.stage?.posing.source.kind === "rest") {
+      return "To correct a pose: click a joint in the view, rotate it, then press ‘start sculpt’.";
+    }
+    return "Press ‘start sculpt’ to correct this pose with brushes; ‘define’ saves it and solves.";
+  }
+}

@@ -1,0 +1,37 @@
+/** What was done last, or why it could not be; notes of the solve; and undo and redo of everything that is saved. */
+
+import { button, element } from "../../page/elements.js";
+import type { Panel } from "../../page/panel.js";
+import type { Stage } from "../../page/stage.js";
+import type { Tool } from "../../page/tool.js";
+import type { Project } from "../project.js";
+
+export class Status implements Tool {
+  private readonly undo = button("undo", "key u", () => this.project.do("undo"));
+  private readonly redo = button("redo", "key U", () => this.project.do("redo"));
+  private readonly said = element("p", "status");
+  private readonly notes = element("ul", "notes");
+
+  constructor(private readonly project: Project) {}
+
+  mount(_stage: Stage, panel: Panel): void {
+    this.said.setAttribute("role", "status");
+    const row = element("div", "row buttons");
+    row.append(this.undo, this.redo);
+    panel.append(row, this.said, this.notes);
+    panel.keys("u undo", { u: () => this.undo.click() });
+    panel.keys("U redo", { U: () => this.redo.click() });
+    panel.onDispose(this.project.onChange(() => this.changed()));
+  }
+
+  changed(): void {
+    const { info, mayEdit, said } = this.project;
+    this.undo.disabled = !mayEdit || !info?.undo;
+    this.redo.disabled = !mayEdit || !info?.redo;
+    this.undo.title = info?.undo ? `undo: ${info.undo} (key u)` : "nothing to undo";
+    this.redo.title = info?.redo ? `redo: ${info.redo} (key U)` : "nothing to redo";
+    this.said.textContent = said;
+    this.notes.replaceChildren(...(info?.notes ?? []).map((line) => element("li", "", line)));
+    this.notes.hidden = !info?.notes.length;
+  }
+}

@@ -1,0 +1,176 @@
+"""Project: what a studio has open: sculpts or examples on disk, the skin that was solved from them, unsaved strokes."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from posespace.check import Floats
+from posespace.errors import InputError, one_line
+from posespace.evaluation.score import evaluate
+from posespace.examples import Examples
+from posespace.fit.psd.psd import solved
+from posespace.fit.psd.sculpts import Sculpts
+from posespace.formats.gltf.write import write as write_glb
+from posespace.formats.scene import Scene
+from posespace.motion import Motion
+from posespace.pose import Pose
+from posespace.poses.active import at_rest
+from posespace.report.sculpts import describe_sculpts
+from posespace.skin.provenance import notes_of
+from posespace.skin.skin import Skin
+from posespace.studio.draft import Drafts
+from posespace.studio.space import PageSpace
+
+MOST_SOLVED = 400
+"""Sculpts up to which every change is solved at once; more are a fit, which takes its time."""
+
+Json = dict[str, Any]
+
+
+class Project:
+    """What is open.
+
+    Parameters
+    ----------
+    path : the file or folder that was opened
+    skin : what is shown first
+    sculpts : the editing session; None where there is nothing to edit
+    remedy : why there is nothing to edit, and what to do
+    """
+
+    def __init__(self, path: Path, skin: Skin, sculpts: Sculpts | None = None, remedy: str = "") -> None:
+        self.path = path
+        self.skin = skin
+        self.remedy = remedy
+        self.revision = 1
+        self.drafts = Drafts(path if sculpts is not None else None)
+        self.notes: list[str] = notes_of(skin.about)
+        self._sculpts = sculpts
+        self._glb: tuple[int, bytes] = (0, b"")
+
+    @cached_property
+    def space(self) -> PageSpace:
+        """Converts between the page and the rig."""
+        return PageSpace(self.skin.rig)
+
+    @property
+    def sculpts(self) -> Sculpts:
+        """The editing session; raises where there is nothing to edit."""
+        if self._sculpts is None:
+            raise InputError(self.remedy)
+        return self._sculpts
+
+    @property
+    def examples(self) -> Examples:
+        """All sculpts as examples, muted ones too."""
+        session = self.sculpts
+        motion = Motion.from_poses([sculpt.pose for sculpt in session.sculpts.values()], session.names)
+        return Examples(session.rig, motion, [sculpt.shape for sculpt in session.sculpts.values()])
+
+    def pose_of(self, name: str) -> Pose:
+        """Return the pose of a sculpt."""
+        return self.sculpts[name].pose
+
+    def begin(self) -> None:
+        """Solve what was opened, where that is wanted."""
+        if self._sculpts is not None:
+            self.solve()
+
+    def change(self, work: Callable[[Sculpts], Any]) -> Any:
+        """Change the sculpts by `work`, then solve them; returns what `work` does."""
+        result = work(self.sculpts)
+        self.solve()
+        return result
+
+    def solve(self) -> None:
+        """Solve the sculpts, as `ps.PSD` fits the store."""
+        session = self.sculpts
+        if len(session) > MOST_SOLVED:
+            self.notes = [f"{len(session)} examples: choose a method and fit"]
+            return
+        if not self._has_corrections(session):
+            self.show(Skin(session.rig))
+            return
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            skin = solved(session, session.examples())
+        self.show(skin)
+        self.notes = list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
+
+    @staticmethod
+    def _has_corrections(session: Sculpts) -> bool:
+        """Whether any sculpt that is not muted is at another pose than rest."""
+        poses = [sculpt.pose for sculpt in session.sculpts.values() if not sculpt.muted]
+        return bool(poses) and not at_rest(session.rig, Motion.from_poses(poses)).all()
+
+    def show(self, skin: Skin) -> None:
+        """Make another skin the current one."""
+        self.skin = skin
+        self.notes = notes_of(skin.about)
+        self.revision += 1
+
+    def glb(self) -> bytes:
+        """Return the current skin as a GLB with its drivers."""
+        if self._glb[0] != self.revision:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / f"{self.path.stem or 'skin'}.glb"
+                write_glb(file, Scene(self.skin, is_for_all=False))
+                self._glb = (self.revision, file.read_bytes())
+        return self._glb[1]
+
+    def errors_at(self, name: str) -> tuple[Floats, Floats, Floats]:
+        """Return an example's shape (N, 3), and the distances to it of the skin and of plain skinning (N,)."""
+        sculpt = self.sculpts[name]
+        shape, rig = np.asarray(sculpt.shape), self.skin.rig
+        posed = (self.skin.pose(sculpt.pose)[0], rig.skin(sculpt.pose))
+        skin, plain = (np.linalg.norm(points - shape, axis=1) for points in posed)
+        return shape, skin, plain
+
+    def scores(self) -> list[Json]:
+        """Return the error of the current skin at each example, in millimetres, the worst first."""
+        examples = self.examples
+        score = evaluate(self.skin, examples)
+        plain = np.sqrt(np.mean(np.square(score.base, dtype=np.float64), axis=1))
+        rows = [
+            {"name": name, "error": 1000 * self.space.metres * error, "ratio": error / base if base > 0 else None}
+            for (name, error), base in zip(score.per_pose.items(), plain.tolist(), strict=True)
+        ]
+        return sorted(rows, key=lambda row: -row["error"])
+
+    def describe(self) -> Json:
+        """Return the project as the page shows it."""
+        rig, session = self.skin.rig, self._sculpts
+        return {
+            "name": self.path.stem,
+            "path": str(self.path),
+            "editable": session is not None,
+            "remedy": self.remedy,
+            "method": str(self.skin.about.get("method", "plain skinning")),
+            "vertices": len(rig.mesh.points),
+            "joints": list(rig.skeleton.names),
+            "layers": [layer.name for layer in self.skin.layers],
+            "sculpts": [] if session is None else [_row(row) for row in describe_sculpts(session)],
+            "undo": session.steps[-1] if session is not None and session.steps else None,
+            "redo": getattr(session, "undone", None) or None,
+            "notes": self.notes,
+            "draft": self.drafts.describe(),
+            "revision": self.revision,
+        }
+
+
+def _row(row: Json) -> Json:
+    """A sculpt's figures as the page shows them."""
+    return {
+        "name": row["sculpt"],
+        "moves": row["moves"],
+        "largest": row["largest_correction"],
+        "radius": row["radius"],
+        "muted": row["muted"],
+    }
