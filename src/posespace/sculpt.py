@@ -1,4 +1,4 @@
-"""Sculpt: a shape at a pose; and the journal that can undo changes of sculpts."""
+"""Sculpt: a shape at a pose; and the journal that can undo and redo changes of sculpts."""
 
 from __future__ import annotations
 
@@ -35,17 +35,24 @@ class Sculpt:
 
 
 class Journal(Protocol):
-    """Records the sculpts after each change, so that it can be undone."""
+    """Records the sculpts after each change, so that it can be undone, and redone until another change is made."""
 
     def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
-        """Keep the sculpts as they are after the change that `did` names."""
+        """Keep the sculpts as they are after the change that `did` names; what was undone before is forgotten."""
 
     def undo(self) -> tuple[str, dict[str, Sculpt]]:
         """Return what the last change was and the sculpts before it, which are kept from now on."""
 
+    def redo(self) -> tuple[str, dict[str, Sculpt]]:
+        """Return what was undone last and the sculpts after it, which are kept from now on."""
+
     @property
     def steps(self) -> tuple[str, ...]:
         """The changes that can be undone, the oldest first."""
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that can be redone, the first to be redone last."""
 
 
 class MemoryJournal:
@@ -54,23 +61,40 @@ class MemoryJournal:
     def __init__(self) -> None:
         self._now: dict[str, Sculpt] = {}
         self._before: list[tuple[str, dict[str, Sculpt]]] = []
+        self._undone: list[tuple[str, dict[str, Sculpt]]] = []
 
     def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
-        """Keep the sculpts as they are after the change that `did` names."""
+        """Keep the sculpts as they are after the change that `did` names; what was undone before is forgotten."""
         self._before = [*self._before[1 - MOST_STEPS :], (did, self._now)]
-        self._now = dict(sculpts)
+        self._now, self._undone = dict(sculpts), []
 
     def undo(self) -> tuple[str, dict[str, Sculpt]]:
         """Return what the last change was and the sculpts before it."""
         if not self._before:
             raise InputError("undo: there is no change to undo")
-        did, self._now = self._before.pop()
-        return did, dict(self._now)
+        did, before = self._before.pop()
+        self._undone.append((did, self._now))
+        self._now = before
+        return did, dict(before)
+
+    def redo(self) -> tuple[str, dict[str, Sculpt]]:
+        """Return what was undone last and the sculpts after it."""
+        if not self._undone:
+            raise InputError("redo: there is no change to redo")
+        did, after = self._undone.pop()
+        self._before.append((did, self._now))
+        self._now = after
+        return did, dict(after)
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The changes that can be undone, the oldest first."""
         return tuple(did for did, _ in self._before)
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that can be redone, the first to be redone last."""
+        return tuple(did for did, _ in self._undone)
 
 
 def checked_radius(name: str, value: object) -> float:

@@ -34,6 +34,7 @@ COMMANDS = (
     "sculpts sculpts.examples list",
     "sculpts sculpts.examples mute rest",
     "sculpts sculpts.examples undo",
+    "sculpts sculpts.examples redo",
     "bones unseen.examples --count 3 -o bones.examples",
     "transfer arm.examples --onto arm.glb -o transferred.examples",
     "edit psd.skin --exaggerate 0.5 -o edited.skin",

@@ -53,7 +53,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert say(folder, "rename", "third", "softL") == "arm.examples: renamed 'third' to 'softL'; 3 sculpts\n"
     assert say(folder, "mute", BENT[0]) == f"arm.examples: muted {BENT[0]!r}; 3 sculpts, 1 muted\n"
     rows = figures(folder, "list")
-    assert list(rows) == ["file", "sculpts", "undo"]
+    assert list(rows) == ["file", "sculpts", "undo", "redo"]
     assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest_correction", "radius", "muted"]
     assert [(row["sculpt"], row["radius"], row["muted"]) for row in rows["sculpts"]] == [
         (BENT[0], None, True),
@@ -61,6 +61,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
         ("softL", 0.3, False),
     ]
     assert len(rows["undo"]) == 4
+    assert rows["redo"] == []
     assert "| softL |" in say(folder)
     fitted = run("fit", "psd", "arm.examples", "-o", "a.skin", "--json", folder=folder)
     assert "muted sculpts are left out" in fitted.stderr
@@ -72,6 +73,9 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert say(folder, "undo") == f"arm.examples: undone: muted {BENT[0]!r}; 3 sculpts\n"
     assert figures(folder, "remove", "soft*")["sculpts"] == 2
     assert figures(folder, "undo")["done"] == "undone: removed 'softL'"
+    assert figures(folder, "list")["redo"] == ["removed 'softL'"]
+    assert "next to redo: removed 'softL' (1 steps)" in say(folder)
+    assert say(folder, "redo") == "arm.examples: redone: removed 'softL'; 2 sculpts\n"
 
 
 def test_the_list_tells_the_distance_that_was_told_when_the_sculpt_was_added(folder: Path) -> None:
@@ -113,6 +117,7 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "ad"], ["command 'ad'", "closest is 'add'"]),
         (["add", "arm.examples"], ["expected the store first: posespace sculpts arm.examples add"]),
         (["arm.examples", "undo"], ["arm.examples: there is no change to undo"]),
+        (["arm.examples", "redo"], ["arm.examples: there is no change to redo"]),
         (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
         (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),

@@ -238,11 +238,13 @@ def list_sculpts(store: Path, as_json: bool) -> None:
     session = _open(store)
     rows = describe_sculpts(session)
     if as_json:
-        print_json({"file": str(store), "sculpts": rows, "undo": list(session.steps)})
+        print_json({"file": str(store), "sculpts": rows, "undo": list(session.steps), "redo": list(session.undone)})
         return
     click.echo(markdown_table([_short(row) for row in rows]))
     if session.steps:
         click.echo(f"\nnext to undo: {session.steps[-1]} ({len(session.steps)} steps)")
+    if session.undone:
+        click.echo(f"\nnext to redo: {session.undone[-1]} ({len(session.undone)} steps)")
 
 
 @sculpts.command(epilog="Example: posespace sculpts hand.examples undo")
@@ -253,6 +255,16 @@ def undo(store: Path, as_json: bool) -> None:
     session = _open(store)
     did = session.undo()
     _done(store, session, f"undone: {did}", as_json, left=len(session.steps))
+
+
+@sculpts.command(epilog="Example: posespace sculpts hand.examples redo")
+@json_option
+@click.pass_obj
+def redo(store: Path, as_json: bool) -> None:
+    """Redo what was undone last; a new change forgets what was undone."""
+    session = _open(store)
+    did = session.redo()
+    _done(store, session, f"redone: {did}", as_json, left=len(session.undone))
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def assert_same(skin: ps.Skin, fresh: ps.Skin, poses: ps.Motion) -> None:
         np.testing.assert_allclose(skin.pose(each)[0], fresh.pose(each)[0], atol=1e-9 * skin.rig.mesh.diagonal)
 
 
-EDITS = ["add", "replace", "remove", "joint", "layer", "all", "one", "mute", "undo"]
+EDITS = ["add", "replace", "remove", "joint", "layer", "all", "one", "mute", "undo", "redo"]
 
 
 @settings(max_examples=12)
@@ -58,8 +58,8 @@ def test_any_sequence_of_edits_gives_the_skin_of_a_fresh_fit(seed: int, edits: l
             name = str(rng.choice(names))
             if any(not session[other].muted for other in names if other != name):
                 session.mute(name, muted=not session[name].muted)
-        elif edit == "undo" and len(session.steps) > 1:
-            session.undo()
+        elif {"undo": session.steps[1:], "redo": session.undone}.get(edit):
+            getattr(session, edit)()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             skin, fresh = session.skin(), session.settings.fit(session.examples())
@@ -199,7 +199,17 @@ def test_changes_are_undone_and_what_did_not_change_is_not_solved_again() -> Non
     assert session.undo() == "set the radius of 'one': 0.5"
     assert session.names == ("one", "far")
     assert session.skin().layers[0] is layer
-    for _ in range(3):
+    assert session.undone == ("removed 'far'", "set the radius of 'one': 0.5")
+    assert session.redo() == "set the radius of 'one': 0.5"
+    assert session["one"].radius == 0.5
+    assert session.redo() == "removed 'far'"
+    assert session.names == ("one",)
+    with pytest.raises(InputError, match="there is no change to redo"):
+        session.redo()
+    session.undo()
+    session.rename("far", "wide")
+    assert session.undone == ()
+    while session.steps:
         session.undo()
     assert session.names == ()
     with pytest.raises(InputError, match="there is no change to undo"):

@@ -1,4 +1,4 @@
-"""Sculpts changed on the disk: each change whole or not at all, undone by any process, safe against damaged heads."""
+"""Sculpts changed on the disk: each change whole or not at all, undone and redone by any process, damaged heads."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ CHANGES = {
     "mute": lambda path: ps.Sculpts.open(path).mute(NAMES[1]),
     "radius": lambda path: ps.Sculpts.open(path).set_sculpt_radius(NAMES[3], 0.25),
 }
+STEPS = {"undo": lambda path: ps.Sculpts.open(path).undo(), "redo": lambda path: ps.Sculpts.open(path).redo()}
+
+
+def chunks(path: Path) -> list[str]:
+    return sorted(os.listdir(path / "shapes" / "c"))
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -65,11 +70,20 @@ def test_a_change_is_there_for_the_next_process_and_undo_takes_it_back(store: Pa
     session = ps.Sculpts.open(store)
     steps = session.steps
     assert (session.undo(),) == steps
-    assert session.steps == ()
+    assert (session.steps, session.undone) == ((), steps)
     assert contents(store) == before
-    assert sorted(os.listdir(store / "shapes" / "c")) == ["0", "1", "2", "3"]
     with pytest.raises(InputError, match="there is no change to undo"):
         session.undo()
+    later = ps.Sculpts.open(store)
+    assert (later.redo(),) == steps
+    assert (later.steps, later.undone) == (steps, ())
+    assert contents(store) == after
+    with pytest.raises(InputError, match="there is no change to redo"):
+        later.redo()
+    later.undo()
+    later.mute(NAMES[0])
+    assert later.undone == ()
+    assert chunks(store) == ["0", "1", "2", "3"]
 
 
 def test_a_whole_session_is_undone_step_by_step(store: Path) -> None:
@@ -80,6 +94,47 @@ def test_a_whole_session_is_undone_step_by_step(store: Path) -> None:
     for state in reversed(states[:-1]):
         ps.Sculpts.open(store).undo()
         assert contents(store) == state
+    for state in states[1:]:
+        ps.Sculpts.open(store).redo()
+        assert contents(store) == state
+
+
+def test_a_new_change_forgets_what_was_undone(store: Path) -> None:
+    add(store)
+    session = ps.Sculpts.open(store)
+    session.undo()
+    assert chunks(store) == ["0", "1", "2", "3", "4"]
+    session.rename(NAMES[0], "first")
+    assert chunks(store) == ["0", "1", "2", "3"]
+    with pytest.raises(FileError, match=r"arm\.examples: there is no change to redo"):
+        session.redo()
+    session.undo()
+    assert session.undone == (f"renamed {NAMES[0]!r} to 'first'",)
+
+
+def test_versions_are_as_low_as_older_readers_need(store: Path) -> None:
+    def version() -> int:
+        return int(json.loads((store / "zarr.json").read_text())["attributes"]["posespace"]["version"])
+
+    assert version() == 1
+    add(store)
+    assert version() == 2
+    STEPS["undo"](store)
+    assert version() == 3
+    STEPS["redo"](store)
+    assert version() == 2
+
+
+def test_a_session_gets_the_same_objects_back_so_that_they_are_not_solved_again(store: Path) -> None:
+    session = ps.Sculpts.open(store)
+    before = dict(session.sculpts)
+    session.add("new", TRAIN.motion[9], TRAIN.shapes[9])
+    added = session["new"]
+    session.undo()
+    assert all(session[name].shape is before[name].shape and session[name].pose is before[name].pose for name in NAMES)
+    session.redo()
+    assert session["new"].shape is added.shape
+    assert session["new"].pose is added.pose
 
 
 def test_muted_sculpts_are_no_examples_and_radii_go_along(store: Path) -> None:
@@ -135,7 +190,7 @@ def dying(path: Path, change: str, calls: int) -> bool:
 
         files.os.replace = killed  # type: ignore[assignment]
         try:
-            CHANGES[change](path)
+            (CHANGES | STEPS)[change](path)
         finally:
             os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -152,7 +207,27 @@ def test_a_change_that_is_killed_leaves_what_was_there(store: Path, change: str)
     ps.Sculpts.open(store).undo()
     assert contents(store) == before
     # What the killed ones left goes with the next change.
-    assert sorted(os.listdir(store / "shapes" / "c")) == ["0", "1", "2", "3"]
+    ps.Sculpts.open(store).mute(NAMES[1])
+    assert chunks(store) == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_undo_and_redo_that_are_killed_leave_what_was_there(store: Path, step: str) -> None:
+    states = [contents(store)]
+    add(store)
+    states.append(contents(store))
+    if step == "redo":
+        STEPS["undo"](store)
+        states.reverse()
+    calls = 0
+    while not dying(store, step, calls):
+        assert contents(store) == states[1]
+        calls += 1
+    assert calls == 1
+    assert contents(store) == states[0]
+    # Neither lost what the other needs.
+    STEPS["redo" if step == "undo" else "undo"](store)
+    assert contents(store) == states[1]
 
 
 def test_a_session_that_saw_an_older_store_changes_nothing(store: Path) -> None:
@@ -241,15 +316,45 @@ def test_a_damaged_head_is_refused_in_one_line(store: Path, entries: dict[str, o
     assert "\n" not in str(caught.value)
 
 
-def test_damaged_history_is_refused_and_fits_go_on(store: Path) -> None:
-    CHANGES["remove"](store)
+def change_head(store: Path, **entries: object) -> None:
     file = store / "zarr.json"
     head = json.loads(file.read_text())
-    head["attributes"]["posespace"]["history"] = [{"names": 3}]
+    head["attributes"]["posespace"] |= entries
     file.write_text(json.dumps(head))
-    with pytest.raises(FileError, match="names"):
+
+
+@pytest.mark.parametrize("which", ["history", "undone"])
+@pytest.mark.parametrize(
+    ("states", "problem"),
+    [
+        ([{"names": 3}], "names"),
+        ([3], "expected an object"),
+        ("all", "expected a list"),
+        ([{"names": [], "controls": [], "group": "../elsewhere"}], "expected motion or motion-NUMBER"),
+    ],
+)
+def test_damaged_states_are_refused_and_fits_go_on(store: Path, which: str, states: object, problem: str) -> None:
+    CHANGES["remove"](store)
+    STEPS["undo"](store)
+    change_head(store, history=[])
+    change_head(store, **{which: states})
+    with pytest.raises(FileError, match=problem) as caught:
         ps.Sculpts.open(store)
-    assert len(ps.Examples.open(store)) == 2
+    assert "\n" not in str(caught.value)
+    assert len(ps.Examples.open(store)) == 4
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_state_whose_shape_is_gone_is_not_returned_to(store: Path, step: str) -> None:
+    CHANGES["replace"](store)
+    if step == "redo":
+        STEPS["undo"](store)
+    now, row = contents(store), {"undo": "1", "redo": "4"}[step]
+    shutil.rmtree(store / "shapes" / "c" / row)
+    (store / "marks" / "c" / row).unlink()
+    with pytest.raises(FileError, match=f"is damaged .the shape of {NAMES[1]!r} is gone"):
+        STEPS[step](store)
+    assert contents(store) == now
 
 
 def test_nothing_outside_the_store_is_swept_away(store: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""SculptList: named sculpts of one rig and the changes to them, each of which can be undone. Nothing is solved here."""
+"""SculptList: named sculpts of one rig and the changes to them, which can be undone and redone. Nothing is solved."""
 
 from __future__ import annotations
 
@@ -83,6 +83,11 @@ class SculptList:
     def steps(self) -> tuple[str, ...]:
         """The changes that `undo` takes back, the last one first to be undone."""
         return self._journal.steps
+
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that `redo` makes again, the last one first to be redone; a new change forgets them."""
+        return self._journal.undone
 
     def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
         """Return the sculpts that are named, or match a pattern as file names do; raise for one that none matches."""
@@ -195,6 +200,11 @@ class SculptList:
     def undo(self) -> str:
         """Take the last change back; returns what it was."""
         did, self._all = self._journal.undo()
+        return did
+
+    def redo(self) -> str:
+        """Make the change again that was undone last; returns what it was."""
+        did, self._all = self._journal.redo()
         return did
 
     def examples(self) -> Examples:

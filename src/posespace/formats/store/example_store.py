@@ -2,7 +2,7 @@
 
 Chunks are uncompressed, so a shape is a file that is mapped, not read. A pose counts once its mark is there; the mark
 is written last and holds the shape's checksum, so a killed writer loses only the pose it was writing. What the poses
-are, and which chunk each has, is a `StoreState`; `sculpt_journal` replaces it by another.
+are, and which chunk each has, is a `StoreState`; `journal` replaces it by another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""StoreJournal: the sculpts of an example store, changed and undone on the disk.
+"""StoreJournal: the sculpts of an example store, changed, undone and redone on the disk.
 
 The head of the store, one file, says which poses there are and which chunk each has; replacing it is the change, so it
-happens whole or not at all. The heads before are kept in it, up to a number, with the chunks they need.
+happens whole or not at all. The states before, up to a number, and those that were undone are kept in it, with the
+chunks they need.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.formats import files, records
 from posespace.formats.checked_json import Fields
 from posespace.formats.store.example_store import ExampleStore, chunk_forms
-from posespace.formats.store.state import GROUP, StoreState, group_of, read_state, rows_of
+from posespace.formats.store.state import GROUP, StoreState, group_of, head_version, read_state, rows_of
 from posespace.formats.store.zarr_arrays import describe_arrays, read_group, replace_attributes, write_arrays
 from posespace.motion import Motion
+from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.sculpt import MOST_STEPS, Sculpt
 
@@ -45,6 +47,8 @@ class StoreJournal:
         self._head = self._read_head()
         # The chunk of each shape, by the identity of the array, which is kept here so that it stays its own.
         self._rows: dict[int, tuple[Floats, int]] = {}
+        # The sculpt that each chunk was last given out with: what is undone and redone stays the same to its users.
+        self._known: dict[int, Sculpt] = {}
 
     @property
     def rig(self) -> Rig:
@@ -54,16 +58,24 @@ class StoreJournal:
     @property
     def steps(self) -> tuple[str, ...]:
         """The changes that can be undone, the oldest first."""
-        states = [*self._states()[1:], Fields(self._head["motion"], "motion")] if self._states() else []
+        states = [*self._states("history")[1:], self._present] if self._states("history") else []
         return tuple(state.text("did", "") for state in states)
 
+    @property
+    def undone(self) -> tuple[str, ...]:
+        """The changes that can be redone, the first to be redone last."""
+        return tuple(state.text("did", "") for state in self._states("undone"))
+
     def sculpts(self) -> dict[str, Sculpt]:
-        """Return the sculpts of the store; shapes are mapped."""
+        """Return the sculpts of the store; shapes are mapped. What did not change is the same object as before."""
         store, by_name = self.store, dict[str, Sculpt]()
-        for index, (name, pose) in enumerate(zip(store.motion.names, store.motion, strict=True)):
-            shape = store.shape(index)
-            self._rows[id(shape)] = shape, index if store.rows is None else store.rows[index]
+        for index, (name, at) in enumerate(zip(store.motion.names, store.motion, strict=True)):
+            row = index if store.rows is None else store.rows[index]
+            known = self._known.get(row)
+            shape = store.shape(index) if known is None else known.shape
+            pose = known.pose if known is not None and _same(known.pose, at) else at
             by_name[name] = Sculpt(pose, shape, name in store.muted, store.radii.get(name))
+            self._remember(by_name[name], row)
         return by_name
 
     def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
@@ -74,24 +86,30 @@ class StoreJournal:
             now = self._state(did, sculpts)
             writer = records.Writer()
             entry = now.write(writer)
-            if now.group != group_of(Fields(self._head["motion"], "motion")):
+            if now.group != group_of(self._present):
                 write_arrays(self.store.path, writer.arrays)
             before = [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:]
-            self._replace_head({**self._head, "version": 2, "motion": entry, "history": before})
+            self._replace_head(entry, before, [])
         # Only now: what failed on the way is not there.
-        self._rows |= {
-            id(sculpt.shape): (sculpt.shape, row) for sculpt, row in zip(sculpts.values(), now.rows, strict=True)
-        }
+        for sculpt, row in zip(sculpts.values(), now.rows, strict=True):
+            self._remember(sculpt, row)
 
     def undo(self) -> tuple[str, dict[str, Sculpt]]:
         """Return what the last change was and the sculpts before it, which the store holds again."""
-        if not self._states():
+        if not self.steps:
             raise FileError(self.store.path, "there is no change to undo")
         did = self.steps[-1]
-        with self._alone():
-            *before, last = self._head["history"]
-            self._replace_head({**self._head, "motion": last, "history": before})
-        self._rows.clear()
+        *before, last = self._head["history"]
+        self._return_to(last, before, [*self._head.get("undone", []), self._head["motion"]])
+        return did, self.sculpts()
+
+    def redo(self) -> tuple[str, dict[str, Sculpt]]:
+        """Return what was undone last and the sculpts after it, which the store holds again."""
+        if not self.undone:
+            raise FileError(self.store.path, "there is no change to redo")
+        did = self.undone[-1]
+        *left, after = self._head["undone"]
+        self._return_to(after, [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:], left)
         return did, self.sculpts()
 
     def _state(self, did: str, sculpts: Mapping[str, Sculpt]) -> StoreState:
@@ -119,7 +137,7 @@ class StoreJournal:
 
     def _times(self, rows: tuple[int, ...]) -> Floats:
         """The times (P,) of the poses with these chunks: those they have; new ones come after."""
-        times = dict(zip(rows_of(self._entries()[-1], len(self.store)), self.store.motion.times.tolist(), strict=True))
+        times = dict(zip(rows_of(self._present, len(self.store)), self.store.motion.times.tolist(), strict=True))
         last = max(times.values(), default=0.0)
         known = [times.get(row) for row in rows]
         later = iter(last + (1 + np.arange(len(rows))) / 30)
@@ -127,15 +145,30 @@ class StoreJournal:
 
     def _group(self, motion: Motion) -> str:
         """Where the arrays of these poses go: where they are already, or a new group."""
-        known, old = group_of(Fields(self._head["motion"], "motion")), self.store.motion
+        known, old = group_of(self._present), self.store.motion
         parts = ("rotations", "translations", "times", "controls")
         if all(np.array_equal(getattr(old, part), getattr(motion, part)) for part in parts):
             return known
         used = [path.name.partition("-")[2] for path in self.store.path.glob("motion-*")]
         return f"motion-{1 + max((int(number) for number in used if number.isdigit()), default=0)}"
 
-    def _replace_head(self, head: dict[str, Any]) -> None:
+    def _return_to(self, entry: dict[str, Any], history: list[Any], undone: list[Any]) -> None:
+        """Make one of the kept states the present one; raise, with nothing changed, where its shapes are gone."""
         path = self.store.path
+        with self._alone():
+            state = read_state(path, Fields(entry, "a state"), len(self.rig.skeleton))
+            there = replace(self.store, motion=state.motion, rows=state.rows, _mapped={}, _verified=set()).finished()
+            if not there.all():
+                name = state.motion.names[int(there.argmin())]
+                raise FileError(path, f"is damaged (the shape of {quoted(name)} is gone, which it would hold again)")
+            self._replace_head(entry, history, undone)
+
+    def _replace_head(self, entry: dict[str, Any], history: list[Any], undone: list[Any]) -> None:
+        """Make `entry` the present state, between the states before and those that were undone."""
+        path, head = self.store.path, {**self._head, "motion": entry, "history": history, "undone": undone}
+        if not undone:
+            del head["undone"]
+        head["version"] = head_version(Fields(head, "the file"))
         replace_attributes(path, {**read_group(path), "posespace": head})
         self._head, self.store = head, ExampleStore.open(path)
         self._sweep()
@@ -146,6 +179,7 @@ class StoreJournal:
         rows = {row for state in self._entries() for row in self._rows_of(state)}
         groups = {group_of(state) for state in self._entries()}
         self._rows = {key: (shape, row) for key, (shape, row) in self._rows.items() if row in rows}
+        self._known = {row: sculpt for row, sculpt in self._known.items() if row in rows}
         unused = [path for path in store.iterdir() if GROUP.fullmatch(path.name) and path.name not in groups]
         for part in ("shapes", "marks", "heights"):
             chunks = files.inside(store, part, "c").glob("*")
@@ -157,13 +191,21 @@ class StoreJournal:
                 with suppress(OSError):
                     path.unlink()
 
-    def _entries(self) -> list[Fields]:
-        """All states of the store, the present one last."""
-        return [*self._states(), Fields(self._head["motion"], "motion")]
+    def _remember(self, sculpt: Sculpt, row: int) -> None:
+        self._rows[id(sculpt.shape)] = sculpt.shape, row
+        self._known[row] = sculpt
 
-    def _states(self) -> list[Fields]:
-        """The states before the present one, the oldest first."""
-        return Fields(self._head, "the file").parts("history", "a state", [])
+    def _entries(self) -> list[Fields]:
+        """All states of the store: those before, the present one, and those that were undone."""
+        return [*self._states("history"), self._present, *self._states("undone")]
+
+    @property
+    def _present(self) -> Fields:
+        return Fields(self._head["motion"], "motion")
+
+    def _states(self, which: str) -> list[Fields]:
+        """The states under "history", the oldest first, or under "undone", the last one first to be redone."""
+        return Fields(self._head, "the file").parts(which, f"{which}:", [])
 
     def _rows_of(self, state: Fields) -> tuple[int, ...]:
         return rows_of(state, state.length("names"))
@@ -173,8 +215,9 @@ class StoreJournal:
         path = self.store.path
         with files.naming(path):
             head = Fields(read_group(path).get("posespace"), "the file")
-            for state in head.parts("history", "a state", []):
-                read_state(path, state, len(self.rig.skeleton))
+            for which in ("history", "undone"):
+                for state in head.parts(which, f"{which}:", []):
+                    read_state(path, state, len(self.rig.skeleton))
         return dict(head.values)
 
     @contextmanager
@@ -188,6 +231,16 @@ class StoreJournal:
                 yield
         except OSError as error:
             raise FileError(path, f"cannot be written ({(error.strerror or str(error)).lower()})") from error
+
+
+def _same(pose: Pose, other: Pose) -> bool:
+    """Whether two poses are the same to the last bit; a control that one of them does not name is zero there."""
+    names = {*pose.controls, *other.controls}
+    return (
+        np.array_equal(pose.rotations, other.rotations)
+        and np.array_equal(pose.translations, other.translations)
+        and all(pose.controls.get(name, 0.0) == other.controls.get(name, 0.0) for name in names)
+    )
 
 
 @contextmanager

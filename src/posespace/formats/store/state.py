@@ -1,6 +1,6 @@
 """What the poses of an example store are: their names, values and chunks, and what is said of single sculpts.
 
-A store whose sculpts were changed keeps the states before, so that changes can be undone: see `sculpt_journal`.
+A store whose sculpts were changed keeps the states before, and those that were undone: see `journal`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,11 @@ class StoreState:
 
 
 def head_version(head: Fields) -> int:
-    """Return the version that a store must have: older readers know nothing of chunks in another order."""
-    return 2 if "history" in head else 1
+    """Return the version that a store must have.
+
+    Older readers know nothing of chunks in another order (2), and would remove those of changes to redo (3).
+    """
+    return 3 if "undone" in head else 2 if "history" in head else 1
 
 
 def read_state(store: Path, entry: Fields, joints: int) -> StoreState:
