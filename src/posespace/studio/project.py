@@ -158,7 +158,7 @@ class Project:
             "layers": [layer.name for layer in self.skin.layers],
             "sculpts": [] if session is None else [_row(row) for row in describe_sculpts(session)],
             "undo": session.steps[-1] if session is not None and session.steps else None,
-            "redo": getattr(session, "undone", None) or None,
+            "redo": session.undone[-1] if session is not None and session.undone else None,
             "notes": self.notes,
             "draft": self.drafts.describe(),
             "revision": self.revision,

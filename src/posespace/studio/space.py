@@ -55,7 +55,9 @@ class PageSpace:
     def points(self, sent: NDArray[Any]) -> Floats:
         """Return points (N, 3) that a page sends in the rig's unit; raise unless there is one for each vertex."""
         shape = self.rig.mesh.points.shape
-        checked = check.floats("points", sent, shape, check.LARGEST)
+        # A page's arrays are flat.
+        rows = sent.reshape(shape) if sent.ndim == 1 and sent.size == self.rig.mesh.points.size else sent
+        checked = check.floats("points", rows, shape, check.LARGEST)
         return np.asarray(checked, dtype=np.float64) / self.metres
 
     def of_points(self, points: Floats) -> Floats32:

@@ -91,8 +91,8 @@ def draft(opened: Project, fields: Fields, arrays: Arrays) -> Answer:
         return {"did": "dropped the draft"}, {}
     pose, name = fields.part("pose"), fields.text("name")
     opened.space.pose(pose)
-    opened.space.points(_sent(arrays, "points"))
-    opened.drafts.keep(name, pose.values, arrays["points"])
+    points = opened.space.points(_sent(arrays, "points"))
+    opened.drafts.keep(name, pose.values, opened.space.of_points(points))
     return {"did": "kept the draft"}, {}
 
 
