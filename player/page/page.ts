@@ -7,13 +7,19 @@ import { element } from "./elements.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
 import { Background } from "./tools/background.js";
+import { Bones } from "./tools/bones.js";
 import { Camera } from "./tools/camera.js";
 import { Clips } from "./tools/clips.js";
 import { Comparison } from "./tools/comparison.js";
 import { Components } from "./tools/components.js";
+import { Controls } from "./tools/controls.js";
 import { Handles } from "./tools/handles.js";
 import { Heat } from "./tools/heat.js";
-import { Joints } from "./tools/joints.js";
+import { JointGizmo } from "./tools/joint_gizmo.js";
+import { JointList } from "./tools/joint_list.js";
+import { JointPick } from "./tools/joint_pick.js";
+import { JointPull } from "./tools/joint_pull.js";
+import { JointSliders } from "./tools/joint_sliders.js";
 import { KeyList } from "./tools/key_list.js";
 import { KeyPoses } from "./tools/key_poses.js";
 import { ListedPoses } from "./tools/listed_poses.js";
@@ -23,6 +29,7 @@ import { Points } from "./tools/points.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
 import { Title } from "./tools/title.js";
+import { Undo } from "./tools/undo.js";
 import { Wireframe } from "./tools/wireframe.js";
 
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
@@ -45,10 +52,17 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new RestPose(),
     new Camera(),
     new Picture(title),
-    skin && !hasPoints && new Joints(),
+    skin && new Undo(),
+    skin && Object.keys(skin.controls).length > 0 && new Controls(),
+    ...(skin && !hasPoints ? jointTools() : []),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);
+}
+
+/** The tools that pose joints; those that come first are asked first what a drag is. */
+function jointTools(): Tool[] {
+  return [new JointGizmo(), new JointPull(), new JointPick(), new Bones(), new JointSliders(), new JointList()];
 }
 
 async function main(): Promise<void> {

@@ -4,10 +4,9 @@ import { Matrix3, Matrix4, Quaternion, Vector3 } from "three";
 import type { Object3D, PerspectiveCamera } from "three";
 
 import type { PoseSkin } from "../three/index.js";
-import type { PagePose } from "./data.js";
 import type { DragMotion } from "./drag_motion.js";
 import { nameOf } from "./posing.js";
-import type { PoseSource, Posing } from "./posing.js";
+import type { Posing } from "./posing.js";
 
 export const DRAGS = ["point", "normal", "whole", "rotate"] as const;
 /** What a drag does: move a point in the plane of the view or along its normal; move the whole, or rotate it. */
@@ -32,7 +31,6 @@ export class PointEditing {
   wanted = true;
   readonly names: string[];
   readonly handles: Handle[];
-  private before: { pose: PagePose; source: PoseSource } | null = null;
   private whole: { matrix: Matrix4; pivot: Vector3 } | null = null;
 
   constructor(
@@ -108,10 +106,9 @@ export class PointEditing {
     return best;
   }
 
-  /** Begin to move something; `end` keeps it and `cancel` does not. */
+  /** Begin to move something; `end` and `cancel` of the posing keep it or do not. */
   begin(): void {
-    const { source } = this.posing;
-    this.before = { pose: this.posing.pose("before"), source: source.kind === "clip" ? { kind: "hand" } : source };
+    this.posing.begin();
     this.posing.hold();
     const root = this.root;
     root?.updateWorldMatrix(true, false);
@@ -128,16 +125,6 @@ export class PointEditing {
     else this.moveWhole(new Vector3(), motion.rotation(x, y));
   }
 
-  end(): void {
-    if (this.before) this.posing.remember(this.before.pose);
-    this.before = null;
-  }
-
-  cancel(): void {
-    if (this.before) this.posing.take(this.before.pose, this.before.source);
-    this.before = null;
-  }
-
   /** Bring points back to rest. */
   reset(points: readonly number[]): void {
     this.begin();
@@ -145,25 +132,18 @@ export class PointEditing {
       const { bone, position } = this.rest(point);
       bone.position.copy(position);
     }
-    this.end();
+    this.posing.end();
     this.changed();
   }
 
   /** Bring all points, and the whole, back to rest. */
   resetAll(): void {
-    this.begin();
-    this.end();
-    this.posing.rest();
-  }
-
-  undo(): void {
-    this.before = null;
-    this.posing.undo();
+    this.posing.edit(() => this.posing.rest());
   }
 
   private movePoint(point: number, displacement: Vector3): void {
     const node = this.node(point);
-    const start = this.before?.pose.joints;
+    const start = this.posing.poseBefore?.joints;
     if (!node.parent || !start) return;
     const { position, joint } = this.rest(point);
     const toParent = new Matrix3().setFromMatrix4(node.parent.matrixWorld).invert();

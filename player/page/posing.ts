@@ -7,6 +7,12 @@ import type { PoseSkin } from "../three/index.js";
 import type { PagePose } from "./data.js";
 import { History } from "./history.js";
 
+/** A pose of the skin, and what brought it there: what undoing goes back to. */
+interface State {
+  pose: PagePose;
+  source: PoseSource;
+}
+
 /** A bone and its rest transform. */
 export interface Rest {
   bone: Object3D;
@@ -27,7 +33,9 @@ export class Posing {
   playing = true;
   readonly rests: Rest[];
   private readonly mixer: AnimationMixer;
-  private readonly history = new History<PagePose>();
+  private readonly history = new History<State>();
+  /** What was before the change that is going on. */
+  private before: State | null = null;
   private action: AnimationAction | null = null;
 
   constructor(
@@ -100,15 +108,60 @@ export class Posing {
     this.changeTo({ kind: "hand" });
   }
 
-  /** Keep a pose to come back to. */
-  remember(pose: PagePose): void {
-    this.history.push(pose);
+  /** Begin to change the pose by hand, unless that has begun: `end` keeps the change, `cancel` does not. */
+  begin(): void {
+    this.before ??= this.state;
   }
 
-  /** Come back to the pose that was remembered last. */
+  /** The pose before the change that is going on; null: none is. */
+  get poseBefore(): PagePose | null {
+    return this.before?.pose ?? null;
+  }
+
+  /** Keep the change that is going on, as one step of undo. */
+  end(): void {
+    const { before } = this;
+    this.before = null;
+    if (!before || same(before.pose, this.pose(""))) return;
+    this.history.push(before);
+    this.changed();
+  }
+
+  /** Go back to what was before the change that is going on. */
+  cancel(): void {
+    const { before } = this;
+    this.before = null;
+    if (before) this.take(before.pose, before.source);
+  }
+
+  /** Change the pose at once, as one step of undo. */
+  edit(change: () => void): void {
+    this.end();
+    this.begin();
+    change();
+    this.end();
+  }
+
+  /** Go back to the pose before the last change by hand. */
   undo(): void {
-    const before = this.history.pop();
-    if (before) this.take(before, { kind: "hand" });
+    this.end();
+    const state = this.history.undo(this.state);
+    if (state) this.take(state.pose, state.source);
+  }
+
+  /** Bring back the change that was undone last. */
+  redo(): void {
+    this.end();
+    const state = this.history.redo(this.state);
+    if (state) this.take(state.pose, state.source);
+  }
+
+  get canUndo(): boolean {
+    return this.history.canUndo;
+  }
+
+  get canRedo(): boolean {
+    return this.history.canRedo;
   }
 
   /** The time in the clip that plays, in seconds; null if none does. */
@@ -132,6 +185,12 @@ export class Posing {
     if (this.action && this.playing) this.mixer.update(seconds);
   }
 
+  /** The present state. One that plays is a pose by hand when it comes back: it does not play on. */
+  private get state(): State {
+    const { kind } = this.source;
+    return { pose: this.pose(""), source: kind === "clip" || kind === "keys" ? { kind: "hand" } : this.source };
+  }
+
   private reset(): void {
     this.stop();
     for (const { bone, rotation, position } of this.rests) {
@@ -150,6 +209,11 @@ export class Posing {
     this.source = source;
     this.changed();
   }
+}
+
+function same(a: PagePose, b: PagePose): boolean {
+  const isSame = (name: string) => a.controls[name] === b.controls[name];
+  return a.joints.every((value, k) => value === b.joints[k]) && Object.keys(a.controls).every(isSame);
 }
 
 /** The name that the file gives a joint: three.js takes dots and other letters out of `name`, "arm.L" becomes "armL". */

@@ -19,11 +19,14 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { posespace } from "../three/index.js";
 import type { PoseSkin } from "../three/index.js";
 import type { Picture } from "./drag_motion.js";
+import { Drags } from "./drags.js";
 import { exchange } from "./exchange.js";
+import { JointEditing } from "./joint_editing.js";
 import { Keys } from "./keys.js";
 import { Panel } from "./panel.js";
 import { PointEditing } from "./point_editing.js";
 import { Posing } from "./posing.js";
+import { SurfacePick } from "./surface_pick.js";
 import type { Tool } from "./tool.js";
 
 export const VIEWS = ["skin", "plain", "split", "overlay"] as const;
@@ -45,12 +48,18 @@ const LONGEST_FRAME = 0.1;
 export class Stage {
   readonly renderer: WebGLRenderer;
   readonly scene = new Scene();
+  /** What tools draw over the picture, such as bones; it is no part of a saved picture. */
+  readonly overlay = new Scene();
   readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.001, 1000);
   readonly keys = new Keys();
+  readonly drags: Drags;
   readonly meshes: Mesh[] = [];
   skins: PoseSkin[] = [];
   posing = new Posing(this.scene, [], [], () => this.notify());
   points = new PointEditing(null, this.posing, () => this.notify());
+  joints = new JointEditing(null, this.posing, () => this.notify());
+  /** Where the pointer is on the skin; null without one. */
+  surface: SurfacePick | null = null;
   private shownView: View = "skin";
   /** Frames that are drawn even if nothing is seen to move. */
   private frames = FRAMES_AFTER;
@@ -69,6 +78,7 @@ export class Stage {
     private readonly side: HTMLElement,
   ) {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.drags = new Drags(canvas);
     this.renderer.outputColorSpace = SRGBColorSpace;
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
     this.scene.add(new HemisphereLight(0xffffff, 0x8a8072, 1.2), this.sun);
@@ -92,7 +102,11 @@ export class Stage {
     });
     for (const mesh of this.meshes) mesh.frustumCulled = false;
     this.posing = new Posing(gltf.scene, gltf.animations, this.skins, () => this.notify());
-    this.points = new PointEditing(this.skins[0] ?? null, this.posing, () => this.notify());
+    const skin = this.skins[0] ?? null;
+    this.points = new PointEditing(skin, this.posing, () => this.notify());
+    gltf.scene.updateMatrixWorld(true);
+    this.joints = new JointEditing(skin, this.posing, () => this.notify());
+    this.surface = skin && new SurfacePick(skin, this.meshes);
   }
 
   /** Show the skin of another GLB file of the same rig, in the same pose. */
@@ -173,6 +187,7 @@ export class Stage {
       if (!this.isMoving()) return;
       this.draw();
       for (const tool of this.tools.keys()) tool.afterDraw?.();
+      this.drawOverlay();
       drawn();
     });
   }
@@ -218,6 +233,14 @@ export class Stage {
     this.renderer.autoClear = true;
     this.scene.background = background;
     this.scene.overrideMaterial = null;
+  }
+
+  private drawOverlay(): void {
+    if (!this.overlay.children.length) return;
+    this.renderer.autoClear = false;
+    this.renderer.clearDepth();
+    this.renderer.render(this.overlay, this.camera);
+    this.renderer.autoClear = true;
   }
 
   private show(corrected: boolean): void {

@@ -89,12 +89,12 @@ export class Points implements Tool {
   /** Move the selected point by some pixels, as a drag would. */
   private nudge(x: number, y: number): void {
     if (!this.stage) return;
-    const { points, picture } = this.stage;
+    const { points, posing, picture } = this.stage;
     const { selected } = points;
     if (selected < 0 || !points.shown) return;
     points.begin();
     const motion = new DragMotion(picture, points.position(selected), points.normal(selected), 0, 0);
     points.move(points.drag, selected, motion, x, y);
-    points.end();
+    posing.end();
   }
 }

@@ -51,19 +51,19 @@ test("a point goes where it is dragged, whatever is above it; the others stay", 
   const { drag, x, y } = motion(points, 1);
   points.begin();
   points.move("point", 1, drag, x + 40, y - 10);
-  points.end();
+  posing.end();
   const moved = points.position(1).sub(before[1]);
   assert.ok(moved.distanceTo(drag.inView(x + 40, y - 10)) < 1e-12);
   for (const k of [0, 2]) assert.ok(points.position(k).distanceTo(before[k]) < 1e-15);
   assert.ok(Math.abs(points.distance(1) - moved.length()) < 1e-12);
   assert.equal(posing.source.kind, "hand");
-  points.undo();
+  posing.undo();
   assert.ok(points.position(1).distanceTo(before[1]) < 1e-15);
 });
 
 test("the whole is moved and rotated rigidly, about the middle of its points", () => {
   for (const kind of ["whole", "rotate"]) {
-    const { points, top } = editing();
+    const { points, posing, top } = editing();
     const before = [0, 1, 2].map((k) => points.position(k));
     const { drag, x, y } = motion(points, 0);
     points.begin();
@@ -78,7 +78,7 @@ test("the whole is moved and rotated rigidly, about the middle of its points", (
       assert.ok(position.distanceTo(expected) < 1e-9);
       assert.ok(points.distance(k) < 1e-12);
     });
-    points.cancel();
+    posing.cancel();
     top.updateMatrixWorld(true);
     assert.ok(points.position(2).distanceTo(before[2]) < 1e-12);
   }
@@ -90,16 +90,16 @@ test("one point is reset, then all, and both are undone", () => {
     const { drag, x, y } = motion(points, point);
     points.begin();
     points.move("normal", point, drag, x, y - 50);
-    points.end();
+    posing.end();
   }
   const far = points.distance(0);
   points.reset([1]);
   assert.ok(points.distance(1) === 0 && points.distance(0) === far);
   points.resetAll();
   assert.ok(points.distance(0) === 0 && posing.source.kind === "rest");
-  points.undo();
+  posing.undo();
   assert.ok(points.distance(0) === far && points.distance(1) === 0);
-  points.undo();
+  posing.undo();
   assert.ok(points.distance(1) > 0);
 });
 
