@@ -19,9 +19,10 @@ import posespace as ps
 from posespace import datasets
 
 
-def session(rig: ps.Rig, deltas: dict[str, np.ndarray], **settings: object) -> ps.Sculpts:
+def session(rig: ps.Rig, deltas: dict[str, np.ndarray], radius: float | None = None, **settings: object) -> ps.Sculpts:
     """A session with each expression at its control's 1."""
     sculpts = ps.Sculpts(rig, ps.PSD(**settings))  # type: ignore[arg-type]
+    sculpts.set_radius("*", radius)
     for name, delta in deltas.items():
         sculpts.add(name, ps.Pose(rig.rest.rotations, controls={name: 1.0}), rig.mesh.points + delta)
     return sculpts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, overload
 
@@ -19,6 +19,7 @@ from posespace.late import late
 from posespace.motion import Motion, matching
 from posespace.pose import Pose
 from posespace.rig import Rig
+from posespace.sculpt import Radii
 
 
 class Shapes(Protocol):
@@ -45,6 +46,7 @@ class Examples:
         normals, on the mesh subdivided `levels` times
     levels : subdivisions of the mesh that `heights` are on, 0 to 6
     radii : of the influence of single examples, by the name of their pose, for fits that interpolate them (PSD)
+    control_radii : of the influence of all, by joint, control or layer, where such a fit's settings give no radius
     """
 
     rig: Rig
@@ -53,6 +55,7 @@ class Examples:
     heights: Shapes | None = None
     levels: int = 0
     radii: Mapping[str, float] = field(default_factory=dict)
+    control_radii: Radii = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.shapes) != len(self.motion):
@@ -100,12 +103,14 @@ class Examples:
         kept = np.array([k for k in finished if store.motion.names[k] not in store.muted], dtype=np.intp)
         heights = None if store.levels is None else _ChosenShapes(store.heights, kept)
         shapes = _ChosenShapes(store.shape, kept)
-        return cls(store.rig, store.motion[kept], shapes, heights, store.levels or 0, store.radii)
+        levels = store.levels or 0
+        return cls(store.rig, store.motion[kept], shapes, heights, levels, store.radii, store.control_radii)
 
     def save(self, path: str | Path) -> None:
         """Write all examples to a new store; it appears whole or not at all."""
         levels = None if self.heights is None else self.levels
-        with late("example store").whole(path, self.rig, self.motion, levels, self.radii) as store:
+        radii = self.radii, self.control_radii
+        with late("example store").whole(path, self.rig, self.motion, levels, *radii) as store:
             for index in range(len(self)):
                 store.write(index, self.shapes[index], None if self.heights is None else self.heights[index])
 
@@ -128,7 +133,7 @@ class Examples:
         numbers = self._numbers(key)
         heights = None if self.heights is None else _ChosenShapes(self.heights.__getitem__, numbers)
         shapes = _ChosenShapes(self.shapes.__getitem__, numbers)
-        return Examples(self.rig, self.motion[numbers], shapes, heights, self.levels, self.radii)
+        return replace(self, motion=self.motion[numbers], shapes=shapes, heights=heights)
 
     def _numbers(self, key: slice | Sequence[int] | NDArray[Any]) -> NDArray[np.integer]:
         """The numbers of the examples that a slice, a list or a mask chooses."""
@@ -156,8 +161,9 @@ class Examples:
         heights = [part.heights for part in sets if part.heights is not None and part.levels == self.levels]
         joined_heights = _JoinedShapes(heights) if len(heights) == len(sets) else None
         radii = {name: radius for examples in reversed(sets) for name, radius in examples.radii.items()}
+        by_control = {name: radius for part in reversed(sets) for name, radius in part.control_radii.items()}
         shapes = _JoinedShapes([examples.shapes for examples in sets])
-        return Examples(self.rig, motion, shapes, joined_heights, self.levels, radii)
+        return Examples(self.rig, motion, shapes, joined_heights, self.levels, radii, by_control)
 
     def residual(self, index: int) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the residual (N, 3) of example `index` in the rest shape, and which vertices (N,) were damped.

@@ -1,19 +1,24 @@
-"""Sculpt: a shape at a pose; and the journal that can undo and redo changes of sculpts."""
+"""Sculpt: a shape at a pose; sculpts and their radii at one time, and the journal that can undo and redo changes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Protocol
 
 from posespace.check import LARGEST, Floats
-from posespace.errors import InputError, quoted
+from posespace.errors import InputError
 from posespace.pose import Pose
 
 MOST_STEPS = 50
 """Changes that can be undone; older ones are forgotten."""
+
+EVERY = "*"
+Radii = Mapping[str | tuple[str, ...], float]
+"""Radii of influence by name: of a joint or control, for its axis in every layer; of several, as a sorted tuple, for
+the layer they span; of `EVERY`, for all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +39,34 @@ class Sculpt:
     radius: float | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class SculptState:
+    """Sculpts at one time: all that a change of them changes.
+
+    Parameters
+    ----------
+    sculpts : by name, in the order in which they were added
+    control_radii : of all sculpts, by joint, control or layer
+    """
+
+    sculpts: Mapping[str, Sculpt] = field(default_factory=dict)
+    control_radii: Radii = field(default_factory=dict)
+
+
 class Journal(Protocol):
-    """Records the sculpts after each change, so that it can be undone, and redone until another change is made."""
+    """Records the state after each change, so that it can be undone, and redone until another change is made."""
 
-    def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
-        """Keep the sculpts as they are after the change that `did` names; what was undone before is forgotten."""
+    def stored(self, shape: Floats) -> Floats:
+        """Return a shape (N, 3) as it is when it comes back from where the journal keeps it."""
 
-    def undo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what the last change was and the sculpts before it, which are kept from now on."""
+    def keep(self, did: str, state: SculptState) -> None:
+        """Keep the state after the change that `did` names; what was undone before is forgotten."""
 
-    def redo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what was undone last and the sculpts after it, which are kept from now on."""
+    def undo(self) -> tuple[str, SculptState]:
+        """Return what the last change was and the state before it, which is kept from now on."""
+
+    def redo(self) -> tuple[str, SculptState]:
+        """Return what was undone last and the state after it, which is kept from now on."""
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -59,32 +81,36 @@ class MemoryJournal:
     """A journal that ends with the session."""
 
     def __init__(self) -> None:
-        self._now: dict[str, Sculpt] = {}
-        self._before: list[tuple[str, dict[str, Sculpt]]] = []
-        self._undone: list[tuple[str, dict[str, Sculpt]]] = []
+        self._now = SculptState()
+        self._before: list[tuple[str, SculptState]] = []
+        self._undone: list[tuple[str, SculptState]] = []
 
-    def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
-        """Keep the sculpts as they are after the change that `did` names; what was undone before is forgotten."""
+    def stored(self, shape: Floats) -> Floats:
+        """Return the shape (N, 3) as it is: nothing is rounded in memory."""
+        return shape
+
+    def keep(self, did: str, state: SculptState) -> None:
+        """Keep the state after the change that `did` names; what was undone before is forgotten."""
         self._before = [*self._before[1 - MOST_STEPS :], (did, self._now)]
-        self._now, self._undone = dict(sculpts), []
+        self._now, self._undone = state, []
 
-    def undo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what the last change was and the sculpts before it."""
+    def undo(self) -> tuple[str, SculptState]:
+        """Return what the last change was and the state before it."""
         if not self._before:
             raise InputError("undo: there is no change to undo")
         did, before = self._before.pop()
         self._undone.append((did, self._now))
         self._now = before
-        return did, dict(before)
+        return did, before
 
-    def redo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what was undone last and the sculpts after it."""
+    def redo(self) -> tuple[str, SculptState]:
+        """Return what was undone last and the state after it."""
         if not self._undone:
             raise InputError("redo: there is no change to redo")
         did, after = self._undone.pop()
         self._before.append((did, self._now))
         self._now = after
-        return did, dict(after)
+        return did, after
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -97,11 +123,16 @@ class MemoryJournal:
         return tuple(did for did, _ in self._undone)
 
 
-def checked_radius(name: str, value: object) -> float:
-    """Return the radius of the sculpt `name`; raise unless it is a number above 0 that files and fits can hold."""
+def checked_radius(whose: str, value: object) -> float:
+    """Return a radius; raise, saying whose it is, unless it is a number above 0 that files and fits can hold."""
     radius = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     if not 1 / LARGEST <= radius <= LARGEST:
         allowed = f"{1 / LARGEST:g} to {LARGEST:g}"
         wanted = f"expected a finite number above 0, got {value!r}; files hold {allowed}"
-        raise InputError(f"radius of sculpt {quoted(name)}: {wanted}")
+        raise InputError(f"radius of {whose}: {wanted}")
     return radius
+
+
+def radius_label(name: str | tuple[str, ...]) -> str:
+    """Return what people read for a name of `Radii`; the names that span a layer are joined by " + "."""
+    return name if isinstance(name, str) else " + ".join(name)

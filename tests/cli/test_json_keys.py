@@ -31,6 +31,7 @@ COMMANDS = (
     "info limits.json",
     "pose arm.glb --poses unseen.examples -o sculpts",
     "examples arm.glb --shapes sculpts -o sculpts.examples",
+    "sculpts sculpts.examples control-radius forearm 0.5",
     "sculpts sculpts.examples list",
     "sculpts sculpts.examples mute rest",
     "sculpts sculpts.examples undo",

@@ -53,7 +53,7 @@ def test_a_day_of_sculpting(folder: Path) -> None:
     assert say(folder, "rename", "third", "softL") == "arm.examples: renamed 'third' to 'softL'; 3 sculpts\n"
     assert say(folder, "mute", BENT[0]) == f"arm.examples: muted {BENT[0]!r}; 3 sculpts, 1 muted\n"
     rows = figures(folder, "list")
-    assert list(rows) == ["file", "sculpts", "undo", "redo"]
+    assert list(rows) == ["file", "sculpts", "radius_by_control", "undo", "redo"]
     assert list(rows["sculpts"][0]) == ["sculpt", "moves", "largest_correction", "radius", "muted"]
     assert [(row["sculpt"], row["radius"], row["muted"]) for row in rows["sculpts"]] == [
         (BENT[0], None, True),
@@ -91,6 +91,25 @@ def test_a_radius_in_degrees_is_noticed_and_can_be_undone(folder: Path) -> None:
     assert "set the radius" in say(folder, "undo")
 
 
+def test_a_radius_by_control_is_kept_in_the_store_and_fits_use_it(folder: Path) -> None:
+    done = say(folder, "control-radius", "forearm", "0.5")
+    assert done == "arm.examples: set the radius of 'forearm': 0.5; 2 sculpts\n"
+    say(folder, "control-radius", "forearm", "hand", "0.9", "--layer")
+    radii = {"forearm": 0.5, "forearm + hand": 0.9}
+    assert figures(folder, "list")["radius_by_control"] == radii
+    assert "radius by control: forearm 0.5, forearm + hand 0.9\n" in say(folder)
+    info = json.loads(run("info", "arm.examples", "--json", folder=folder).stdout)
+    assert info[0]["radius_by_control"] == radii
+    fitted = run("fit", "psd", "arm.examples", "-o", "a.skin", "--json", folder=folder)
+    assert json.loads(fitted.stdout)["about"]["settings"]["radius"] == radii
+    given = run("fit", "psd", "arm.examples", "-o", "b.skin", "--radius", "0.7", "--json", folder=folder)
+    assert json.loads(given.stdout)["about"]["settings"]["radius"] == 0.7
+    say(folder, "control-radius", "forearm", "auto")
+    assert figures(folder, "list")["radius_by_control"] == {"forearm + hand": 0.9}
+    say(folder, "undo")
+    assert figures(folder, "list")["radius_by_control"] == radii
+
+
 def test_a_layer_whose_sculpts_all_have_a_radius_shows_theirs_alone(folder: Path) -> None:
     for name in BENT[:2]:
         say(folder, "radius", name, "0.8")
@@ -120,6 +139,9 @@ def test_the_shape_of_a_sculpt_is_replaced_at_its_pose(folder: Path) -> None:
         (["arm.examples", "redo"], ["arm.examples: there is no change to redo"]),
         (["arm.examples", "radius", BENT[0], "wide"], ["expected a number such as 0.6, or auto"]),
         (["arm.examples", "radius", BENT[0], "0"], ["expected a finite number above 0"]),
+        (["arm.examples", "control-radius", "0.5"], ["expected one name and a radius", "got '0.5'"]),
+        (["arm.examples", "control-radius", "a", "b", "0.5"], ["several names need --layer"]),
+        (["arm.examples", "control-radius", "hand", "-1"], ["option -1"]),
         (["arm.examples", "remove", "nobody"], ["'nobody': none has that name"]),
         (["arm.examples", "add", "none.obj"], ["none.obj: does not exist"]),
         (["arm.examples", "add", "s2.obj"], ["give --poses"]),

@@ -187,6 +187,25 @@ def radius(store: Path, name: str, value: str, as_json: bool) -> None:
     _done(store, session, session.steps[-1], as_json)
 
 
+@sculpts.command("control-radius", epilog="Example: posespace sculpts hand.examples control-radius forearm.z 0.5")
+@argument("names", "A joint, JOINT.x, a control, or '*' for all others.", type=str, nargs=-1, metavar="NAME...")
+@argument("value", "In radians, or the control's unit; auto: chosen by the fit.", type=str, metavar="RADIUS|auto")
+@click.option("--layer", is_flag=True, help="Of the layer that the names span, not of their axes in every layer.")
+@json_option
+@click.pass_obj
+def control_radius(store: Path, names: tuple[str, ...], value: str, layer: bool, as_json: bool) -> None:
+    """Set the radius within which all sculpts act, along the axis of a joint or control.
+
+    Fits with PSD use it, unless --radius is given; the radius of a single sculpt comes before.
+    """
+    if not names or (len(names) > 1 and not layer):
+        wanted = "one name and a radius; several names need --layer, the layer that they span"
+        raise InputError(f"control-radius: expected {wanted}, got {' '.join([*names, value])[:80]!r}")
+    session = _open(store)
+    session.set_radius(names if layer else names[0], None if value == "auto" else _number(value))
+    _done(store, session, session.steps[-1], as_json)
+
+
 @sculpts.command(epilog="Example: posespace sculpts body.examples mirror bentL")
 @_names_argument
 @click.option(
@@ -233,14 +252,17 @@ def mirror(
 @click.pass_obj
 def list_sculpts(store: Path, as_json: bool) -> None:
     """List the sculpts of the store."""
-    from posespace.report.sculpts import describe_sculpts
+    from posespace.report.sculpts import describe_radii, describe_sculpts
 
     session = _open(store)
-    rows = describe_sculpts(session)
+    rows, radii = describe_sculpts(session), describe_radii(session.control_radii)
     if as_json:
-        print_json({"file": str(store), "sculpts": rows, "undo": list(session.steps), "redo": list(session.undone)})
+        changes = {"undo": list(session.steps), "redo": list(session.undone)}
+        print_json({"file": str(store), "sculpts": rows, "radius_by_control": radii, **changes})
         return
     click.echo(markdown_table([_short(row) for row in rows]))
+    if radii:
+        click.echo("\nradius by control: " + ", ".join(f"{name} {radius:g}" for name, radius in radii.items()))
     if session.steps:
         click.echo(f"\nnext to undo: {session.steps[-1]} ({len(session.steps)} steps)")
     if session.undone:

@@ -54,6 +54,7 @@ BY_NAME = frozenset(
         "per_joint",
         "per_pose",
         "radius",
+        "radius_by_control",
         "radius_by_sculpt",
         "rigs",
         "scale",

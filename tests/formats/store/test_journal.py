@@ -33,10 +33,10 @@ def store(whole: Path, tmp_path: Path) -> Path:
     return shutil.copytree(whole, tmp_path / "arm.examples")
 
 
-def contents(path: Path) -> dict[str, tuple[bytes, bytes, bool, float | None]]:
-    """All that a store holds of each sculpt."""
+def contents(path: Path) -> dict[str, object]:
+    """All that a store holds of each sculpt, and the radii of all."""
     session = ps.Sculpts.open(path)
-    return {
+    return {"control radii": dict(session.control_radii)} | {
         name: (each.pose.rotations.tobytes(), np.asarray(each.shape).tobytes(), each.muted, each.radius)
         for name, each in session.sculpts.items()
     }
@@ -53,6 +53,7 @@ CHANGES = {
     "rename": lambda path: ps.Sculpts.open(path).rename(NAMES[1], "other"),
     "mute": lambda path: ps.Sculpts.open(path).mute(NAMES[1]),
     "radius": lambda path: ps.Sculpts.open(path).set_sculpt_radius(NAMES[3], 0.25),
+    "control radius": lambda path: ps.Sculpts.open(path).set_radius(("forearm", "hand"), 0.5),
 }
 STEPS = {"undo": lambda path: ps.Sculpts.open(path).undo(), "redo": lambda path: ps.Sculpts.open(path).redo()}
 
@@ -88,7 +89,7 @@ def test_a_change_is_there_for_the_next_process_and_undo_takes_it_back(store: Pa
 
 def test_a_whole_session_is_undone_step_by_step(store: Path) -> None:
     states = [contents(store)]
-    for change in ("add", "radius", "mute", "replace", "remove"):
+    for change in ("add", "radius", "control radius", "mute", "replace", "remove"):
         CHANGES[change](store)
         states.append(contents(store))
     for state in reversed(states[:-1]):
@@ -123,6 +124,17 @@ def test_versions_are_as_low_as_older_readers_need(store: Path) -> None:
     assert version() == 3
     STEPS["redo"](store)
     assert version() == 2
+    CHANGES["control radius"](store)
+    assert version() == 3
+    ps.Examples.open(store).save(store.with_name("again.examples"))
+    store = store.with_name("again.examples")
+    assert version() == 3
+    change_head(store, version=2)
+    with pytest.raises(FileError, match="expected examples of version 3, got 'examples' of version 2"):
+        ps.Examples.open(store)
+    change_head(store, version=4)
+    with pytest.raises(FileError, match="expected examples of version 3, got 'examples' of version 4"):
+        ps.Examples.open(store)
 
 
 def test_a_session_gets_the_same_objects_back_so_that_they_are_not_solved_again(store: Path) -> None:
@@ -269,7 +281,7 @@ def test_one_array_may_be_the_shape_of_several_sculpts(store: Path) -> None:
         np.testing.assert_allclose(found[name].shape, shape, atol=1e-6)
     session.undo()
     session.undo()
-    assert contents(store).keys() == {*NAMES, "at 9", "at 10", "at 11"}
+    assert contents(store).keys() == {"control radii", *NAMES, "at 9", "at 10", "at 11"}
 
 
 def test_the_last_sculpt_and_unfinished_stores_are_refused(store: Path) -> None:
@@ -286,6 +298,7 @@ def tampered(store: Path, **entries: object) -> None:
     file = store / "zarr.json"
     head = json.loads(file.read_text())
     head["attributes"]["posespace"]["motion"] |= entries
+    head["attributes"]["posespace"]["version"] = 3
     file.write_text(json.dumps(head))
 
 
@@ -306,6 +319,14 @@ def tampered(store: Path, **entries: object) -> None:
         ({"radii": {"nobody": 1.0}}, "is no pose"),
         ({"radii": {NAMES[1]: -1.0}}, "expected a finite number above 0"),
         ({"radii": []}, "radii"),
+        ({"control_radii": {}}, "expected a list"),
+        ({"control_radii": [3]}, "radius 0: expected an object"),
+        ({"control_radii": [{"radius": 1.0}]}, "radius 0: axis is missing"),
+        ({"control_radii": [{"axis": "", "radius": 1.0}]}, "expected at least one"),
+        ({"control_radii": [{"layer": [], "radius": 1.0}]}, "expected at least one name, got none"),
+        ({"control_radii": [{"layer": "tip", "radius": 1.0}]}, "expected a list"),
+        ({"control_radii": [{"axis": "tip", "radius": 0}]}, "radius of 'tip': expected a finite number above 0"),
+        ({"control_radii": [{"axis": "tip\nof\x1b", "radius": "wide"}]}, "radius: expected a finite number"),
     ],
 )
 def test_a_damaged_head_is_refused_in_one_line(store: Path, entries: dict[str, object], problem: str) -> None:

@@ -21,7 +21,7 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         examples = linked(examples)
         warn_of_contradictions(examples)
         examples = merge_duplicate_poses(examples)
-        sculpts = Sculpts(examples.rig, self)
+        sculpts = Sculpts(examples.rig, self.with_radii(examples.control_radii))
         for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
             sculpts.add(name, pose, shape, examples.radii.get(name))
         return solved(sculpts, examples)

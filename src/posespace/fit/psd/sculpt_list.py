@@ -19,8 +19,18 @@ from posespace.examples import Examples
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
 from posespace.poses.mirror import TOLERANCE, Mirror, MirroredSculpt
+from posespace.poses.spaces import AXES, TRANSLATIONS
 from posespace.rig import Rig
-from posespace.sculpt import Journal, MemoryJournal, Sculpt, checked_radius
+from posespace.sculpt import (
+    EVERY,
+    Journal,
+    MemoryJournal,
+    Radii,
+    Sculpt,
+    SculptState,
+    checked_radius,
+    radius_label,
+)
 
 # Poses whose quaternions and controls differ by less are one pose.
 _SAME = 1e-9
@@ -55,7 +65,7 @@ class SculptList:
     def __init__(self, rig: Rig) -> None:
         check.kind("rig", rig, Rig)
         self.rig = rig
-        self._all: dict[str, Sculpt] = {}
+        self._state = SculptState()
         self._journal: Journal = MemoryJournal()
 
     def __repr__(self) -> str:
@@ -78,6 +88,11 @@ class SculptList:
     def sculpts(self) -> Mapping[str, Sculpt]:
         """All sculpts by name, muted ones too."""
         return MappingProxyType(self._all)
+
+    @property
+    def control_radii(self) -> Radii:
+        """The radii of influence that hold for all sculpts, by joint, control or layer."""
+        return MappingProxyType(dict(self._state.control_radii))
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -149,7 +164,7 @@ class SculptList:
         At this distance from its pose the sculpt falls to about 60 %, by a Gaussian unless a kernel is given. It is
         still reproduced exactly at its pose, and zero at the poses of the others.
         """
-        radius = None if value is None else checked_radius(name, value)
+        radius = None if value is None else _sculpt_radius(name, value)
         changed = replace(self[name], radius=radius)
         if radius is not None and radius > 2 * math.pi and _is_rotation(changed.pose):
             meant = f"{radius:g} degrees are {math.radians(radius):.3g}"
@@ -158,6 +173,21 @@ class SculptList:
             )
         what = "as its layer" if radius is None else f"{radius:g}"
         self._change(f"set the radius of {name!r}: {what}", {**self._all, name: changed})
+
+    def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
+        """Set the radius of influence of all sculpts, in radians or the controls' unit; None: chosen by leave-one-out.
+
+        `what` is a joint or control, for its axis in every layer; a list of them, for the layer they span; or "*", for
+        all others. The radius of a single sculpt, where it has one, comes before.
+        """
+        key = what if isinstance(what, str) else tuple(sorted(what))
+        radii, label = dict(self._state.control_radii), quoted(radius_label(key))
+        radii.pop(key, None)
+        if value is not None:
+            radii[key] = checked_radius(label, value)
+            self._warn_of_unknown(key)
+        did = f"set the radius of {label}: {'auto' if value is None else f'{value:g}'}"
+        self._keep(did, replace(self._state, control_radii=radii))
 
     def mirror(
         self,
@@ -199,12 +229,12 @@ class SculptList:
 
     def undo(self) -> str:
         """Take the last change back; returns what it was."""
-        did, self._all = self._journal.undo()
+        did, self._state = self._journal.undo()
         return did
 
     def redo(self) -> str:
         """Make the change again that was undone last; returns what it was."""
-        did, self._all = self._journal.redo()
+        did, self._state = self._journal.redo()
         return did
 
     def examples(self) -> Examples:
@@ -212,9 +242,8 @@ class SculptList:
         unmuted = self._unmuted()
         motion = Motion.from_poses([sculpt.pose for sculpt in unmuted.values()], tuple(unmuted))
         radii = {name: sculpt.radius for name, sculpt in unmuted.items() if sculpt.radius is not None}
-        return replace(
-            Examples.from_shapes(self.rig, motion, [sculpt.shape for sculpt in unmuted.values()]), radii=radii
-        )
+        examples = Examples.from_shapes(self.rig, motion, [sculpt.shape for sculpt in unmuted.values()])
+        return replace(examples, radii=radii, control_radii=dict(self._state.control_radii))
 
     def _unmuted(self) -> dict[str, Sculpt]:
         """The sculpts that fits use."""
@@ -225,12 +254,32 @@ class SculptList:
         return unmuted
 
     def _change(self, did: str, sculpts: dict[str, Sculpt]) -> None:
-        self._journal.keep(did, sculpts)
-        self._all = sculpts
+        self._keep(did, replace(self._state, sculpts=sculpts))
+
+    def _keep(self, did: str, state: SculptState) -> None:
+        self._journal.keep(did, state)
+        self._state = state
+
+    @property
+    def _all(self) -> Mapping[str, Sculpt]:
+        return self._state.sculpts
 
     def _made(self, name: str, pose: Pose, shape: ArrayLike, radius: float | None) -> Sculpt:
-        points = check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape)
-        return Sculpt(pose, points, radius=None if radius is None else checked_radius(name, radius))
+        points = self._journal.stored(check.floats(f"shape of pose {name!r}", shape, self.rig.mesh.points.shape))
+        return Sculpt(pose, points, radius=None if radius is None else _sculpt_radius(name, radius))
+
+    def _warn_of_unknown(self, key: str | tuple[str, ...]) -> None:
+        """Warn of names in a radius that neither the rig nor any pose has; a later sculpt may bring a control."""
+        known = {
+            EVERY,
+            *self.rig.skeleton.names,
+            *(name for sculpt in self._all.values() for name in sculpt.pose.controls),
+        }
+        for name in [key] if isinstance(key, str) else key:
+            joint, _, axis = name.rpartition(".")
+            if name not in known and not (joint in known and axis in AXES + TRANSLATIONS):
+                close = suggestion(name, tuple(known))
+                warnings.warn(f"radius of {quoted(name)}: no joint or control has that name{close}", stacklevel=4)
 
     def _displacement(self, name: str, sculpt: Sculpt) -> Floats:
         """The displacement of the rest shape (N, 3) that a sculpt adds."""
@@ -266,6 +315,10 @@ class SculptList:
             if all(abs(pose.controls.get(key, 0.0) - theirs.get(key, 0.0)) <= same for key in controls):
                 return names[number]
         return None
+
+
+def _sculpt_radius(name: str, value: float) -> float:
+    return checked_radius(f"sculpt {quoted(name)}", value)
 
 
 def _is_rotation(pose: Pose) -> bool:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
 from posespace.check import Floats
+from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
 from posespace.fit.psd.layers import (
@@ -27,7 +28,7 @@ from posespace.fit.psd.layers import (
 from posespace.fit.psd.normals import LEAST, noticeable, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_in_space, plan_layers
 from posespace.fit.psd.sculpt_list import SculptList
-from posespace.fit.psd.settings import EVERY, PSDSettings
+from posespace.fit.psd.settings import PSDSettings
 from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
 from posespace.interpolate.distances import distances, spacing
 from posespace.interpolate.rbf import RBF
@@ -39,7 +40,7 @@ from posespace.poses.axis_lengths import axis_lengths
 from posespace.poses.digests import pose_digests
 from posespace.poses.links import about_links, linked_rig
 from posespace.rig import Rig
-from posespace.sculpt import Sculpt
+from posespace.sculpt import EVERY, Sculpt
 from posespace.skin.bound import Bound, Neighbourhoods
 from posespace.skin.layer import Layer
 from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
@@ -93,13 +94,13 @@ class Sculpts(SculptList):
     Parameters
     ----------
     rig : the rig, whose mesh is the rest shape
-    settings : e.g. `ps.PSD(smoothing=0.1)`; `set_radius` changes them
+    settings : e.g. `ps.PSD(smoothing=0.1)`; a radius among them wins over those of `set_radius`
     """
 
     def __init__(self, rig: Rig, settings: PSDSettings | None = None) -> None:
         super().__init__(rig)
-        self.settings = PSDSettings() if settings is None else settings
-        check.kind("settings", self.settings, PSDSettings)
+        self._given = PSDSettings() if settings is None else settings
+        check.kind("settings", self._given, PSDSettings)
         # Kept for as long as a sculpt has the same pose and shape, by the identity of its shape.
         self._residuals: dict[int, Residual] = {}
         self._sculpts: dict[str, Residual] = {}
@@ -111,21 +112,20 @@ class Sculpts(SculptList):
         """Return the sculpts of an example store; every change is written to it at once, and can be undone later."""
         journal = late("sculpt journal")(path)
         session = cls(journal.rig, settings)
-        session._journal, session._all = journal, journal.sculpts()
+        session._journal, session._state = journal, journal.state()
         return session
 
-    def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
-        """Set the radius of influence of sculpts; None: chosen by leave-one-out.
+    @property
+    def settings(self) -> PSDSettings:
+        """The settings that the skin is solved with: those given, with the radii of `set_radius`."""
+        return self._given.with_radii(self.control_radii)
 
-        `what` is a joint or control, for its axis in every layer; a list of them, for the layer they span; or "*", for
-        all others.
-        """
-        radii = self.settings.radii
-        key = what if isinstance(what, str) else tuple(sorted(what))
-        radii.pop(key, None)
-        if value is not None:
-            radii[key] = value
-        self.settings = replace(self.settings, radius=radii)
+    def set_radius(self, what: str | Sequence[str], value: float | None) -> None:
+        """Set the radius of influence of sculpts: see `SculptList.set_radius`; raises where the settings give one."""
+        if self._given.radius is not None:
+            problem = f"the settings of the session give {self._given.radius!r}, which wins"
+            raise InputError(f"radius: {problem}; leave the radius out of the settings to set it by name")
+        super().set_radius(what, value)
 
     def skin(self) -> Skin:
         """Return the skin that reproduces every sculpt exactly, and frames of clips approximately: see `clip`."""
@@ -135,7 +135,7 @@ class Sculpts(SculptList):
         self._linked = rig = linked_rig(self.rig, motion)
         clip = clip_poses(rig, motion) if settings.open_to_clips else np.zeros(len(motion), dtype=bool)
         # A pose with a radius is a sculpt, not a frame of a clip.
-        clip &= np.array([self._all[name].radius is None for name in self._sculpts])
+        clip &= np.array([self[name].radius is None for name in self._sculpts])
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
         plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
@@ -253,7 +253,7 @@ class Sculpts(SculptList):
 
     def _reach(self, plan: LayerPlan, motion: Motion) -> tuple[float | None, ...]:
         """The radius of each sculpt of a plan; None: that of the layer."""
-        return tuple(self._all[motion.names[number]].radius for number in plan.examples)
+        return tuple(self[motion.names[number]].radius for number in plan.examples)
 
     def _deltas(self, plan: LayerPlan, below: list[Layer], motion: Motion) -> Deltas:
         """What the plan's examples add to the sum of the earlier layers."""

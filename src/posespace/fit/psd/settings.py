@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
+from typing import Self
 
 from posespace import check
 from posespace.errors import InputError
 from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.poses.spaces import PoseSpace
+from posespace.sculpt import EVERY, Radii
 
-EVERY = "*"
 NORMALS = ("none", "shared")
-Radii = Mapping[str | tuple[str, ...], float]
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class PSDSettings:
     kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
         gaussian with `per_vertex`. Without a kernel, a radius or `per_vertex`, frames of clips are fitted by a smooth
         regression per region, not exactly
-    radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: chosen by leave-one-out
-        cross-validation for each layer. In Python one number for all, or by name: a joint or control for its axis in
-        every layer, a tuple of names for the layer they span, "*" for all others
+    radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: that which the examples
+        have for a joint or control, else chosen by leave-one-out cross-validation for each layer. In Python one number
+        for all, or by name: a joint or control for its axis in every layer, a tuple of names for the layer they span,
+        "*" for all others
     smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
         contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
@@ -85,6 +86,10 @@ class PSDSettings:
             return {}
         radii = self.radius if isinstance(self.radius, Mapping) else {EVERY: self.radius}
         return {name if isinstance(name, str) else tuple(sorted(name)): value for name, value in radii.items()}
+
+    def with_radii(self, radii: Radii) -> Self:
+        """Return the settings with these radii, unless a radius was given: that wins over what examples have."""
+        return replace(self, radius=radii) if radii and self.radius is None else self
 
     def radii_in(self, layer: Sequence[str], axes: Sequence[str]) -> list[float | None]:
         """Return the radius along each axis of the layer that the names `layer` span; None where it is chosen."""

@@ -25,11 +25,13 @@ from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError
 from posespace.formats import files, records
+from posespace.formats.checked_json import Fields
 from posespace.formats.store.state import StoreState, head_version, read_state
 from posespace.formats.store.zarr_arrays import ArrayForm, map_group, read_group, write_store
 from posespace.geometry.subdivision import MOST_LEVELS, fine_vertex_count
 from posespace.motion import Motion
 from posespace.rig import Rig
+from posespace.sculpt import Radii
 
 _MARKED = 1 << 32
 _MARK_BYTES = 8
@@ -53,6 +55,7 @@ class ExampleStore:
     rows : the chunk of each pose; None: in their order, as in a store whose sculpts were never changed
     muted : names of sculpts that fits ignore
     radii : the reach of single sculpts, by name
+    control_radii : the reach of all, by joint, control or layer
     """
 
     path: Path
@@ -63,6 +66,7 @@ class ExampleStore:
     rows: tuple[int, ...] | None = None
     muted: frozenset[str] = frozenset()
     radii: Mapping[str, float] = field(default_factory=dict)
+    control_radii: Radii = field(default_factory=dict)
     _mapped: dict[int, Floats] = field(default_factory=dict, repr=False)
     _verified: set[int] = field(default_factory=set, repr=False)
 
@@ -88,7 +92,7 @@ class ExampleStore:
             raise FileError(target, "exists already; remove it, or choose another output")
         kept = _known(radii or {}, motion)
         with files.atomic_folder(target) as temporary:
-            _write_empty(temporary, rig, motion, made or {}, levels, kept)
+            _write_empty(temporary, rig, motion, made or {}, levels, kept, {})
         return cls(target, rig, motion, made or {}, levels, radii=kept)
 
     @classmethod
@@ -100,6 +104,7 @@ class ExampleStore:
         motion: Motion,
         levels: int | None = None,
         radii: Mapping[str, float] | None = None,
+        control_radii: Radii | None = None,
     ) -> Iterator[ExampleStore]:
         """Yield an empty store that the block writes all shapes to: it appears when all are there, or not at all."""
         target = Path(path)
@@ -107,8 +112,8 @@ class ExampleStore:
             raise FileError(target, "exists already; remove it, or choose another output")
         kept = _known(radii or {}, motion)
         with files.atomic_folder(target) as temporary:
-            _write_empty(temporary, rig, motion, {}, levels, kept)
-            yield cls(temporary, rig, motion, {}, levels, radii=kept)
+            _write_empty(temporary, rig, motion, {}, levels, kept, control_radii or {})
+            yield cls(temporary, rig, motion, {}, levels, radii=kept, control_radii=control_radii or {})
 
     @classmethod
     def open(cls, path: str | Path) -> ExampleStore:
@@ -125,7 +130,8 @@ class ExampleStore:
             state = read_state(folder, head.part("motion"), len(rig.skeleton))
             made = head.part("made", {}).values
             levels = head.integer("levels", below=MOST_LEVELS + 1) if "levels" in head else None
-        return cls(folder, rig, state.motion, made, levels, state.rows, state.muted, state.radii)
+        radii = state.radii, state.control_radii
+        return cls(folder, rig, state.motion, made, levels, state.rows, state.muted, *radii)
 
     def _same(self, rig: Rig, motion: Motion, made: Mapping[str, Any], levels: int | None) -> ExampleStore:
         """Return this store if it is for that rig and those poses, and no recorded setting differs."""
@@ -314,20 +320,23 @@ def _write_empty(
     made: Mapping[str, Any],
     levels: int | None,
     radii: Mapping[str, float],
+    control_radii: Radii,
 ) -> None:
     """Write a store without shapes to an empty folder."""
     if motion.rotations.shape[1] != len(rig.skeleton):
         got = motion.rotations.shape[1]
         raise InputError(f"motion: expected {len(rig.skeleton)} joints as in the rig, got {got}")
     writer = records.Writer()
-    about = {
+    state = StoreState(motion, tuple(range(len(motion))), radii=radii, control_radii=control_radii)
+    about: records.Json = {
         "kind": "examples",
         "version": 1,
         "rig": records.write_rig(rig, writer, "rig"),
-        "motion": StoreState(motion, tuple(range(len(motion))), radii=radii).write(writer),
+        "motion": state.write(writer),
         **({"made": dict(made)} if made else {}),
         **({"levels": levels} if levels is not None else {}),
     }
+    about["version"] = head_version(Fields(about, "the file"))
     write_store(folder, {"posespace": about}, writer.arrays, chunk_forms(rig, len(motion), levels))
 
 

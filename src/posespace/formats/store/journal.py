@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from posespace import check
 from posespace.check import Floats
 from posespace.errors import FileError, InputError, quoted
 from posespace.formats import files, records
 from posespace.formats.checked_json import Fields
 from posespace.formats.store.example_store import ExampleStore, chunk_forms
-from posespace.formats.store.state import GROUP, StoreState, group_of, head_version, read_state, rows_of
+from posespace.formats.store.state import GROUP, StoreState, group_of, read_state, rows_of, version_for
 from posespace.formats.store.zarr_arrays import describe_arrays, read_group, replace_attributes, write_arrays
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
-from posespace.sculpt import MOST_STEPS, Sculpt
+from posespace.sculpt import MOST_STEPS, Sculpt, SculptState
 
 _MOST_SCULPTS = 5000
 """All shapes are mapped at once, and a process may hold a limited number of maps."""
@@ -66,7 +67,11 @@ class StoreJournal:
         """The changes that can be redone, the first to be redone last."""
         return tuple(state.text("did", "") for state in self._states("undone"))
 
-    def sculpts(self) -> dict[str, Sculpt]:
+    def stored(self, shape: Floats) -> Floats:
+        """Return a shape (N, 3) as it is when it comes back from its chunk: in single precision."""
+        return check.floats("a sculpt's shape", shape.astype("<f4"), shape.shape)
+
+    def state(self) -> SculptState:
         """Return the sculpts of the store; shapes are mapped. What did not change is the same object as before."""
         store, by_name = self.store, dict[str, Sculpt]()
         for index, (name, at) in enumerate(zip(store.motion.names, store.motion, strict=True)):
@@ -76,14 +81,14 @@ class StoreJournal:
             pose = known.pose if known is not None and _same(known.pose, at) else at
             by_name[name] = Sculpt(pose, shape, name in store.muted, store.radii.get(name))
             self._remember(by_name[name], row)
-        return by_name
+        return SculptState(by_name, store.control_radii)
 
-    def keep(self, did: str, sculpts: Mapping[str, Sculpt]) -> None:
-        """Write the sculpts as they are after the change that `did` names."""
-        if not sculpts:
+    def keep(self, did: str, state: SculptState) -> None:
+        """Write the state after the change that `did` names."""
+        if not state.sculpts:
             raise InputError(f"{did}: a store holds at least one sculpt; mute it instead")
         with self._alone():
-            now = self._state(did, sculpts)
+            now = self._state(did, state)
             writer = records.Writer()
             entry = now.write(writer)
             if now.group != group_of(self._present):
@@ -91,29 +96,30 @@ class StoreJournal:
             before = [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:]
             self._replace_head(entry, before, [])
         # Only now: what failed on the way is not there.
-        for sculpt, row in zip(sculpts.values(), now.rows, strict=True):
+        for sculpt, row in zip(state.sculpts.values(), now.rows, strict=True):
             self._remember(sculpt, row)
 
-    def undo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what the last change was and the sculpts before it, which the store holds again."""
+    def undo(self) -> tuple[str, SculptState]:
+        """Return what the last change was and the state before it, which the store holds again."""
         if not self.steps:
             raise FileError(self.store.path, "there is no change to undo")
         did = self.steps[-1]
         *before, last = self._head["history"]
         self._return_to(last, before, [*self._head.get("undone", []), self._head["motion"]])
-        return did, self.sculpts()
+        return did, self.state()
 
-    def redo(self) -> tuple[str, dict[str, Sculpt]]:
-        """Return what was undone last and the sculpts after it, which the store holds again."""
+    def redo(self) -> tuple[str, SculptState]:
+        """Return what was undone last and the state after it, which the store holds again."""
         if not self.undone:
             raise FileError(self.store.path, "there is no change to redo")
         did = self.undone[-1]
         *left, after = self._head["undone"]
         self._return_to(after, [*self._head.get("history", []), self._head["motion"]][-MOST_STEPS:], left)
-        return did, self.sculpts()
+        return did, self.state()
 
-    def _state(self, did: str, sculpts: Mapping[str, Sculpt]) -> StoreState:
-        """The state that holds these sculpts; shapes that the store lacks are written to new chunks."""
+    def _state(self, did: str, state: SculptState) -> StoreState:
+        """The state of the store that holds these sculpts; shapes that it lacks are written to new chunks."""
+        sculpts = state.sculpts
         names, poses = tuple(sculpts), [sculpt.pose for sculpt in sculpts.values()]
         # One array may be the shape of several sculpts, and each has a chunk of its own.
         known: dict[int, str] = {}
@@ -122,7 +128,7 @@ class StoreJournal:
                 known.setdefault(self._rows[id(sculpt.shape)][1], name)
         row_of = {name: row for row, name in known.items()}
         fresh = [name for name in names if name not in row_of]
-        first = 1 + max((row for state in self._entries() for row in self._rows_of(state)), default=-1)
+        first = 1 + max((row for entry in self._entries() for row in self._rows_of(entry)), default=-1)
         row_of |= {name: row for row, name in enumerate(fresh, start=first)}
         rows = tuple(row_of[name] for name in names)
         motion = Motion.from_poses(poses, names, self._times(rows))
@@ -133,7 +139,7 @@ class StoreJournal:
                 target.write(names.index(name), sculpts[name].shape)
         muted = frozenset(name for name, sculpt in sculpts.items() if sculpt.muted)
         radii = {name: sculpt.radius for name, sculpt in sculpts.items() if sculpt.radius is not None}
-        return StoreState(motion, rows, muted, radii, self._group(motion), did)
+        return StoreState(motion, rows, muted, radii, state.control_radii, self._group(motion), did)
 
     def _times(self, rows: tuple[int, ...]) -> Floats:
         """The times (P,) of the poses with these chunks: those they have; new ones come after."""
@@ -168,7 +174,7 @@ class StoreJournal:
         path, head = self.store.path, {**self._head, "motion": entry, "history": history, "undone": undone}
         if not undone:
             del head["undone"]
-        head["version"] = head_version(Fields(head, "the file"))
+        head["version"] = version_for([*history, entry], undone)
         replace_attributes(path, {**read_group(path), "posespace": head})
         self._head, self.store = head, ExampleStore.open(path)
         self._sweep()

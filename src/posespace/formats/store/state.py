@@ -6,7 +6,7 @@ A store whose sculpts were changed keeps the states before, and those that were 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ from posespace.formats import records
 from posespace.formats.checked_json import Fields
 from posespace.formats.store.zarr_arrays import map_group
 from posespace.motion import Motion
-from posespace.sculpt import checked_radius
+from posespace.sculpt import Radii, checked_radius, radius_label
 
 FIRST_GROUP = "motion"
 GROUP = re.compile(r"motion(-[1-9][0-9]{0,8})?")
 _MOST_ROWS = 10**8
+_VERSION = 3
+_CONTROL_RADII = "control_radii"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,7 @@ class StoreState:
     rows : P numbers of the chunks that hold their shapes
     muted : names of sculpts that fits ignore
     radii : the reach of single sculpts, by name
+    control_radii : the reach of all, by joint, control or layer
     group : where the store has the arrays of the motion
     did : the change that led here; "" for none
     """
@@ -43,6 +46,7 @@ class StoreState:
     rows: tuple[int, ...]
     muted: frozenset[str] = frozenset()
     radii: Mapping[str, float] = field(default_factory=dict)
+    control_radii: Radii = field(default_factory=dict)
     group: str = FIRST_GROUP
     did: str = ""
 
@@ -57,17 +61,27 @@ class StoreState:
             json["muted"] = sorted(self.muted)
         if self.radii:
             json["radii"] = dict(self.radii)
+        if self.control_radii:
+            json[_CONTROL_RADII] = [_written(name, radius) for name, radius in self.control_radii.items()]
         if self.did:
             json["did"] = self.did
         return json
 
 
 def head_version(head: Fields) -> int:
-    """Return the version that a store must have.
+    """Return the version that a store must have, which is that of the file where it is higher and known.
 
-    Older readers know nothing of chunks in another order (2), and would remove those of changes to redo (3).
+    Older readers know nothing of chunks in another order (2); they would remove those of changes to redo, and fit
+    without radii by control (3).
     """
-    return 3 if "undone" in head else 2 if "history" in head else 1
+    newest = "undone" in head or _CONTROL_RADII in head.part("motion")
+    least = _VERSION if newest else 2 if "history" in head else 1
+    return max(least, min(head.integer("version"), _VERSION))
+
+
+def version_for(states: Sequence[records.Json], undone: Sequence[records.Json]) -> int:
+    """Return the version of a store whose sculpts were changed: of the states before and now, and those undone."""
+    return _VERSION if undone or any(_CONTROL_RADII in state for state in states) else 2
 
 
 def read_state(store: Path, entry: Fields, joints: int) -> StoreState:
@@ -82,9 +96,21 @@ def read_state(store: Path, entry: Fields, joints: int) -> StoreState:
     for name in (*muted, *radii):
         if name not in known:
             raise InputError(f"{entry.where}: {quoted(name)} is said to be muted or to have a radius, and is no pose")
-    reach = {name: checked_radius(name, radii.number(name)) for name in radii}
+    reach = {name: checked_radius(f"sculpt {quoted(name)}", radii.number(name)) for name in radii}
+    by_control = dict(_read(part) for part in entry.parts(_CONTROL_RADII, "radius", []))
     rows = rows_of(entry, len(motion))
-    return StoreState(motion, rows, frozenset(muted), reach, group, entry.text("did", ""))
+    return StoreState(motion, rows, frozenset(muted), reach, by_control, group, entry.text("did", ""))
+
+
+def _written(name: str | tuple[str, ...], radius: float) -> records.Json:
+    return {"axis": name, "radius": radius} if isinstance(name, str) else {"layer": list(name), "radius": radius}
+
+
+def _read(part: Fields) -> tuple[str | tuple[str, ...], float]:
+    name = tuple(sorted(part.texts("layer"))) if "layer" in part else part.text("axis")
+    if not name:
+        raise InputError(f"{part.where}: layer: expected at least one name, got none")
+    return name, checked_radius(quoted(radius_label(name)), part.number("radius"))
 
 
 def group_of(entry: Fields) -> str:
