@@ -9,6 +9,7 @@ from posespace.fit.psd.sculpts import Sculpts
 from posespace.fit.psd.settings import PSDSettings
 from posespace.fit.self_check import checked, said
 from posespace.poses.links import linked
+from posespace.progress import track
 from posespace.skin.skin import Skin
 
 
@@ -22,6 +23,7 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         warn_of_contradictions(examples)
         examples = merge_duplicate_poses(examples)
         sculpts = Sculpts(examples.rig, self)
-        for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
+        for index in track(range(len(examples)), "sculpts"):
+            name, (pose, shape) = examples.motion.names[index], examples[index]
             sculpts.add(name, pose, shape, examples.radii.get(name))
         return said(checked(sculpts.skin(), examples))
