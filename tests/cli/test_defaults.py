@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import pytest
 
 import posespace as ps
 from posespace.cli import app as commands
-from posespace.cli.fit import METHODS, _help, _option
+from posespace.cli.fit import _help, _option
 from posespace.cluster.machines import Machines
 from posespace.datasets import Scanner, scanned_hand
+from posespace.fit.methods import METHODS, settings_of
 from posespace.gathering.gather import Gathering
 from posespace.poses.mirror import mirror_examples
 from posespace.register.registration import Registration
@@ -70,10 +71,8 @@ class Method:
 
 
 def parsed(*words: str) -> dict[str, Any]:
-    texts = {"count": "how many; None: chosen by cross-validation"}
-    hints = inspect.get_annotations(Method, eval_str=True)
-    options = [_option(setting, hints[setting.name], texts.get(setting.name, "")) for setting in fields(Method)]
-    command = click.Command("method", params=[option for option in options if option], callback=lambda **given: given)
+    options: list[click.Parameter] = [_option(setting, {}) for setting in settings_of(Method)]
+    command = click.Command("method", params=options, callback=lambda **given: given)
     result: dict[str, Any] = command.main(list(words), standalone_mode=False)
     return result
 

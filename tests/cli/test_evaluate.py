@@ -13,8 +13,8 @@ from helpers.commands import assert_one_line, run
 
 import posespace as ps
 from posespace import datasets
-from posespace.cli.fit import METHODS, described
 from posespace.examples import Examples
+from posespace.fit.methods import METHODS, described
 from posespace.fit.psd.psd import PSD
 from posespace.formats.store.example_store import ExampleStore
 from posespace.skin.skin import Skin

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from dataclasses import MISSING, Field, fields
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import click
 
@@ -18,11 +17,7 @@ from posespace.cli.options import FILE, Choice, Command, Group, OrNone, argument
 from posespace.cli.printing import print_one
 from posespace.cli.shortening import with_short_layers
 from posespace.cli.typed import with_options
-
-METHODS = {"psd": "PSD", "eigenskin": "EigenSkin", "muscles": "Muscles", "points": "ControlPoints"}
-"""The name of each method on the command line and its class in `posespace`; help and options come from the class."""
-
-_PLAIN = (bool, int, float, str, Path)
+from posespace.fit.methods import METHODS, Setting, method_of, settings_of, summary
 
 
 class Methods(Group):
@@ -65,20 +60,14 @@ def _summary(module: str, name: str) -> str:
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     (node,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     if (docstring := ast.get_docstring(node)) is not None:
-        return _first_line(docstring)
+        return docstring.partition("\n")[0]
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     homes = {entry.name: node.module or module for node in imports for entry in node.names}
     return next((_summary(homes[base.id], base.id) for base in node.bases if isinstance(base, ast.Name)), "")
 
 
-def _first_line(docstring: str | None) -> str:
-    return (docstring or "").partition("\n")[0]
-
-
 def _command(name: str) -> click.Command:
-    import posespace
-
-    settings: Any = getattr(posespace, METHODS[name])
+    settings = method_of(name)
 
     @argument("examples", "The example store.")
     @out_option("The skin to write.")
@@ -91,12 +80,9 @@ def _command(name: str) -> click.Command:
         _fit(settings(**options), examples, out, only, as_json, resources)
 
     example = f"Example: posespace fit {name} hand.examples -o hand.skin"
-    command = click.command(name, cls=Command, help=_first_line(inspect.getdoc(settings)), epilog=example)(run)
+    command = click.command(name, cls=Command, help=summary(settings), epilog=example)(run)
     flags = {field.name: f"--{field.name.replace('_', '-')}" for field in fields(settings)}
-    hints = get_type_hints(settings)
-    texts = {setting: with_options(text, flags) for setting, text in described(settings).items()}
-    setting_options = [_option(field, hints[field.name], texts.get(field.name, "")) for field in fields(settings)]
-    command.params += [option for option in setting_options if option is not None]
+    command.params += [_option(setting, flags) for setting in settings_of(settings)]
     if "resources" in inspect.signature(settings.fit).parameters:
         command.params += _resource_options()
     return command
@@ -111,23 +97,15 @@ def _resource_options() -> list[click.Option]:
     ]
 
 
-def _option(field: Field[Any], hint: Any, text: str) -> click.Option | None:
-    """The option of a setting, of the first plain type it takes; None where it has no plain type.
-
-    Where its type allows None, that is the default, or the word none where the default is another value. "choices"
-    among the field's metadata are all that it takes.
-    """
-    types = get_args(hint) or (hint,)
-    kinds = [kind for kind in types if kind in _PLAIN]
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    if not field.init or not kinds or not isinstance(default, (*_PLAIN, NoneType)):
-        return None
-    flag = field.name.replace("_", "-")
-    name = f"--{flag}/--no-{flag}" if kinds[0] is bool else f"--{flag}"
-    kind = FILE if kinds[0] is Path else Choice(field.metadata["choices"]) if "choices" in field.metadata else kinds[0]
-    if NoneType in types and default is not None:
+def _option(setting: Setting, flags: dict[str, str]) -> click.Option:
+    """The option of a setting. Where it may be None, that is the default, or the word none where that is another."""
+    flag = setting.name.replace("_", "-")
+    name = f"--{flag}/--no-{flag}" if setting.kind is bool else f"--{flag}"
+    kind: Any = FILE if setting.kind is Path else Choice(setting.choices) if setting.choices else setting.kind
+    if setting.optional and setting.default is not None:
         kind = OrNone(click.types.convert_type(kind))
-    return click.Option([name, field.name], type=kind, default=default, help=_help(text, default))
+    text = _help(with_options(setting.text, flags), setting.default)
+    return click.Option([name, setting.name], type=kind, default=setting.default, help=text)
 
 
 def _help(text: str, default: Any) -> str | None:
@@ -138,22 +116,6 @@ def _help(text: str, default: Any) -> str | None:
     introduction = "Default: " if default is None else "none: "
     sentence = re.sub(r"[;.,]? (?:None: |if not given, )", f". {introduction}", sentence)
     return f"{sentence[:1].upper()}{sentence[1:]}."
-
-
-def described(settings: type) -> dict[str, str]:
-    """Return the text of each parameter or attribute in a class's docstring."""
-    texts: dict[str, str] = {}
-    names: list[str] = []
-    for line in (inspect.getdoc(settings) or "").splitlines():
-        match = re.match(r"(\w+(?:, \w+)*) : (.*)", line)
-        if match:
-            names = match[1].split(", ")
-            texts.update(dict.fromkeys(names, match[2]))
-        elif line.startswith("    ") and names:
-            texts.update({name: f"{texts[name]} {line.strip()}" for name in names})
-        else:
-            names = []
-    return texts
 
 
 def _fit(method: Any, store: Path, out: Path, only: tuple[str, ...], as_json: bool, resources: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ def with_short_layers(figures: Figures) -> Figures:
 
 
 def shortened(figures: Figures) -> Figures:
-    """Return figures, nested as they may be, with links, limits, cross-validation and shrinking in one line each."""
+    """Return figures, nested as they may be, with what a character has many of in one line each."""
     shown: Figures = {}
     for key, value in figures.items():
         if key == "cross_validation" and (rows := _dicts(value)):
@@ -45,6 +45,8 @@ def shortened(figures: Figures) -> Figures:
             shown[key] = _limits(value)
         elif key == "shrunk_to" and isinstance(value, dict):
             shown[key] = [f"{joint} {short(factor)}" for joint, factor in value.items()] or {}
+        elif key == "singular_values" and isinstance(value, dict):
+            shown[key] = f"of {len(value)} layers (--json lists them)"
         elif isinstance(value, dict):
             shown[key] = shortened(value)
         elif isinstance(value, list):

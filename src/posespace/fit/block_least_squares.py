@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from posespace.check import Floats, Floats32
+from posespace.progress import track
 
 Folds = Sequence[NDArray[np.int64]]
 
@@ -63,7 +64,7 @@ def solve_blocks(
         np.zeros((block.shape[1], int(row.sum()), 3), dtype=np.float32)
         for block, row in zip(features, acts, strict=True)
     ]
-    for group in groups:
+    for group in track(groups, "least squares"):
         solution = group.operator(strength) @ data[:, group.vertices].reshape(len(data), -1)
         split = np.cumsum([features[k].shape[1] for k in group.blocks])[:-1]
         for k, part in zip(group.blocks, np.split(solution.reshape(len(solution), -1, 3), split), strict=True):
@@ -98,7 +99,8 @@ def _choose_strength(groups: Sequence[_Group], data: Floats32, folds: Folds) -> 
     sampled = np.zeros(data.shape[1], dtype=bool)
     sampled[:: max(1, data.shape[1] // _VERTICES)] = True
     errors = np.zeros(len(STRENGTHS))
-    for group in sorted(groups, key=lambda group: -len(group.vertices))[:_GROUPS]:
+    largest = sorted(groups, key=lambda group: -len(group.vertices))[:_GROUPS]
+    for group in track(largest, "smoothness"):
         sample = data[:, group.vertices[sampled[group.vertices]]].reshape(len(data), -1)
         for k, strength in enumerate(STRENGTHS):
             hat = group.design @ group.operator(strength)

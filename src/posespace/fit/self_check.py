@@ -13,6 +13,7 @@ import numpy as np
 from posespace.examples import Examples
 from posespace.fit.regression import evenly_spread
 from posespace.poses.parts import parts_of
+from posespace.progress import track
 from posespace.skin.basis import combined
 from posespace.skin.edit import scaled_layer
 from posespace.skin.layer import Layer
@@ -73,7 +74,7 @@ def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], f
     error, plain, along, sizes = 0.0, 0.0, np.zeros(len(skin.layers)), np.zeros(len(skin.layers))
     parts = parts_of(skin.rig.skeleton).of(examples.motion)
     driven = [skin.coordinates(layer.driver, examples.motion, parts) for layer in skin.layers]
-    for index in range(len(examples)):
+    for index in track(range(len(examples)), "check at the examples"):
         added = [combined(layer.basis, values[index]) for layer, values in zip(skin.layers, driven, strict=True)]
         errors = -examples.residual(index)[0]
         plain += float(np.square(errors).sum())

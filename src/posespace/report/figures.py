@@ -62,6 +62,7 @@ BY_NAME = frozenset(
         "several_joints",
         "shrunk_to",
         "single_joints",
+        "singular_values",
         "written",
     }
 )

@@ -12,6 +12,9 @@ EXAMPLES_ERROR = "own examples, fraction of plain skinning's error"
 CROSS_VALIDATED_ERROR = "left out, fraction of plain skinning's error"
 """Keys of the errors that every fit measures: at its examples, and at the same examples by cross-validation."""
 
+SINGULAR_VALUES = "singular values"
+"""Key of the singular values of what each layer was made from, by the layer's name, largest first."""
+
 _NOTES = "notes"
 
 

@@ -11,6 +11,7 @@ from posespace.fit.bones.triangle_rotations import triangle_rotations
 from posespace.geometry.edges import edges_of
 from posespace.geometry.nearest_rotation import nearest_rotation
 from posespace.jit import njit
+from posespace.progress import counter
 
 ROUNDS = 4
 """Most rounds of reassigning triangles after each splitting; three times as many after the last."""
@@ -42,25 +43,27 @@ def refined_clusters(points: Floats, triangles: Ints, shapes: Floats, labels: In
     adjacent = adjacent_triangles(triangles)
     clusters, number = labels.astype(np.int32, copy=True), int(labels.max(initial=0)) + 1
     before = 0
-    while True:
-        last, split = number >= count, clusters.copy()
-        for _ in range(ROUNDS * (3 if last else 1)):
-            transforms = cluster_transforms(points, triangles, shapes, clusters, number)
-            if not _reassign(points, triangles, shapes, transforms, *adjacent, clusters):
-                break
-        clusters, kept = _without_gaps(clusters)
-        # Clusters with similar motion absorb each other. If no new one survives, the split is kept all the same:
-        # otherwise it would be made and undone for ever.
-        clusters, number = (clusters, kept) if kept > before else (split, number)
-        before = number
-        if number >= count:
-            return clusters
-        errors = cluster_errors(points, triangles, shapes, clusters, number)
-        most = min(max(1, number // SHARE), count - number)
-        for cluster in _worst(errors, clusters, most):
-            members = np.flatnonzero(clusters == cluster)
-            clusters[members[_half(rotations[members], centres[members])]] = number
-            number += 1
+    with counter("clusters of triangles") as advance:
+        while True:
+            advance(number, count)
+            last, split = number >= count, clusters.copy()
+            for _ in range(ROUNDS * (3 if last else 1)):
+                transforms = cluster_transforms(points, triangles, shapes, clusters, number)
+                if not _reassign(points, triangles, shapes, transforms, *adjacent, clusters):
+                    break
+            clusters, kept = _without_gaps(clusters)
+            # Clusters with similar motion absorb each other. If no new one survives, the split is kept all the same:
+            # otherwise it would be made and undone for ever.
+            clusters, number = (clusters, kept) if kept > before else (split, number)
+            before = number
+            if number >= count:
+                return clusters
+            errors = cluster_errors(points, triangles, shapes, clusters, number)
+            most = min(max(1, number // SHARE), count - number)
+            for cluster in _worst(errors, clusters, most):
+                members = np.flatnonzero(clusters == cluster)
+                clusters[members[_half(rotations[members], centres[members])]] = number
+                number += 1
 
 
 def cluster_transforms(points: Floats, triangles: Ints, shapes: Floats, labels: Ints, count: int) -> Floats:

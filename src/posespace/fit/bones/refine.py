@@ -10,6 +10,7 @@ from posespace.check import Floats, Ints
 from posespace.fit.bones.bone_weights import bone_pool, fit_weights
 from posespace.fit.bones.transforms import affine_transforms, bone_transforms
 from posespace.geometry.edges import neighbours_of
+from posespace.progress import track
 
 ROUNDS = 60
 """Most rounds of transforms and weights."""
@@ -82,7 +83,7 @@ def refine(
     solve = affine_transforms if affine else bone_transforms
     around = neighbours_of(triangles, len(points))
     best = bones
-    for _ in range(rounds):
+    for _ in track(range(rounds), "bones and their weights"):
         moved = solve(points, shapes, best.influences, best.weights, best.transforms)
         pool = bone_pool(points, *around, best.influences, best.weights, len(moved))
         refined = Bones(moved, *fit_weights(points, shapes, moved, pool, best.influences, best.weights))

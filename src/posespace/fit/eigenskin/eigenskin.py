@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import check
-from posespace.check import Floats32
+from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.examples import Examples, require_examples
 from posespace.fit.block_least_squares import consecutive_folds
@@ -38,9 +38,10 @@ from posespace.interpolate.kernels import KERNELS
 from posespace.interpolate.rbf import RBF
 from posespace.poses.digests import pose_digests
 from posespace.poses.links import about_links, linked
+from posespace.progress import track
 from posespace.skin.basis import PackedBasis, widened
 from posespace.skin.layer import Layer
-from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
+from posespace.skin.provenance import CROSS_VALIDATED_ERROR, SINGULAR_VALUES, about_fit, with_notes
 from posespace.skin.skin import Skin
 
 ALLOTMENTS = ("greedy", "equal")
@@ -62,6 +63,9 @@ LOSS_RANGE = 0.003, 0.02
 
 NEAR = 0.005
 """A term acts near a vertex where its displacement is above this fraction of its largest, for terms solved jointly."""
+
+NOTICED = 1e-4
+"""Singular values below this fraction of the largest are not recorded."""
 
 MOST_READ = 512
 """Most poses whose displacements are held in memory, of one joint or of several. With more poses the skin is learned by
@@ -141,14 +145,16 @@ class EigenSkin:
         residuals = Source(examples, resources)
         neighbours = Neighbours(examples.rig.mesh)
         terms = self._terms(examples, residuals, neighbours)
-        layers = self._layers(terms, neighbours)
+        components = self._components(terms, neighbours)
+        layers = [layer for layer, _ in components]
         if self.normals == "shared":
             layers = share_normals(examples, layers, normal_residuals(examples), self.bits)
         elif self.normals == "separate":
             normal_terms = self._terms(examples, Held(normal_residuals(examples)), neighbours)
-            layers = _with_normals(layers, self._layers(normal_terms, neighbours), self.bits)
+            normals = [layer for layer, _ in self._components(normal_terms, neighbours)]
+            layers = _with_normals(layers, normals, self.bits)
         poses = pose_digests(examples.motion, examples.rig.skeleton)
-        figures = {**about_links(examples.rig.skeleton), **_figures(terms)}
+        figures = {**about_links(examples.rig.skeleton), **_figures(terms), SINGULAR_VALUES: _singular(components)}
         about = about_fit("eigenskin", self, poses, residuals.damped, figures)
         about = with_notes(about, [term.note for term in terms if term.note])
         return checked(Skin(examples.rig, tuple(layers), about=about), examples)
@@ -158,7 +164,8 @@ class EigenSkin:
         domains, others, several = single_domains(examples, RBF(self.kernel, self.radius))
         if sum(len(domain.poses) for domain in domains) > MOST_READ or several.sum() > MOST_READ:
             return region_terms(examples, data, ())
-        terms = [safe(term) for term in observed_terms(domains, data, len(examples.rig.mesh.points))]
+        observed = observed_terms(domains, data, len(examples.rig.mesh.points))
+        terms = [safe(term) for term in track(observed, "cross-validation")]
         if not several.any():
             return terms
         if others:
@@ -183,20 +190,20 @@ class EigenSkin:
         domains = [replace(term.domain, rbf=rbf) for term in terms if isinstance(term.domain, Domain)]
         return solved_terms(domains, examples, data, masks, consecutive_folds(np.flatnonzero(several)))
 
-    def _layers(self, terms: list[Term], neighbours: Neighbours) -> list[Layer]:
+    def _components(self, terms: list[Term], neighbours: Neighbours) -> list[tuple[Layer, Floats]]:
+        """The layers of terms, each with all singular values (M,) of its term."""
         if not terms:
             return []
         limits = Limits(self.components, self.threshold, self.taper, self.budget, self.size)
-        layers: list[Layer | None]
         if self.allotment == "equal":
             threshold = PAPER_THRESHOLD if self.threshold is None else self.threshold
             shared = with_shared_supports(terms, neighbours, limits, threshold)
-            layers = [components.layer(None, self.bits) for components in shared]
+            layers = [(components.layer(None, self.bits), components.singular) for components in shared]
         else:
             loss = float(np.clip(LOSS * cross_validation_error(terms), *LOSS_RANGE))
             separate = with_separate_supports(terms, neighbours, limits, loss)
-            layers = [components.layer(masks, self.bits) for components, masks in separate]
-        return [layer for layer in layers if layer is not None]
+            layers = [(components.layer(masks, self.bits), components.singular) for components, masks in separate]
+        return [(layer, singular) for layer, singular in layers if layer is not None]
 
     def _mask(self, term: Term, neighbours: Neighbours) -> Floats32:
         """The mask (N,) of a term that is solved jointly with others: not 0 where it moves the skin noticeably."""
@@ -241,6 +248,14 @@ def _figures(terms: list[Term]) -> dict[str, Any]:
         if isinstance(term.domain, RegionDomain) and term.domain.choice.shrink < 1
     }
     return {CROSS_VALIDATED_ERROR: round(cross_validation_error(terms), 4), "shrunk to": shrunk}
+
+
+def _singular(components: list[tuple[Layer, Floats]]) -> dict[str, list[float]]:
+    """The singular values of each layer's term, largest first, as far as they are noticeable."""
+    return {
+        layer.name: [float(f"{value:.4g}") for value in values[values > NOTICED * values[0]]]
+        for layer, values in components
+    }
 
 
 def _with_normals(layers: list[Layer], normals: list[Layer], bits: int) -> list[Layer]:

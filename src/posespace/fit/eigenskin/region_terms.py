@@ -15,6 +15,7 @@ from posespace.fit.gram import gram_of
 from posespace.fit.regions import Region, SpaceChoice, by_joint
 from posespace.fit.regression import evenly_spread, principal_coordinates
 from posespace.fit.stream import Held, Mix, Source
+from posespace.progress import track
 
 MOST_NODES = 64
 """Most nodes of a region, which bounds the cost of playing, however long the clip."""
@@ -38,7 +39,8 @@ def region_terms(examples: Examples, data: Source | Held, others: Sequence[Term]
     """
     spaces, sampled = SpaceChoice(examples.rig, examples.motion), evenly_spread(len(examples))
     residual = residual_after(others, examples[sampled], data.some(sampled))
-    plans = [plan for region in by_joint(examples.rig) if (plan := _plan(region, spaces, residual)) is not None]
+    tried = (_plan(region, spaces, residual) for region in track(by_joint(examples.rig), "regions"))
+    plans = [plan for plan in tried if plan is not None]
     sums = data.combined([plan.mix for plan in plans])
     vertices = len(examples.rig.mesh.points)
     terms = []

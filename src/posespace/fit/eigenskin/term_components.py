@@ -14,6 +14,7 @@ from posespace.fit.eigenskin.supports import Limits, Neighbours, Sizes
 from posespace.fit.eigenskin.terms import Term
 from posespace.fit.gram import gram_of
 from posespace.interpolate.fitted import RBFInterpolant
+from posespace.progress import track
 from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
 from posespace.skin.layer import Layer
@@ -32,12 +33,14 @@ class Components:
     mask : (N,) the fraction of the term that they are components of; 0 outside their support
     nodes : (M, C) their coordinates at the term's nodes, for displacements of unit length
     mix : (C, M) each component as a linear combination of the displacements at the nodes
+    singular : (M,) the singular values of the term over the poses of the fit, also those of components left out
     """
 
     term: Term
     mask: Floats32
     nodes: Floats
     mix: Floats32
+    singular: Floats
 
     @property
     def support(self) -> NDArray[np.int64]:
@@ -88,7 +91,7 @@ def decompose(term: Term, mask: Floats32, most: int) -> Components:
     # Coordinates carry the lengths, so that large components count for more when a radius is chosen.
     nodes = np.linalg.pinv(triangle) @ vectors[:, :kept] * lengths
     mix = _largest(nodes)[:, None] * (vectors[:, :kept] / lengths).T @ triangle
-    return Components(term, mask, nodes, mix.astype(np.float32))
+    return Components(term, mask, nodes, mix.astype(np.float32), np.sqrt(np.maximum(energy, 0.0)))
 
 
 def with_shared_supports(
@@ -103,7 +106,7 @@ def with_shared_supports(
     if budget is not None:
         level = np.maximum(level, supports.within_budget(sizes * (sizes > level), entries, budget))
     masks = neighbours.tapered(sizes > level, limits.taper)
-    return [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+    return _decomposed(terms, masks, most)
 
 
 def with_separate_supports(
@@ -118,7 +121,7 @@ def with_separate_supports(
     reach = 0.1 * loss if limits.threshold is None else limits.threshold
     masks = _masks_above(terms, neighbours, reach, limits.taper)
     most = MOST if limits.components is None else limits.components
-    decomposed = [decompose(term, mask, most) for term, mask in zip(terms, masks, strict=True)]
+    decomposed = _decomposed(terms, masks, most)
     sizes = [Sizes.of(neighbours.smoothed(components.sizes())) for components in decomposed]
     if limits.threshold is None:
         least = _level_of_loss(sizes, loss)
@@ -132,8 +135,13 @@ def with_separate_supports(
         last = len(kept) - int(limits.size * len(level)) - 1
         if last >= 0:
             level = np.maximum(level, np.partition(kept, last)[last])
-    for components, entries in zip(decomposed, sizes, strict=True):
+    for components, entries in track(list(zip(decomposed, sizes, strict=True)), "layers"):
         yield components, neighbours.tapered(entries.inside(level), limits.taper)
+
+
+def _decomposed(terms: Sequence[Term], masks: Floats32, most: int) -> list[Components]:
+    pairs = list(zip(terms, masks, strict=True))
+    return [decompose(term, mask, most) for term, mask in track(pairs, "principal components")]
 
 
 def _level_of_loss(sizes: Sequence[Sizes], loss: float) -> float:

@@ -25,6 +25,7 @@ from posespace.fit.regression import (
 )
 from posespace.motion import Motion
 from posespace.poses.active import space_of
+from posespace.progress import track
 from posespace.rig import Rig
 
 _FRAMES_FOR_JOINTS = 60
@@ -97,7 +98,7 @@ def errors_by_signals(clip: Clip, names: Sequence[str], choice: RegressionChoice
     samples = clip.coordinates(names)
     runs = [run for run in np.array_split(np.arange(len(clip.gram)), min(FOLDS, len(clip.gram))) if len(run)]
     errors = np.empty((len(runs), most))
-    for row, run in zip(errors, runs, strict=True):
+    for row, run in zip(errors, track(runs, "cross-validation"), strict=True):
         fold = _Fold.of(clip.gram, run, most)
         regression = choice.regression(samples.subset(fold.kept), centres)
         features = replace(regression, samples=samples.subset(fold.held_out)).features

@@ -32,6 +32,7 @@ from posespace.fit.weights.nearest_bone import on_nearest_bone
 from posespace.poses.active import changing
 from posespace.poses.digests import pose_digests
 from posespace.poses.links import about_links, linked
+from posespace.progress import track
 from posespace.rig import Rig
 from posespace.skin.basis import PackedBasis
 from posespace.skin.driver import Driver
@@ -179,7 +180,7 @@ class Muscles:
         if largest <= (1e-6 * rig.mesh.diagonal) ** 2 * len(frames):
             raise InputError("examples: the bones alone reproduce every frame, so there is nothing to learn")
         regions = []
-        for name, clip in clips.items():
+        for name, clip in track(list(clips.items()), "regions"):
             if np.trace(clip.gram) > 1e-12 * largest:
                 driving = names if self.joints is None else choose_joints(clip, names, self.joints)
                 validation = CrossValidation(clip.coordinates(driving))

@@ -39,6 +39,7 @@ from posespace.poses.active import at_rest
 from posespace.poses.axis_lengths import axis_lengths
 from posespace.poses.digests import pose_digests
 from posespace.poses.links import about_links, linked_rig
+from posespace.progress import track
 from posespace.rig import Rig
 from posespace.sculpt import EVERY, Sculpt
 from posespace.skin.bound import Bound, Neighbourhoods
@@ -140,7 +141,7 @@ class Sculpts(SculptList):
         plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
         solutions: list[tuple[LayerPlan, _Solved]] = []
-        for plan in plans:
+        for plan in track(plans, "layers"):
             solutions.append((plan, self._solve(plan, solutions, motion)))
         self._solved = {plan.controls: solved for plan, solved in solutions}
         layers = [layer for _, solved in solutions for layer in solved.layers]
