@@ -16,6 +16,12 @@ export interface Picture {
   height: number;
 }
 
+/** The length in the world of a pixel at a position. */
+export function worldPerPixel({ camera, height }: Picture, position: Vector3): number {
+  const depth = position.clone().applyMatrix4(camera.matrixWorldInverse).z;
+  return (2 * Math.abs(depth) * Math.tan((camera.fov * Math.PI) / 360)) / camera.zoom / height;
+}
+
 /** A drag that begins at a pixel, of something at a position of the world whose surface has a normal there. */
 export class DragMotion {
   private readonly plane: Plane;
@@ -43,7 +49,7 @@ export class DragMotion {
   alongNormal(x: number, y: number): Vector3 {
     const { height } = this.picture;
     const base = this.pixel(this.origin);
-    const size = this.worldPerPixel();
+    const size = worldPerPixel(this.picture, this.origin);
     const tip = this.pixel(this.origin.clone().addScaledVector(this.normal, size * 0.01 * height));
     const direction = tip.sub(base).divideScalar(0.01 * height);
     const length = direction.length();
@@ -61,13 +67,6 @@ export class DragMotion {
     const vector = right.multiplyScalar(y - this.y).addScaledVector(up, x - this.x);
     const angle = (vector.length() * Math.PI) / height;
     return new Quaternion().setFromAxisAngle(vector.normalize(), angle);
-  }
-
-  /** The length in the world of a pixel at the origin. */
-  private worldPerPixel(): number {
-    const { camera, height } = this.picture;
-    const depth = this.origin.clone().applyMatrix4(camera.matrixWorldInverse).z;
-    return (2 * Math.abs(depth) * Math.tan((camera.fov * Math.PI) / 360)) / camera.zoom / height;
   }
 
   private pixel(position: Vector3): Vector2 {

@@ -4,6 +4,8 @@
 export interface KeyGroup {
   /** What the page says of them, such as "r rest pose"; empty: nothing. */
   words: string;
+  /** Whether no other group hears of these keys, such as those of a brush while one sculpts. */
+  first?: boolean;
   presses: Record<string, () => void>;
 }
 
@@ -28,8 +30,9 @@ export class Keys {
   private press(event: KeyboardEvent): void {
     if (isOwn(event.target, event.key)) return;
     const key = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
-    for (const { presses } of this.groups) {
-      if (!Object.hasOwn(presses, key)) continue;
+    const groups = [...this.groups].filter(({ presses }) => Object.hasOwn(presses, key));
+    const first = groups.find((group) => group.first);
+    for (const { presses } of first ? [first] : groups) {
       event.preventDefault();
       presses[key]();
     }

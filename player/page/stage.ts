@@ -115,6 +115,7 @@ export class Stage {
     const [loaded] = gltf.userData.posespace as PoseSkin[];
     this.skins[0] = exchange(this.skins[0], loaded);
     this.meshes.splice(0, this.meshes.length, ...this.skins[0].meshes);
+    this.surface = new SurfacePick(this.skins[0], this.meshes);
     this.notify();
   }
 
