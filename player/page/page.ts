@@ -4,28 +4,19 @@ import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import type { PoseSkin } from "../three/index.js";
 import { element } from "./elements.js";
+import { poseTools } from "./pose_tools.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
 import { Background } from "./tools/background.js";
-import { Bones } from "./tools/bones.js";
 import { Camera } from "./tools/camera.js";
 import { Clips } from "./tools/clips.js";
 import { Comparison } from "./tools/comparison.js";
 import { Components } from "./tools/components.js";
-import { Controls } from "./tools/controls.js";
-import { Handles } from "./tools/handles.js";
 import { Heat } from "./tools/heat.js";
-import { JointGizmo } from "./tools/joint_gizmo.js";
-import { JointList } from "./tools/joint_list.js";
-import { JointPick } from "./tools/joint_pick.js";
-import { JointPull } from "./tools/joint_pull.js";
-import { JointSliders } from "./tools/joint_sliders.js";
 import { KeyList } from "./tools/key_list.js";
 import { KeyPoses } from "./tools/key_poses.js";
 import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
-import { PointDrag } from "./tools/point_drag.js";
-import { Points } from "./tools/points.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
 import { Title } from "./tools/title.js";
@@ -42,9 +33,6 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Clips(),
     poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
     !!skin?.layers.length && new Components(),
-    hasPoints && new Points(),
-    hasPoints && new Handles(),
-    hasPoints && new PointDrag(),
     skin && (hasPoints || skin.hasDetail) && new Refinements(),
     skin && new KeyPoses(title),
     new Wireframe(),
@@ -53,16 +41,10 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Camera(),
     new Picture(title),
     skin && new Undo(),
-    skin && Object.keys(skin.controls).length > 0 && new Controls(),
-    ...(skin && !hasPoints ? jointTools() : []),
+    ...(skin ? poseTools(skin) : []),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);
-}
-
-/** The tools that pose joints; those that come first are asked first what a drag is. */
-function jointTools(): Tool[] {
-  return [new JointGizmo(), new JointPull(), new JointPick(), new Bones(), new JointSliders(), new JointList()];
 }
 
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The project as the page knows it: what the server says of it, and the requests of the buttons. */
 
 import type { PagePose } from "../page/data.js";
-import type { Answer, Arrays, Link } from "./link.js";
+import type { Answer, Arrays, Data, Link } from "./link.js";
 
 export interface SculptRow {
   name: string;
@@ -59,7 +59,7 @@ export class Project {
   }
 
   /** Ask for something, and say what came of it. */
-  async do(what: string, data: object = {}, arrays: Arrays = {}): Promise<Answer | null> {
+  async do(what: string, data: Data = {}, arrays: Arrays = {}): Promise<Answer | null> {
     try {
       const answer = await this.link.request(what, data, arrays);
       if (typeof answer.ok.did === "string") this.say(answer.ok.did);

@@ -1,7 +1,7 @@
 /** The link over a WebSocket: it connects again when the server is back, and says so meanwhile. */
 
 import { decode, encode } from "./frames.js";
-import type { Answer, Arrays, Link, Listener } from "./link.js";
+import type { Answer, Arrays, Data, Link, Listener } from "./link.js";
 
 interface Waiting {
   resolve(answer: Answer): void;
@@ -34,7 +34,7 @@ export class SocketLink implements Link {
     this.socket = socket;
   }
 
-  request(what: string, data: object = {}, arrays: Arrays = {}): Promise<Answer> {
+  request(what: string, data: Data = {}, arrays: Arrays = {}): Promise<Answer> {
     const { socket } = this;
     if (socket?.readyState !== WebSocket.OPEN) {
       return Promise.reject(new Error("the studio is not connected; it connects again when the server is back"));
@@ -74,7 +74,7 @@ export class SocketLink implements Link {
     this.delay = Math.min(LAST, 2 * this.delay);
   }
 
-  private tell(event: string, data: Record<string, unknown>, arrays: Arrays): void {
+  private tell(event: string, data: Data, arrays: Arrays): void {
     for (const listener of this.listeners.get(event) ?? []) listener(data, arrays);
   }
 }

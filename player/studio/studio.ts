@@ -1,26 +1,25 @@
 /** The studio's page: what the exported page has, and tools that change the project behind it. */
 
 import { element } from "../page/elements.js";
+import { poseTools } from "../page/pose_tools.js";
 import { Stage } from "../page/stage.js";
 import type { Tool } from "../page/tool.js";
 import { Background } from "../page/tools/background.js";
 import { Camera } from "../page/tools/camera.js";
 import { Comparison } from "../page/tools/comparison.js";
-import { Handles } from "../page/tools/handles.js";
-import { Joints } from "../page/tools/joints.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
 import { Picture } from "../page/tools/picture.js";
-import { PointDrag } from "../page/tools/point_drag.js";
-import { Points } from "../page/tools/points.js";
 import { Refinements } from "../page/tools/refinements.js";
 import { RestPose } from "../page/tools/rest_pose.js";
 import { Title } from "../page/tools/title.js";
+import { Undo } from "../page/tools/undo.js";
 import { Wireframe } from "../page/tools/wireframe.js";
 import { Project } from "./project.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
 import { FirstStep } from "./tools/first_step.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
 import { Status } from "./tools/status.js";
 
@@ -29,6 +28,7 @@ function projectTools(project: Project, shown: number): Tool[] {
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project),
+    new Sculpt(project.link),
     new SculptList(project),
     new Status(project),
     new CurrentSkin(project, shown),
@@ -43,11 +43,9 @@ function viewTools(stage: Stage, title: string): Tool[] {
   const tools: (Tool | false)[] = [
     new Background(),
     new Comparison(),
-    hasPoints && new Points(),
-    hasPoints && new Handles(),
-    hasPoints && new PointDrag(),
     (hasPoints || skin.hasDetail) && new Refinements(),
-    !hasPoints && new Joints(),
+    new Undo(),
+    ...poseTools(skin),
     new KeyPoses(title),
     new Wireframe(),
     new RestPose(),

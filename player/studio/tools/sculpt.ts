@@ -48,7 +48,7 @@ export class Sculpt implements Tool {
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
     panel.append(this.panel.section);
-    panel.keys("b sculpt", { b: () => !this.session && this.attempt(() => this.start()) });
+    panel.keys("n start sculpt", { n: () => !this.session && this.attempt(() => this.start()) });
     panel.onDispose(this.link.on("project", (project) => this.hear(project)));
     this.panel.name.addEventListener("input", () => this.refresh());
   }
