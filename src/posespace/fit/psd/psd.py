@@ -22,14 +22,9 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
         examples = linked(examples)
         warn_of_contradictions(examples)
         examples = merge_duplicate_poses(examples)
-<<<<<<< HEAD
         sculpts = Sculpts(examples.rig, self.with_radii(examples.control_radii))
-        for name, (pose, shape) in zip(examples.motion.names, examples, strict=True):
-=======
-        sculpts = Sculpts(examples.rig, self)
         for index in track(range(len(examples)), "sculpts"):
             name, (pose, shape) = examples.motion.names[index], examples[index]
->>>>>>> fitting
             sculpts.add(name, pose, shape, examples.radii.get(name))
         return solved(sculpts, examples)
 
