@@ -47,6 +47,8 @@ export function kindOf({ pointerType }: PointerEvent): "mouse" | "touch" {
 }
 
 export class Drags {
+  /** Whether tools take hold of nothing: the pointer is that of something else, such as a brush. */
+  paused = false;
   private readonly grabbers = new Set<Grabber>();
   private readonly down = new Set<number>();
   private held: Held | null = null;
@@ -162,7 +164,8 @@ export class Drags {
 
   /** What tools do, and nothing where they have no say. */
   private get bound() {
-    return [...this.grabbers].map((grabber) => ({
+    const grabbers = this.paused ? [] : [...this.grabbers];
+    return grabbers.map((grabber) => ({
       grab: (pixel: Pixel, event: PointerEvent) => grabber.grab?.(pixel, event) ?? null,
       tap: (pixel: Pixel) => grabber.tap?.(pixel) ?? false,
       hover: (pixel: Pixel | null) => grabber.hover?.(pixel) ?? null,

@@ -1,22 +1,16 @@
 /** One skin in place of another of the same rig: the bones stay, so that the pose and all that holds a bone stay too. */
 
 import { Skeleton } from "three";
-import type { Mesh, SkinnedMesh } from "three";
+import type { Mesh, Object3D, SkinnedMesh } from "three";
 
 import type { PoseSkin } from "../three/index.js";
 
 /** Put the meshes of a loaded skin where those of `old` are, moved by the bones of `old`; returns the skin in its place. */
 export function exchange(old: PoseSkin, loaded: PoseSkin): PoseSkin {
-  const twin = new Map(loaded.bones.map((bone, k) => [bone, old.bones[k]]));
-  const meshes = loaded.meshes;
-  const parent = old.meshes[0].parent;
-  for (const mesh of meshes) {
-    const { skeleton, bindMatrix } = mesh as SkinnedMesh;
-    const bones = skeleton.bones.map((bone) => twin.get(bone) ?? bone);
-    (mesh as SkinnedMesh).bind(new Skeleton(bones as typeof skeleton.bones, skeleton.boneInverses), bindMatrix);
-    mesh.frustumCulled = false;
-    parent?.add(mesh);
-  }
+  const twin = new Map<Object3D, Object3D>(loaded.bones.map((bone, k) => [bone, old.bones[k]]));
+  // Copies: a mesh that a skin drives already keeps what that put there.
+  const meshes = loaded.meshes.map((mesh) => copyWith(mesh as SkinnedMesh, (bone) => twin.get(bone) ?? bone));
+  old.meshes[0].parent?.add(...meshes);
   const skin = loaded.on(meshes, old.bones);
   Object.assign(skin.controls, old.controls);
   Object.assign(skin, { corrections: old.corrections, detail: old.detail, components: old.components });
@@ -24,6 +18,15 @@ export function exchange(old: PoseSkin, loaded: PoseSkin): PoseSkin {
   for (const mesh of old.meshes) discard(mesh);
   old.dispose();
   return skin;
+}
+
+/** A copy of a mesh that other bones move. */
+function copyWith(mesh: SkinnedMesh, twinOf: (bone: Object3D) => Object3D): Mesh {
+  const copy = mesh.clone();
+  const { bones, boneInverses } = mesh.skeleton;
+  copy.bind(new Skeleton(bones.map(twinOf) as typeof bones, boneInverses), mesh.bindMatrix);
+  copy.frustumCulled = false;
+  return copy;
 }
 
 /** Take a mesh away, and give back what it has on the graphics card. */

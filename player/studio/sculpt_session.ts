@@ -48,6 +48,9 @@ export class SculptSession implements PointerUser {
     this.frozen = new FrozenPose(stage);
     this.stopListening = new BrushPointer(canvas, this).listen();
     stage.scene.add(this.clay.mesh);
+    stage.drags.paused = true;
+    stage.overlay.visible = false;
+    stage.joints.hover(-1);
     stage.view = "skin";
   }
 
@@ -159,6 +162,8 @@ export class SculptSession implements PointerUser {
     this.ring.dispose();
     this.clay.dispose();
     for (const mesh of this.stage.meshes) mesh.visible = true;
+    this.stage.drags.paused = false;
+    this.stage.overlay.visible = true;
     this.stage.wake();
   }
 

@@ -22,13 +22,16 @@ import { KeyHelp } from "./tools/key_help.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
 import { Status } from "./tools/status.js";
+import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
+  const sculpt = new Sculpt(project.link);
   return [
     new Title(project.info?.name ?? ""),
-    new FirstStep(project),
-    new Sculpt(project.link),
+    new FirstStep(project, sculpt),
+    new Unsaved(project, sculpt),
+    sculpt,
     new SculptList(project),
     new Status(project),
     new CurrentSkin(project, shown),

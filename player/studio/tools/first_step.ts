@@ -5,12 +5,16 @@ import type { Panel } from "../../page/panel.js";
 import type { Stage } from "../../page/stage.js";
 import type { Tool } from "../../page/tool.js";
 import type { Project } from "../project.js";
+import type { Sculpt } from "./sculpt.js";
 
 export class FirstStep implements Tool {
   private stage: Stage | null = null;
   private readonly line = element("p", "first-step");
 
-  constructor(private readonly project: Project) {}
+  constructor(
+    private readonly project: Project,
+    private readonly sculpt: Sculpt,
+  ) {}
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
@@ -29,10 +33,12 @@ export class FirstStep implements Tool {
     if (!info) return "Opening…";
     if (!info.editable) return info.remedy;
     if (!mayEdit) return "Another page edits this project: here you can look. Close it to edit here.";
+    if (this.sculpt.active)
+      return "Drag on the surface to sculpt. Name the sculpt and press ‘define’: it is saved and solved.";
     if (info.draft) return `There are unsaved strokes of ‘${info.draft.name}’: go on with them, or discard them.`;
     if (this.stage?.posing.source.kind === "rest") {
       return "To correct a pose: click a joint in the view, rotate it, then press ‘start sculpt’.";
     }
-    return "Press ‘start sculpt’ to correct this pose with brushes; ‘define’ saves it and solves.";
+    return "Press ‘start sculpt’ to correct this pose with brushes; ‘define’ saves the result and solves.";
   }
 }

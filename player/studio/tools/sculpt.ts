@@ -69,6 +69,11 @@ export class Sculpt implements Tool {
     this.leave();
   }
 
+  /** Whether one sculpts. */
+  get active(): boolean {
+    return !!this.session;
+  }
+
   /** Sculpt at the pose of the stage; with points (N, 3), go on with that shape under its name. */
   async start(name = "", points: Float32Array | null = null): Promise<void> {
     const { stage, link, settings } = this;

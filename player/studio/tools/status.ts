@@ -19,8 +19,8 @@ export class Status implements Tool {
     const row = element("div", "row buttons");
     row.append(this.undo, this.redo);
     panel.append(row, this.said, this.notes);
-    panel.keys("u undo", { u: () => this.undo.click() });
-    panel.keys("U redo", { U: () => this.redo.click() });
+    panel.keys("u undo the last change of the sculpts", { u: () => this.undo.click() });
+    panel.keys("U redo it", { U: () => this.redo.click() });
     panel.onDispose(this.project.onChange(() => this.changed()));
   }
 
@@ -28,8 +28,8 @@ export class Status implements Tool {
     const { info, mayEdit, said } = this.project;
     this.undo.disabled = !mayEdit || !info?.undo;
     this.redo.disabled = !mayEdit || !info?.redo;
-    this.undo.title = info?.undo ? `undo: ${info.undo} (key u)` : "nothing to undo";
-    this.redo.title = info?.redo ? `redo: ${info.redo} (key U)` : "nothing to redo";
+    this.undo.textContent = info?.undo ? `undo: ${info.undo}` : "undo";
+    this.redo.textContent = info?.redo ? `redo: ${info.redo}` : "redo";
     this.said.textContent = said;
     this.notes.replaceChildren(...(info?.notes ?? []).map((line) => element("li", "", line)));
     this.notes.hidden = !info?.notes.length;
