@@ -28,6 +28,7 @@ import { PointDrag } from "./tools/point_drag.js";
 import { Points } from "./tools/points.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
+import { Timeline } from "./tools/timeline.js";
 import { Title } from "./tools/title.js";
 import { Undo } from "./tools/undo.js";
 import { Wireframe } from "./tools/wireframe.js";
@@ -40,21 +41,22 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Background(),
     new Comparison(),
     new Clips(),
+    new Timeline(),
     poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
     !!skin?.layers.length && new Components(),
     hasPoints && new Points(),
     hasPoints && new Handles(),
     hasPoints && new PointDrag(),
     skin && (hasPoints || skin.hasDetail) && new Refinements(),
+    ...(skin && !hasPoints ? jointTools() : []),
+    skin && Object.keys(skin.controls).length > 0 && new Controls(),
     skin && new KeyPoses(title),
     new Wireframe(),
     skin && heat && new Heat(heat),
+    skin && new Undo(),
     new RestPose(),
     new Camera(),
     new Picture(title),
-    skin && new Undo(),
-    skin && Object.keys(skin.controls).length > 0 && new Controls(),
-    ...(skin && !hasPoints ? jointTools() : []),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);
