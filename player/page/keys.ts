@@ -1,6 +1,6 @@
 /** The keys of the page: what they do, and the words that say so. */
 
-/** Some keys that belong together; "Ctrl+z" is z with Ctrl, or with the command key. */
+/** Some keys that belong together; "Ctrl+Shift+z" is z with Shift and with Ctrl or the command key. */
 export interface KeyGroup {
   /** What the page says of them, such as "r rest pose"; empty: nothing. */
   words: string;
@@ -27,13 +27,18 @@ export class Keys {
 
   private press(event: KeyboardEvent): void {
     if (isOwn(event.target, event.key)) return;
-    const key = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
+    const key = nameOf(event);
     for (const { presses } of this.groups) {
       if (!Object.hasOwn(presses, key)) continue;
       event.preventDefault();
       presses[key]();
     }
   }
+}
+
+function nameOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string {
+  if (!ctrlKey && !metaKey) return key;
+  return `Ctrl+${shiftKey ? "Shift+" : ""}${key.toLowerCase()}`;
 }
 
 /** Whether the element that has the focus needs a key itself. */

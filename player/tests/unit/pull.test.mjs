@@ -22,7 +22,7 @@ function finger(limits, flat = false) {
   bones.forEach((bone, k) => {
     (flat || k === 0 ? top : bones[k - 1]).add(bone);
   });
-  top.rotation.set(0.1, 0.2, 0.3);
+  top.rotation.x = 0.1;
   top.updateMatrixWorld(true);
   const joints = bones.map((_, k) => ({
     link: k - 1,
