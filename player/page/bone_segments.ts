@@ -14,14 +14,20 @@ export interface Segment {
   end: Vector3;
 }
 
-/** The bones of a skeleton as it is posed now; they keep their ends at any other pose. */
-export function segmentsOf(tree: JointTree, bones: readonly Object3D[]): Segment[] {
+/**
+ * The bones of a skeleton as it is posed now; they keep their ends at any other pose. A joint is left out that moves no
+ * skin, nor has one below it that does, such as the controls that animators' rigs have.
+ */
+export function segmentsOf(tree: JointTree, bones: readonly Object3D[], skinned: ReadonlySet<number>): Segment[] {
   for (const bone of bones) bone.updateWorldMatrix(true, false);
   const inverses = bones.map(({ matrixWorld }) => new Matrix4().copy(matrixWorld).invert());
   const from = (joint: number, other: number) =>
     new Vector3().setFromMatrixPosition(bones[other].matrixWorld).applyMatrix4(inverses[joint]);
-  return tree.order.flatMap((joint) => {
-    const ends = tree.children[joint].map((child) => from(joint, child));
+  const used = new Set([...skinned].flatMap((joint) => [joint, ...tree.above(joint)]));
+  const drawn = tree.order.filter((joint) => used.has(joint));
+  return drawn.flatMap((joint) => {
+    const children = tree.children[joint].filter((child) => used.has(child));
+    const ends = children.map((child) => from(joint, child));
     const parent = tree.parents[joint];
     if (!ends.length && parent >= 0) ends.push(from(joint, parent).multiplyScalar(-LAST));
     return ends.filter((end) => end.length() > 0).map((end) => ({ joint, end }));

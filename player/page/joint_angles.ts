@@ -29,6 +29,11 @@ export class JointAngles {
     [this.least, this.largest] = [0, 1].map((side) => [0, 1, 2].map((axis) => bounds(axis)[side]));
   }
 
+  /** The angles half way between the limits; null without limits. */
+  get middle(): number[] | null {
+    return this.limited ? this.least.map((least, axis) => (least + this.largest[axis]) / 2) : null;
+  }
+
   /** Whether the joint rotates about an axis. */
   rotates(axis: number): boolean {
     return this.largest[axis] > this.least[axis];

@@ -1,8 +1,10 @@
 /** Which joint is below a pixel of the picture: that of a bone that is drawn there, else of the skin. */
 
 import { Raycaster, Vector2, Vector3 } from "three";
+import type { Ray } from "three";
 
 import { distanceToLine, endsOf } from "./bone_segments.js";
+import type { Picture } from "./drag_motion.js";
 import type { Pixel } from "./drags.js";
 import type { Stage } from "./stage.js";
 
@@ -20,11 +22,15 @@ export function jointBelow(stage: Stage, pixel: Pixel): Below | null {
   return (stage.joints.allShown && boneBelow(stage, pixel)) || skinBelow(stage, pixel);
 }
 
-function skinBelow({ surface, joints, picture }: Stage, { x, y }: Pixel): Below | null {
-  const { camera, width, height } = picture;
+/** The ray from the camera through a pixel. */
+export function rayThrough({ camera, width, height }: Picture, { x, y }: Pixel): Ray {
   const caster = new Raycaster();
   caster.setFromCamera(new Vector2((2 * x) / width - 1, 1 - (2 * y) / height), camera);
-  const hit = surface?.at(caster.ray);
+  return caster.ray;
+}
+
+function skinBelow({ surface, joints, picture }: Stage, pixel: Pixel): Below | null {
+  const hit = surface?.at(rayThrough(picture, pixel));
   if (!surface || !hit) return null;
   const { position } = hit;
   const joint = surface.jointAt(hit);

@@ -33,8 +33,10 @@ export class JointEditing {
   /** Of each joint, those that go with it though no bone of the file does it. */
   private readonly carried: number[][];
 
+  /** Parameters: the skin, and the numbers of the joints that move it. */
   constructor(
     skin: PoseSkin | null,
+    skinned: ReadonlySet<number>,
     private readonly posing: Posing,
     private readonly changed: () => void,
   ) {
@@ -44,7 +46,7 @@ export class JointEditing {
     this.tree = new JointTree(names, parentsOf(joints, this.bones));
     this.angles = joints.map((joint, k) => new JointAngles(joint, posing.rests[k].rotation));
     this.carried = joints.map((_, joint) => carriedBy(joint, this.tree, this.bones));
-    this.segments = segmentsOf(this.tree, this.bones);
+    this.segments = segmentsOf(this.tree, this.bones, skinned);
   }
 
   get drag(): JointDrag {

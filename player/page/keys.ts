@@ -1,6 +1,6 @@
 /** The keys of the page: what they do, and the words that say so. */
 
-/** Some keys that belong together; "Ctrl+z" is z with Ctrl, or with the command key. */
+/** Some keys that belong together; "Ctrl+Shift+z" is z with Shift and with Ctrl or the command key. */
 export interface KeyGroup {
   /** What the page says of them, such as "r rest pose"; empty: nothing. */
   words: string;
@@ -29,7 +29,7 @@ export class Keys {
 
   private press(event: KeyboardEvent): void {
     if (isOwn(event.target, event.key)) return;
-    const key = event.ctrlKey || event.metaKey ? `Ctrl+${event.key}` : event.key;
+    const key = nameOf(event);
     const groups = [...this.groups].filter(({ presses }) => Object.hasOwn(presses, key));
     const first = groups.find((group) => group.first);
     for (const { presses } of first ? [first] : groups) {
@@ -37,6 +37,11 @@ export class Keys {
       presses[key]();
     }
   }
+}
+
+function nameOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string {
+  if (!ctrlKey && !metaKey) return key;
+  return `Ctrl+${shiftKey ? "Shift+" : ""}${key.toLowerCase()}`;
 }
 
 /** Whether the element that has the focus needs a key itself. */

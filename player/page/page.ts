@@ -19,6 +19,7 @@ import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
+import { Timeline } from "./tools/timeline.js";
 import { Title } from "./tools/title.js";
 import { Undo } from "./tools/undo.js";
 import { Wireframe } from "./tools/wireframe.js";
@@ -31,17 +32,18 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Background(),
     new Comparison(),
     new Clips(),
+    new Timeline(),
     poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
     !!skin?.layers.length && new Components(),
     skin && (hasPoints || skin.hasDetail) && new Refinements(),
+    ...(skin ? poseTools(skin) : []),
     skin && new KeyPoses(title),
     new Wireframe(),
     skin && heat && new Heat(heat),
+    skin && new Undo(),
     new RestPose(),
     new Camera(),
     new Picture(title),
-    skin && new Undo(),
-    ...(skin ? poseTools(skin) : []),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);

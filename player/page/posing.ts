@@ -6,6 +6,9 @@ import type { AnimationAction, AnimationClip, Object3D } from "three";
 import type { PoseSkin } from "../three/index.js";
 import type { PagePose } from "./data.js";
 import { History } from "./history.js";
+import { KeyBlend } from "./key_blend.js";
+import { frameRate } from "./timeline.js";
+import type { Line } from "./timeline.js";
 
 /** A pose of the skin, and what brought it there: what undoing goes back to. */
 interface State {
@@ -32,6 +35,11 @@ export class Posing {
   /** Whether the clip goes on by itself, or the key poses do. */
   playing = true;
   readonly rests: Rest[];
+  readonly keys = new KeyBlend();
+  /** Where the timeline is, in seconds. */
+  cursor = 0;
+  /** The clip that the timeline shows; -1: it shows the key poses. */
+  private clip = -1;
   private readonly mixer: AnimationMixer;
   private readonly history = new History<State>();
   /** What was before the change that is going on. */
@@ -78,10 +86,31 @@ export class Posing {
   /** Play a clip from its start; without such a clip, rest. */
   play(index: number): void {
     this.reset();
+    [this.clip, this.cursor] = [this.clips[index] ? index : -1, 0];
+    this.playing = true;
     const clip = this.clips[index];
     if (clip) this.action = this.mixer.clipAction(clip).play();
-    this.playing = true;
     this.changeTo(clip ? { kind: "clip", index } : { kind: "rest" });
+  }
+
+  /** What the timeline shows; null: there is neither a clip nor are there key poses to blend. */
+  get line(): Line | null {
+    const clip = this.clips[this.clip];
+    if (!clip) return this.keys.line;
+    return { duration: clip.duration, rate: frameRate(clip), marks: this.keys.marksOn(this.clip) };
+  }
+
+  /** Play on from where the timeline is, or pause. */
+  togglePlay(): void {
+    this.playing = !this.moving;
+    if (this.line) this.show();
+  }
+
+  /** Pause at a time of the timeline. */
+  seek(seconds: number): void {
+    this.playing = false;
+    this.cursor = seconds;
+    if (this.line) this.show();
   }
 
   /** Take a pose that comes from somewhere: the page's list, key poses, or what was before. */
@@ -164,25 +193,34 @@ export class Posing {
     return this.history.canRedo;
   }
 
-  /** The time in the clip that plays, in seconds; null if none does. */
-  get time(): number | null {
-    return this.action ? this.action.time : null;
-  }
-
-  set time(seconds: number | null) {
-    if (this.action && seconds !== null) this.action.time = seconds;
-    this.mixer.update(0);
-    this.changed();
-  }
-
-  /** How long the clip that plays is, in seconds; null if none does. */
-  get duration(): number | null {
-    return this.action ? this.action.getClip().duration : null;
-  }
-
-  /** Let the clip go on. */
+  /** Let the clip, or the key poses, go on. */
   advance(seconds: number): void {
-    if (this.action && this.playing) this.mixer.update(seconds);
+    const { line } = this;
+    if (!this.moving || !line) return;
+    if (this.action) {
+      this.mixer.update(seconds);
+      this.cursor = this.action.time;
+      return;
+    }
+    const next = this.cursor + seconds;
+    this.cursor = next > line.duration ? 0 : next;
+    this.take(this.keys.at(this.cursor), { kind: "keys" });
+  }
+
+  /** Bring the skin to where the timeline is. */
+  private show(): void {
+    const clip = this.clips[this.clip];
+    if (!clip) {
+      this.take(this.keys.at(this.cursor), { kind: "keys" });
+      return;
+    }
+    if (!this.action) {
+      this.reset();
+      this.action = this.mixer.clipAction(clip).play();
+    }
+    this.action.time = this.cursor;
+    this.mixer.update(0);
+    this.changeTo({ kind: "clip", index: this.clip });
   }
 
   /** The present state. One that plays is a pose by hand when it comes back: it does not play on. */

@@ -57,7 +57,7 @@ export class Stage {
   skins: PoseSkin[] = [];
   posing = new Posing(this.scene, [], [], () => this.notify());
   points = new PointEditing(null, this.posing, () => this.notify());
-  joints = new JointEditing(null, this.posing, () => this.notify());
+  joints = new JointEditing(null, new Set(), this.posing, () => this.notify());
   /** Where the pointer is on the skin; null without one. */
   surface: SurfacePick | null = null;
   private shownView: View = "skin";
@@ -105,8 +105,8 @@ export class Stage {
     const skin = this.skins[0] ?? null;
     this.points = new PointEditing(skin, this.posing, () => this.notify());
     gltf.scene.updateMatrixWorld(true);
-    this.joints = new JointEditing(skin, this.posing, () => this.notify());
-    this.surface = skin && new SurfacePick(skin, this.meshes);
+    this.surface = skin && new SurfacePick(skin, skin.meshes);
+    this.joints = new JointEditing(skin, this.surface?.joints ?? new Set(), this.posing, () => this.notify());
   }
 
   /** Show the skin of another GLB file of the same rig, in the same pose. */

@@ -56,6 +56,22 @@ export class SurfacePick {
     return most ? this.skin.bones.indexOf(most[0]) : -1;
   }
 
+  /** The numbers of the joints that move the surface; where it does not say, of all joints. */
+  get joints(): Set<number> {
+    const { bones } = this.skin;
+    const moving = new Set<Object3D | undefined>();
+    for (const mesh of this.meshes) {
+      const { skinIndex, skinWeight } = mesh.geometry.attributes;
+      if (!skinIndex || !skinWeight) return new Set(bones.keys());
+      for (let k = 0; k < skinIndex.count * skinIndex.itemSize; k++) {
+        const [vertex, entry] = [Math.floor(k / skinIndex.itemSize), k % skinIndex.itemSize];
+        if (!skinWeight.getComponent(vertex, entry)) continue;
+        moving.add((mesh as SkinnedMesh).skeleton.bones[skinIndex.getComponent(vertex, entry)]);
+      }
+    }
+    return new Set([...bones.keys()].filter((joint) => moving.has(bones[joint])));
+  }
+
   /** Find where all vertices are, if anything has moved. */
   private measure(): void {
     const pose = this.skin.bones.flatMap(({ matrixWorld }) => matrixWorld.elements);

@@ -263,7 +263,9 @@ def test_key_poses_are_blended_saved_and_read_by_the_commands(
     page = DragPage(chromium, tmp_path / "hand.html", skin, axes)
     three_key_poses(page)
     rename(page, 1, '<b>"2"')
-    slide(page, "blend", 1.5)
+    page.page.locator("#timeline input").evaluate(
+        "(frames) => { frames.value = 45; frames.dispatchEvent(new Event('input')); }"
+    )
     page.page.click("button:text-is('store')")
     path = saved(page, "save poses", tmp_path)
     assert path.name == "hand-poses.json"

@@ -1,9 +1,10 @@
 /** Dragging a place on the skin: the joints above it follow by inverse kinematics, within their limits. */
 
-import { DragMotion } from "../drag_motion.js";
+import { Vector3 } from "three";
+
 import type { Grip, Pixel } from "../drags.js";
 import { choice, element, slider } from "../elements.js";
-import { jointBelow } from "../joint_below.js";
+import { jointBelow, rayThrough } from "../joint_below.js";
 import { JOINT_DRAGS } from "../joint_editing.js";
 import type { Panel } from "../panel.js";
 import { Pull } from "../pull.js";
@@ -26,7 +27,7 @@ export class JointPull implements Tool {
   private readonly hint = element("p", "hint");
   private readonly said = element("p", "status");
   private readonly length = slider(
-    "joints",
+    "following",
     0,
     MOST_JOINTS,
     1,
@@ -65,7 +66,7 @@ export class JointPull implements Tool {
     const below = joints.drag === "pull" ? jointBelow(stage, pixel) : null;
     if (!below) return null;
     const { joint, position } = below;
-    const motion = new DragMotion(picture, position, picture.camera.up, pixel.x, pixel.y);
+    const direction = picture.camera.getWorldDirection(new Vector3());
     let pull: Pull | null = null;
     const release = () => {
       pull?.dispose();
@@ -78,8 +79,8 @@ export class JointPull implements Tool {
         pull = new Pull(joints, joint, position, joints.pullLength);
         this.said.textContent = problemOf(stage, joint, pull);
       },
-      move: ({ x, y }) => {
-        pull?.to(motion.inView(x, y).add(position));
+      move: (pointer) => {
+        pull?.to(rayThrough(picture, pointer), direction);
         joints.moved();
       },
       end: () => {

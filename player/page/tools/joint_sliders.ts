@@ -44,7 +44,7 @@ export class JointSliders implements Tool {
 
   /** A clip brings new angles with every frame. */
   update(): void {
-    if (this.stage?.posing.time !== null) this.follow();
+    if (this.stage?.posing.moving) this.follow();
   }
 
   private makeSliders(stage: Stage, joint: number): void {

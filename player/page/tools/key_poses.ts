@@ -1,38 +1,33 @@
-/** Key poses: stored, named, put in order, blended by a slider or played, and saved as a file that every command reads. */
+/** Key poses: stored, named, put in order, blended on the timeline, and saved as a file that every command reads. */
 
-import { blended } from "../blend.js";
 import type { PagePose } from "../data.js";
-import { button, element, slider, tick } from "../elements.js";
-import type { Slider } from "../elements.js";
+import { button, element, tick } from "../elements.js";
+import { KEY_SECONDS, KeyBlend } from "../key_blend.js";
+import type { KeyPose } from "../key_blend.js";
 import type { Panel } from "../panel.js";
 import { readPoses, writePoses } from "../pose_file.js";
 import type { FileSkeleton } from "../pose_file.js";
 import type { Stage } from "../stage.js";
-import type { Frame, Tool } from "../tool.js";
-
-/** Seconds from one key pose to the next, and frames per second of a saved motion. */
-const SECONDS = 1;
-const RATE = 30;
+import { USUAL_RATE } from "../timeline.js";
+import type { Tool } from "../tool.js";
 
 /** The largest file of poses that is read, in bytes. */
 const LARGEST_FILE = 2 ** 25;
 
 export class KeyPoses implements Tool {
   private stage: Stage | null = null;
-  private poses: PagePose[] = [];
+  private keys = new KeyBlend();
   private readonly list = element("ol", "key-poses");
   private readonly said = element("p", "status");
-  private readonly smooth = tick("smooth", () => this.blend(this.position.value));
-  private readonly position: Slider = slider("blend", 0, 1, 0.01, 0, (seconds) => this.scrub(seconds), " s");
+  private readonly smooth = tick("smooth", (on) => this.makeSmooth(on));
   private readonly file = element("input");
-  private readonly play = button("play", "key space", () => this.togglePlay());
-  private readonly blending = element("div", "row buttons");
   private readonly saving = element("div", "row buttons");
 
   constructor(private readonly title: string) {}
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
+    this.keys = stage.posing.keys;
     this.said.setAttribute("role", "status");
     const head = element("div", "row buttons head");
     head.append(
@@ -40,35 +35,27 @@ export class KeyPoses implements Tool {
       button("store", "key k", () => this.store()),
       button("load", "a file of poses; it can be dropped anywhere, too", () => this.file.click()),
     );
-    this.blending.append(this.play, this.smooth.row);
     this.saving.append(
       button("save poses", "the key poses as a file that posespace reads", () => this.savePoses()),
-      button("save motion", `the blend in ${RATE} frames per second`, () => this.saveMotion()),
+      button("save motion", `the blend in ${USUAL_RATE} frames per second`, () => this.saveMotion()),
     );
     this.listenForFiles(panel);
-    panel.append(head, this.list, this.position.row, this.blending, this.saving, this.said);
+    panel.append(head, this.list, this.smooth.row, this.saving, this.said);
     panel.keys("k store pose", { k: () => this.store() });
-    panel.keys("", { " ": () => this.stage?.posing.source.kind === "keys" && this.togglePlay() });
     this.show();
   }
 
-  changed(): void {
-    const posing = this.stage?.posing;
-    this.play.textContent = posing?.source.kind === "keys" && posing.playing ? "pause" : "play";
-  }
-
-  update({ seconds }: Frame): void {
-    const posing = this.stage?.posing;
-    if (posing?.source.kind !== "keys" || !posing.playing) return;
-    const position = this.position.value + seconds;
-    this.position.value = Math.round(100 * (position > this.position.most ? 0 : position)) / 100;
-    this.blend(this.position.value);
+  private get poses(): KeyPose[] {
+    return this.keys.poses;
   }
 
   /** Keep the pose as it is now. */
   private store(): void {
     if (!this.stage) return;
-    this.poses.push(this.stage.posing.pose(this.freeName(`pose ${this.poses.length + 1}`)));
+    const { posing } = this.stage;
+    const pose: KeyPose = posing.pose(this.freeName(`pose ${this.poses.length + 1}`));
+    if (posing.source.kind === "clip") pose.from = { clip: posing.source.index, seconds: posing.cursor };
+    this.poses.push(pose);
     this.show();
   }
 
@@ -82,10 +69,10 @@ export class KeyPoses implements Tool {
 
   private show(): void {
     this.list.replaceChildren(...this.poses.map((pose, k) => this.row(pose, k)));
-    this.position.row.hidden = this.blending.hidden = this.poses.length < 2;
+    this.smooth.row.hidden = this.poses.length < 2;
     this.saving.hidden = !this.poses.length;
-    this.position.most = Math.max(1, this.poses.length - 1) * SECONDS;
     this.said.textContent = "";
+    this.stage?.notify();
   }
 
   private row(pose: PagePose, index: number): HTMLElement {
@@ -95,6 +82,7 @@ export class KeyPoses implements Tool {
     name.setAttribute("aria-label", `name of key pose ${index + 1}`);
     name.addEventListener("change", () => {
       pose.name = name.value = this.freeName(name.value, index);
+      this.stage?.notify();
     });
     const up = button("↑", "move up", () => this.reorder(index, index - 1));
     const down = button("↓", "move down", () => this.reorder(index, index + 1));
@@ -112,8 +100,8 @@ export class KeyPoses implements Tool {
   }
 
   private take(index: number): void {
-    this.position.value = index * SECONDS;
-    this.stage?.posing.take(this.poses[index], { kind: "hand" });
+    const posing = this.stage?.posing;
+    posing?.edit(() => posing.take(this.poses[index], { kind: "hand" }));
   }
 
   private set(index: number): void {
@@ -131,34 +119,22 @@ export class KeyPoses implements Tool {
     this.show();
   }
 
-  private scrub(seconds: number): void {
-    if (this.stage) this.stage.posing.playing = false;
-    this.blend(seconds);
-  }
-
-  private blend(seconds: number): void {
-    if (this.poses.length) this.stage?.posing.take(this.at(seconds), { kind: "keys" });
-  }
-
-  private at(seconds: number): PagePose {
-    return blended(this.poses, seconds / SECONDS, this.smooth.input.checked);
-  }
-
-  private togglePlay(): void {
+  private makeSmooth(on: boolean): void {
     const posing = this.stage?.posing;
-    if (!posing || this.poses.length < 2) return;
-    posing.playing = posing.source.kind !== "keys" || !posing.playing;
-    this.blend(this.position.value);
+    if (!posing) return;
+    posing.keys.smooth = on;
+    if (posing.source.kind === "keys") posing.seek(posing.cursor);
   }
 
   private savePoses(): void {
-    this.save(writePoses(this.poses, this.skeleton(), SECONDS), "poses");
+    this.save(writePoses(this.poses, this.skeleton(), KEY_SECONDS), "poses");
   }
 
   private saveMotion(): void {
-    const count = Math.round((this.poses.length - 1) * SECONDS * RATE) + 1;
-    const frames = Array.from({ length: count }, (_, k) => ({ ...this.at(k / RATE), name: `frame ${k + 1}` }));
-    this.save(writePoses(frames, this.skeleton(), 1 / RATE), "motion");
+    const { keys } = this;
+    const count = Math.round((keys.poses.length - 1) * KEY_SECONDS * USUAL_RATE) + 1;
+    const frames = Array.from({ length: count }, (_, k) => ({ ...keys.at(k / USUAL_RATE), name: `frame ${k + 1}` }));
+    this.save(writePoses(frames, this.skeleton(), 1 / USUAL_RATE), "motion");
   }
 
   private save(text: string, kind: string): void {

@@ -17,7 +17,7 @@ export class Undo implements Tool {
     panel.append(row);
     const redo = () => this.go("redo");
     panel.keys("Ctrl+z undo", { "Ctrl+z": () => this.go("undo") });
-    panel.keys("Ctrl+y redo", { "Ctrl+y": redo, "Ctrl+Z": redo });
+    panel.keys("Ctrl+y redo", { "Ctrl+y": redo, "Ctrl+Shift+z": redo });
     panel.keys("Esc cancel a drag", { Escape: () => stage.drags.cancel() });
   }
 

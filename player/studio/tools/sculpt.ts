@@ -215,7 +215,7 @@ export class Sculpt implements Tool {
       F: () => session.beginSize("strength"),
       m: () => this.panel.mirror.input.click(),
       "Ctrl+z": () => session.undo(),
-      "Ctrl+Z": () => session.redo(),
+      "Ctrl+Shift+z": () => session.redo(),
       "Ctrl+y": () => session.redo(),
       Escape: () => session.escape(),
     };
