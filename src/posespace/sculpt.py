@@ -136,3 +136,8 @@ def checked_radius(whose: str, value: object) -> float:
 def radius_label(name: str | tuple[str, ...]) -> str:
     """Return what people read for a name of `Radii`; the names that span a layer are joined by " + "."""
     return name if isinstance(name, str) else " + ".join(name)
+
+
+def radii_by_label(radii: Radii) -> dict[str, float]:
+    """Return radii by what people read for their names."""
+    return {radius_label(name): radius for name, radius in radii.items()}

@@ -221,11 +221,7 @@ class Skeleton:
 
     def angles_from(self, rest: Floats, local: Floats) -> Floats:
         """Return the angles (..., J, 3) about the joints' axes from rotations `rest` (J, 4) to others (..., J, 4)."""
-        delta = rotations.multiply(rotations.inverse(rest), local)
-        delta = np.where(delta[..., 3:] < 0, -delta, delta)
-        sine = np.linalg.norm(delta[..., :3], axis=-1, keepdims=True)
-        scale = np.where(sine > 1e-12, 2 * np.arctan2(sine, delta[..., 3:]) / np.where(sine > 1e-12, sine, 1), 2.0)
-        vector: Floats = delta[..., :3] * scale
+        vector = rotations.vectors(rotations.multiply(rotations.inverse(rest), local))
         return vector if self.axes is None else np.einsum("jab,...jb->...ja", self.axes, vector)
 
     def rotations(self, angles: ArrayLike) -> Floats:

@@ -55,6 +55,9 @@ def test_poses_made_of_parts_have_these_parts(seed: int) -> None:
     motion = ps.Motion.from_poses([random_pose(rng, rig) for _ in range(4)])
     found = parts.of(motion)
     assert_same_parts(parts.of(ps.Motion(*parts.to_pose(*found))), found)
+    again = ps.Motion(*parts.to_pose(*found, whole=motion))
+    world = rig.skeleton.world(motion.rotations, motion.translations)
+    np.testing.assert_allclose(rig.skeleton.world(again.rotations, again.translations), world, atol=1e-9)
 
 
 @settings(max_examples=20)

@@ -252,10 +252,11 @@ def mirror(
 @click.pass_obj
 def list_sculpts(store: Path, as_json: bool) -> None:
     """List the sculpts of the store."""
-    from posespace.report.sculpts import describe_radii, describe_sculpts
+    from posespace.report.sculpts import describe_sculpts
+    from posespace.sculpt import radii_by_label
 
     session = _open(store)
-    rows, radii = describe_sculpts(session), describe_radii(session.control_radii)
+    rows, radii = describe_sculpts(session), radii_by_label(session.control_radii)
     if as_json:
         changes = {"undo": list(session.steps), "redo": list(session.undone)}
         print_json({"file": str(store), "sculpts": rows, "radius_by_control": radii, **changes})

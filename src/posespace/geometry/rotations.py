@@ -54,6 +54,14 @@ def same_side(quaternions: Floats) -> Floats:
     return np.where(quaternions[..., 3:] < 0, -quaternions, quaternions)
 
 
+def vectors(quaternions: Floats) -> Floats:
+    """Return the rotation vectors (..., 3), axis times angle up to π, of unit quaternions (..., 4)."""
+    near = same_side(quaternions)
+    sine = np.linalg.norm(near[..., :3], axis=-1, keepdims=True)
+    scale = np.where(sine > 1e-12, 2 * np.arctan2(sine, near[..., 3:]) / np.where(sine > 1e-12, sine, 1), 2.0)
+    return np.asarray(near[..., :3] * scale)
+
+
 def angles_between(a: Floats, b: Floats) -> Floats:
     """Return the angles (...) in radians, 0 to π, between the rotations of unit quaternions."""
     # The chord keeps its digits where the arc cosine of the product would lose them.

@@ -101,13 +101,20 @@ class Parts:
                 needed[self._skeleton.parents[joint]] = True
         return needed
 
-    def to_pose(self, quaternions: Floats, translations: Floats) -> tuple[Floats, Floats]:
-        """Inverse of `of`: return rotations (..., J, 4) and translations (..., J, 3) of a pose, the whole at rest."""
-        if not len(self.rerouted):
-            return quaternions, translations
+    def to_pose(self, quaternions: Floats, translations: Floats, whole: Posed | None = None) -> tuple[Floats, Floats]:
+        """Inverse of `of`: return rotations (..., J, 4) and translations (..., J, 3) of a pose.
+
+        The whole is where it is in the pose `whole`; None: at rest.
+        """
         skeleton = self._skeleton
-        world = np.broadcast_to(skeleton.rest_world, (*quaternions.shape[:-1], 4, 4)).copy()
-        world[..., :3, :3] = rotations.matrices(self._world(skeleton.rest_rotations.astype(np.float64)))
+        local, moved = skeleton.rest_rotations.astype(np.float64), np.zeros((len(skeleton), 3))
+        if whole is not None:
+            local, moved = whole.rotations.astype(np.float64), whole.translations.astype(np.float64)
+        if not len(self.rerouted):
+            free = self.links[:, None] < 0
+            return np.where(free, local, quaternions), np.where(free, moved, translations)
+        world = np.broadcast_to(skeleton.world(local, moved), (*quaternions.shape[:-1], 4, 4)).copy()
+        world[..., :3, :3] = rotations.matrices(self._world(local))
         parts = np.zeros((*quaternions.shape[:-1], 4, 4))
         parts[..., :3, :3], parts[..., :3, 3], parts[..., 3, 3] = rotations.matrices(quaternions), translations, 1.0
         for joint in parents_first(self.links, skeleton.names, "links"):

@@ -24,8 +24,8 @@ from posespace.mesh import Mesh
 from posespace.motion import Motion, rotated_joints, rotating_joints
 from posespace.poses.links import linked_rig, rerouted_names
 from posespace.report.figures import identifier, with_identifiers
-from posespace.report.sculpts import describe_radii
 from posespace.rig import Rig
+from posespace.sculpt import radii_by_label
 from posespace.skeleton import Skeleton
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Skin
@@ -246,7 +246,7 @@ def _examples(folder: Path) -> Figures:
         "failed": store.failures(),
         **({"muted": sorted(store.muted)} if store.muted else {}),
         **({"radius_by_sculpt": dict(store.radii)} if store.radii else {}),
-        **({"radius_by_control": describe_radii(store.control_radii)} if store.control_radii else {}),
+        **({"radius_by_control": radii_by_label(store.control_radii)} if store.control_radii else {}),
         **({"made_with": {identifier(key): value for key, value in store.made.items()}} if store.made else {}),
         **({"detail_levels": store.levels} if store.levels is not None else {}),
         "rig": _rig(store.rig, store.motion),

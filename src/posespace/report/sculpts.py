@@ -10,7 +10,6 @@ from posespace.check import Floats
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.motion import Motion
 from posespace.poses.active import active_in_poses, active_names
-from posespace.sculpt import Radii, radius_label
 
 
 def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
@@ -31,11 +30,6 @@ def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
         }
         for (name, sculpt), movers in zip(by_name.items(), active_in_poses(rig, motion), strict=True)
     ]
-
-
-def describe_radii(radii: Radii) -> dict[str, float]:
-    """Return radii by joint, control or layer; the names that span a layer are joined by " + "."""
-    return {radius_label(name): radius for name, radius in radii.items()}
 
 
 def _largest(vectors: Floats) -> float:

@@ -18,7 +18,9 @@ from posespace.errors import InputError, quoted, suggestion
 from posespace.examples import Examples
 from posespace.motion import Motion
 from posespace.pose import Pose, require_pose
+from posespace.poses.links import linked_rig
 from posespace.poses.mirror import TOLERANCE, Mirror, MirroredSculpt
+from posespace.poses.pose_map import PoseMap
 from posespace.poses.spaces import AXES, TRANSLATIONS
 from posespace.rig import Rig
 from posespace.sculpt import (
@@ -236,6 +238,16 @@ class SculptList:
         """Make the change again that was undone last; returns what it was."""
         did, self._state = self._journal.redo()
         return did
+
+    def pose_map(self, layer: Sequence[str] | None = None) -> PoseMap:
+        """Return the map of the sculpts' poses, muted ones too: see `PoseMap`.
+
+        With a `layer`, the joints and controls that span it, those poses that move nothing else are shown.
+        """
+        if not self._all:
+            raise InputError("map of poses: expected at least one sculpt, got none; add one")
+        motion = Motion.from_poses([sculpt.pose for sculpt in self._all.values()], self.names)
+        return PoseMap.of(linked_rig(self.rig, motion), motion, layer)
 
     def examples(self) -> Examples:
         """Return the sculpts that are not muted as examples, to save or to fit by another method."""

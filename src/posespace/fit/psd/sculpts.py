@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import InputError
+from posespace.errors import InputError, quoted
 from posespace.examples import Examples
 from posespace.fit.psd.clip import clip_layers, clip_poses
+from posespace.fit.psd.influence import Influence, influence_of
 from posespace.fit.psd.layers import (
     Deltas,
     at_all_samples,
@@ -29,6 +30,7 @@ from posespace.fit.psd.normals import LEAST, noticeable, with_normals
 from posespace.fit.psd.plan import LayerPlan, check_in_space, plan_layers
 from posespace.fit.psd.sculpt_list import SculptList
 from posespace.fit.psd.settings import PSDSettings
+from posespace.fit.psd.solved import Residual, Solved
 from posespace.fit.self_check import ENOUGH, WORSE, do_not_predict
 from posespace.interpolate.distances import distances, spacing
 from posespace.interpolate.rbf import RBF
@@ -41,7 +43,7 @@ from posespace.poses.digests import pose_digests
 from posespace.poses.links import about_links, linked_rig
 from posespace.progress import track
 from posespace.rig import Rig
-from posespace.sculpt import EVERY, Sculpt
+from posespace.sculpt import EVERY, Sculpt, SculptState
 from posespace.skin.bound import Bound, Neighbourhoods
 from posespace.skin.layer import Layer
 from posespace.skin.provenance import CROSS_VALIDATED_ERROR, about_fit, with_notes
@@ -49,44 +51,6 @@ from posespace.skin.skin import Skin
 
 # Fraction of the box's diagonal by which the rounding of a text file may move the rest shape.
 _ROUNDING = 2e-5
-
-
-@dataclass(frozen=True, eq=False)
-class Residual:
-    """What a sculpt adds to plain skinning.
-
-    Parameters
-    ----------
-    sculpt : the pose and the shape
-    displacement : (N, 3) of the rest shape
-    moved : (N,) bool, the vertices that it moves
-    damped : number of vertices that are damped
-    normals : (N, 3) what it adds to the rest normals, or None where normals are not corrected
-    """
-
-    sculpt: Sculpt
-    displacement: Floats
-    moved: NDArray[np.bool_]
-    damped: int
-    normals: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Solved:
-    """The layers of one plan, and their inputs, which tell whether they must be solved again.
-
-    Sculpts that have a radius of their own make a layer for each radius: in it all other samples are zero, so that the
-    sum of the layers reproduces every sculpt. `error` is the leave-one-out error as a fraction of plain skinning's,
-    `note` a line for the user, or "".
-    """
-
-    deltas: Deltas
-    deltas_from: tuple[object, ...]
-    layers: tuple[Layer, ...]
-    layer_from: tuple[object, ...]
-    radius: tuple[float, ...]
-    error: float | None = None
-    note: str = ""
 
 
 class Sculpts(SculptList):
@@ -105,8 +69,10 @@ class Sculpts(SculptList):
         # Kept for as long as a sculpt has the same pose and shape, by the identity of its shape.
         self._residuals: dict[int, Residual] = {}
         self._sculpts: dict[str, Residual] = {}
-        self._solved: dict[tuple[str, ...], _Solved] = {}
+        self._solved: dict[tuple[str, ...], Solved] = {}
         self._linked = rig
+        # The skin of the last solve, its plans, and the state that it is of.
+        self._last: tuple[SculptState, Skin, list[tuple[LayerPlan, Solved]]] | None = None
 
     @classmethod
     def open(cls, path: str | Path, settings: PSDSettings | None = None) -> Sculpts:
@@ -140,7 +106,7 @@ class Sculpts(SculptList):
         silent = np.array([not sculpt.moved.any() for sculpt in self._sculpts.values()])
         plans = plan_layers(rig, motion, silent, clip, settings.space, settings.anchor)
         self._warn_of_unknown_radii(plans)
-        solutions: list[tuple[LayerPlan, _Solved]] = []
+        solutions: list[tuple[LayerPlan, Solved]] = []
         for plan in track(plans, "layers"):
             solutions.append((plan, self._solve(plan, solutions, motion)))
         self._solved = {plan.controls: solved for plan, solved in solutions}
@@ -157,9 +123,24 @@ class Sculpts(SculptList):
         extra = {**about_links(rig.skeleton), "damped vertices by sculpt": damped, "layers": figures}
         about = about_fit("psd", settings, pose_digests(motion, rig.skeleton), sum(damped.values()), extra)
         notes = [solved.note for _, solved in solutions if solved.note]
-        return Skin(rig, tuple(layers), about=with_notes(about, notes))
+        skin = Skin(rig, tuple(layers), about=with_notes(about, notes))
+        self._last = self._state, skin, solutions
+        return skin
 
-    def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, _Solved]], motion: Motion) -> _Solved:
+    def influence(self, name: str, samples: int = 65) -> Influence:
+        """Return how strongly a sculpt acts on the way from rest through its pose, as it is solved: see `Influence`."""
+        if self[name].muted:
+            raise InputError(f"sculpt {quoted(name)}: it is muted, so no layer has it")
+        if self._last is None or self._last[0] is not self._state:
+            self.skin()
+        assert self._last is not None
+        names = list(self._sculpts)
+        for plan, solved in self._last[2]:
+            if names.index(name) in plan.examples:
+                return influence_of(self._linked, plan, solved.layers, self._motion(), name, self._around, samples)
+        raise InputError(f"sculpt {quoted(name)}: no layer has it; it shows the rest shape, or is a frame of a clip")
+
+    def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, Solved]], motion: Motion) -> Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())
         # A layer that is zero in the rest pose adds nothing to examples that are at rest in its space.
@@ -171,7 +152,7 @@ class Sculpts(SculptList):
         else:
             deltas = self._deltas(plan, below, motion)
         if not len(deltas.support):
-            return _Solved(deltas, deltas_from, (), (), ())
+            return Solved(deltas, deltas_from, (), (), ())
         radii = tuple(settings.radii_in(plan.controls, plan.axes))
         held = [sculpts[number] for numbers in plan.held for number in numbers] if settings.per_vertex else []
         reach = self._reach(plan, motion)
@@ -194,7 +175,7 @@ class Sculpts(SculptList):
                 layers.append(layer if single is None else replace(layer, name=f"{layer.name} (radius {single:g})"))
         radius = default.radius
         assert isinstance(radius, tuple)
-        return _Solved(deltas, deltas_from, tuple(layers), layer_from, radius, error, note)
+        return Solved(deltas, deltas_from, tuple(layers), layer_from, radius, error, note)
 
     def _rbf(
         self,
@@ -370,7 +351,7 @@ class Sculpts(SculptList):
         for name in self.settings.radii.keys() - known:
             warnings.warn(f"radius of {name!r}: no layer has it, so it changes nothing", stacklevel=3)
 
-    def _figures(self, plan: LayerPlan, solved: _Solved, motion: Motion) -> dict[str, Any]:
+    def _figures(self, plan: LayerPlan, solved: Solved, motion: Motion) -> dict[str, Any]:
         names = [motion.names[number] for number in plan.examples]
         reach = zip(names, self._reach(plan, motion), strict=True)
         single = {name: radius for name, radius in reach if radius is not None}
