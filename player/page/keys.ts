@@ -16,9 +16,10 @@ export class Keys {
     window.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** What the page says of all keys. */
+  /** What the page says of all keys that do something now. */
   get words(): string[] {
-    return [...this.groups].map((group) => group.words).filter((words) => words);
+    const heard = [...this.groups].filter((group) => Object.keys(group.presses).some((key) => this.takes(group, key)));
+    return heard.map((group) => group.words).filter((words) => words);
   }
 
   /** Add keys; returns what takes them away. */
@@ -30,12 +31,17 @@ export class Keys {
   private press(event: KeyboardEvent): void {
     if (isOwn(event.target, event.key)) return;
     const key = nameOf(event);
-    const groups = [...this.groups].filter(({ presses }) => Object.hasOwn(presses, key));
-    const first = groups.find((group) => group.first);
-    for (const { presses } of first ? [first] : groups) {
+    for (const group of this.groups) {
+      if (!this.takes(group, key)) continue;
       event.preventDefault();
-      presses[key]();
+      group.presses[key]();
     }
+  }
+
+  /** Whether a group hears of a key. */
+  private takes({ presses, first }: KeyGroup, key: string): boolean {
+    if (!Object.hasOwn(presses, key)) return false;
+    return !!first || ![...this.groups].some((group) => group.first && Object.hasOwn(group.presses, key));
   }
 }
 

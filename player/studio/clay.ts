@@ -1,6 +1,6 @@
 /** What is sculpted as it is seen: one mesh of a neutral material with smooth normals, tinted where a brush is felt. */
 
-import { BufferAttribute, BufferGeometry, Mesh, MeshStandardMaterial, Raycaster, Vector2, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, Mesh, MeshLambertMaterial, Raycaster, Vector2, Vector3 } from "three";
 
 import type { Picture } from "../page/drag_motion.js";
 import { connected } from "./brushes/connected.js";
@@ -8,12 +8,12 @@ import type { Sculpting } from "./sculpting.js";
 import { SurfaceTree } from "./surface_tree.js";
 import type { Hit } from "./surface_tree.js";
 
-/** The colours of the clay, and of where a brush is felt most. */
-const CLAY = [196, 186, 174];
-const FELT = [238, 138, 72];
+/** The colours of the clay, and of where a brush is felt most: linear, as lights see them. */
+const CLAY = [140, 126, 111];
+const FELT = [225, 90, 25];
 
 export class Clay {
-  readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial>;
+  readonly mesh: Mesh<BufferGeometry, MeshLambertMaterial>;
   private readonly tree: SurfaceTree;
   private readonly caster = new Raycaster();
   private tinted = new Uint32Array();
@@ -27,7 +27,7 @@ export class Clay {
     for (let vertex = 0; vertex < topology.count; vertex++) colours.set(CLAY, 4 * vertex);
     geometry.setAttribute("color", new BufferAttribute(colours, 4, true));
     geometry.setIndex(new BufferAttribute(Uint32Array.from(topology.triangles), 1));
-    this.mesh = new Mesh(geometry, new MeshStandardMaterial({ vertexColors: true, roughness: 0.75 }));
+    this.mesh = new Mesh(geometry, new MeshLambertMaterial({ vertexColors: true }));
     this.mesh.frustumCulled = false;
     this.tree = new SurfaceTree(sculpting.surface);
   }

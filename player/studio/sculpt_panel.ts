@@ -4,6 +4,9 @@ import { button, choice, element, slider, tick } from "../page/elements.js";
 import type { BrushSettings } from "./brush_settings.js";
 import { BRUSHES } from "./brushes/brushes.js";
 
+/** The least part of the vertices with a mirror partner for a shape that counts as symmetric. */
+const SYMMETRIC = 0.5;
+
 /** What the buttons do. */
 export interface SculptActions {
   start(): void;
@@ -99,12 +102,13 @@ export class SculptPanel {
   offerMirror(matched: number): void {
     const percent = Math.floor(100 * matched);
     const { input, row } = this.mirror;
-    input.disabled = !matched;
-    if (!matched) input.checked = false;
-    row.title = `${percent} % of the vertices have a partner across x = 0 of the rest shape`;
+    input.disabled = matched < SYMMETRIC;
+    if (input.disabled) input.checked = false;
+    const some = percent === 100 ? "" : ` (${percent} % of the vertices have a partner)`;
     row.lastElementChild?.replaceChildren(
-      percent === 100 ? "mirror strokes" : `mirror strokes (${percent} % have a partner)`,
+      `mirror strokes${input.disabled ? ": the rest shape is not symmetric" : some}`,
     );
+    row.title = "across x = 0 of the rest shape";
   }
 
   private files(actions: SculptActions): HTMLElement {

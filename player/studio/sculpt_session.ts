@@ -66,7 +66,7 @@ export class SculptSession implements PointerUser {
     if (stroke) {
       for (const sample of this.samples.splice(0)) stroke.to(sample);
       this.show(stroke.cover);
-    } else if (size.active) size.draw(stage.picture);
+    } else if (size.active) this.showSize();
     else if (this.stale || !this.seenFrom.equals(stage.camera.matrixWorld)) this.show(this.hovered());
     this.seenFrom.copy(stage.camera.matrixWorld);
     this.stale = false;
@@ -178,6 +178,11 @@ export class SculptSession implements PointerUser {
     const { pointer, clay, stage } = this;
     const hit = pointer && clay.meet(stage.picture, pointer.x, pointer.y);
     return hit && coverAt(clay, stage.picture, this.settings, hit);
+  }
+
+  private showSize(): void {
+    this.clay.tint(new Uint32Array(), new Float32Array());
+    this.size.draw(this.stage.picture);
   }
 
   private show(cover: Cover | null): void {

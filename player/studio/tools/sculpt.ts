@@ -1,5 +1,6 @@
 /** Sculpting the skin at the pose of the stage, and making a sculpt of it. */
 
+import type { KeyGroup } from "../../page/keys.js";
 import type { Panel } from "../../page/panel.js";
 import type { Stage } from "../../page/stage.js";
 import type { Tool } from "../../page/tool.js";
@@ -37,7 +38,7 @@ export class Sculpt implements Tool {
   private session: SculptSession | null = null;
   /** Whether a request is on its way that the next one must wait for. */
   private busy = false;
-  private removeKeys: (() => void) | null = null;
+  private removeKeys: (() => void)[] = [];
   /** The sculpts that the project has. */
   private names: string[] = [];
 
@@ -90,7 +91,7 @@ export class Sculpt implements Tool {
     this.mirror(this.panel.mirror.input.checked);
     this.panel.name.value = name;
     if (points) this.session.replace(points);
-    this.removeKeys = stage.keys.add({ words: WORDS, first: true, presses: this.presses(this.session) });
+    this.removeKeys = this.keys(this.session).map((group) => stage.keys.add(group));
     this.say(HELP);
     stage.notify();
   }
@@ -158,8 +159,7 @@ export class Sculpt implements Tool {
   }
 
   private leave(): void {
-    this.removeKeys?.();
-    this.removeKeys = null;
+    for (const remove of this.removeKeys.splice(0)) remove();
     this.session?.dispose();
     this.session = null;
     this.stage?.notify();
@@ -204,31 +204,24 @@ export class Sculpt implements Tool {
     this.panel.status.textContent = words;
   }
 
-  private presses(session: SculptSession): Record<string, () => void> {
+  /** The keys while one sculpts, in groups that belong together. */
+  private keys(session: SculptSession): KeyGroup[] {
     const { settings } = this;
-    const brushes = BRUSHES.map((brush) => [brush.key, () => Object.assign(settings, { brush })] as const);
-    return {
-      ...Object.fromEntries(brushes),
-      "[": () => Object.assign(settings, { radius: settings.radius / STEP }),
-      "]": () => Object.assign(settings, { radius: settings.radius * STEP }),
-      f: () => session.beginSize("radius"),
-      F: () => session.beginSize("strength"),
-      m: () => this.panel.mirror.input.click(),
-      "Ctrl+z": () => session.undo(),
-      "Ctrl+Shift+z": () => session.redo(),
-      "Ctrl+y": () => session.redo(),
-      Escape: () => session.escape(),
-    };
+    const smaller = () => Object.assign(settings, { radius: settings.radius / STEP });
+    const larger = () => Object.assign(settings, { radius: settings.radius * STEP });
+    const redo = () => session.redo();
+    const groups: [string, KeyGroup["presses"]][] = [
+      ...BRUSHES.map((brush): [string, KeyGroup["presses"]] => [
+        `${brush.key} ${brush.name}`,
+        { [brush.key]: () => Object.assign(settings, { brush }) },
+      ]),
+      ["[ ] or f radius", { "[": smaller, "]": larger, f: () => session.beginSize("radius") }],
+      ["F strength", { F: () => session.beginSize("strength") }],
+      ["m mirror", { m: () => this.panel.mirror.input.click() }],
+      ["Ctrl+z undo", { "Ctrl+z": () => session.undo() }],
+      ["Ctrl+Shift+z redo", { "Ctrl+Shift+z": redo, "Ctrl+y": redo }],
+      ["Esc cancel a stroke", { Escape: () => session.escape() }],
+    ];
+    return groups.map(([words, presses]) => ({ words, presses, first: true }));
   }
 }
-
-/** What the page says of the keys while one sculpts. */
-const WORDS = [
-  ...BRUSHES.map(({ key, name }) => `${key} ${name}`),
-  "[ ] or f radius",
-  "F strength",
-  "m mirror",
-  "Ctrl+z undo",
-  "Ctrl+Shift+z redo",
-  "Esc cancel a stroke",
-].join(", ");
