@@ -16,6 +16,7 @@ from posespace.check import Floats, Floats32, Ints
 from posespace.errors import InputError
 from posespace.examples import Examples
 from posespace.geometry import skinning
+from posespace.geometry.skinning import DAMPING
 from posespace.jit import njit
 from posespace.progress import track
 
@@ -104,7 +105,7 @@ def _residual(
         determinant = m0 * c00 + m1 * c01 + m2 * c02
         square = m0**2 + m1**2 + m2**2 + m4**2 + m5**2 + m6**2
         square += m8**2 + m9**2 + m10**2
-        suspect[vertex] = abs(determinant) < skinning.DAMPING * square**1.5
+        suspect[vertex] = abs(determinant) < DAMPING * square**1.5
         out[vertex, 0] = (c00 * gx + c10 * gy + c20 * gz) / determinant
         out[vertex, 1] = (c01 * gx + c11 * gy + c21 * gz) / determinant
         out[vertex, 2] = (c02 * gx + c12 * gy + c22 * gz) / determinant
