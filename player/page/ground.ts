@@ -7,11 +7,14 @@ import { Extent } from "./extent.js";
 import { ShadowTexture, SURFACE } from "./shadow_texture.js";
 
 /** How much of the way from the background to white the disc is. */
-const PALER = 0.1;
+const PALER = 0.12;
 const WHITE = new Color(1, 1, 1);
 
+/** How dark the shadow is close to the surface and farther away, on black and on white: the eye sees less of it on black. */
+const [ON_BLACK, ON_WHITE] = [new Vector2(0.55, 0.5), new Vector2(0.33, 0.22)];
+
 /** The radius of the disc over the size of the surface, and how far below that it is. */
-const [RADIUS, GAP] = [1.15, 1e-3];
+const [RADIUS, GAP] = [1.05, 1e-3];
 const SEGMENTS = 48;
 
 /** Where the camera looks along the ground, the disc fades: from this sine of the angle on it is all there. */
@@ -34,12 +37,13 @@ uniform float radius;
 uniform float strength;
 uniform vec3 background;
 uniform vec3 pale;
+uniform vec2 depth;
 varying vec2 vPlace;
 void main() {
   vec2 dark = texture2D(shadow, 0.5 * (vPlace - area.xy) / area.zw + 0.5).rg;
-  float lit = (1.0 - 0.35 * dark.r) * (1.0 - 0.24 * dark.g);
+  vec2 lit = 1.0 - depth * dark;
   float faded = 1.0 - smoothstep(0.1, 1.0, length(vPlace - middle) / radius);
-  gl_FragColor = vec4(mix(background, pale * lit, strength * faded), 1.0);
+  gl_FragColor = vec4(mix(background, pale * lit.x * lit.y, strength * faded), 1.0);
 }`;
 
 export class Ground {
@@ -69,6 +73,7 @@ export class Ground {
         strength: { value: 1 },
         background: { value: new Color() },
         pale: { value: new Color() },
+        depth: { value: new Vector2() },
       },
       vertexShader: VERTEX,
       fragmentShader: FRAGMENT,
@@ -96,6 +101,7 @@ export class Ground {
     if (this.scene.background instanceof Color) {
       uniforms.background.value.copyLinearToSRGB(this.scene.background);
       uniforms.pale.value.copy(uniforms.background.value).lerp(WHITE, PALER);
+      uniforms.depth.value.copy(ON_BLACK).lerp(ON_WHITE, uniforms.background.value.g);
     }
     this.shadow.update(renderer, this.scene, box, toLight);
   }

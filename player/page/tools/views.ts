@@ -34,7 +34,6 @@ export class Views implements Tool {
       list.addEventListener("change", () => {
         comparison[side] = comparison.sources.find(({ name }) => name === list.value) ?? comparison[side];
       });
-      this.sides.append(list);
     }
     panel.append(this.buttons, this.sides);
     const presses = Array.from({ length: LAST_KEY }, (_, k) => [`${k + 1}`, () => this.entries[k]?.look()] as const);
@@ -52,8 +51,7 @@ export class Views implements Tool {
     });
     this.left.value = comparison.left.name;
     this.right.value = comparison.right.name;
-    // Of two sources there is but one pair.
-    this.sides.hidden = comparison.mode === "single" || comparison.sources.length < 3;
+    this.sides.hidden = comparison.mode === "single";
   }
 
   /** Make buttons and lists of all sources; the first two and the ways to compare keep their keys. */
@@ -66,6 +64,8 @@ export class Views implements Tool {
       ...others.map((source) => this.single(source)),
     ];
     this.buttons.replaceChildren(...this.entries.map(({ name, look }, k) => button(name, `key ${k + 1}`, look)));
+    // Of two sources there is but one pair.
+    this.sides.replaceChildren(...(others.length ? [this.left, this.right] : []));
     for (const list of [this.left, this.right]) {
       list.replaceChildren(
         ...sources.map(({ name, label }) => {
