@@ -9,9 +9,10 @@ import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
 import { Background } from "./tools/background.js";
 import { Camera } from "./tools/camera.js";
+import { Clay } from "./tools/clay.js";
 import { Clips } from "./tools/clips.js";
-import { Comparison } from "./tools/comparison.js";
 import { Components } from "./tools/components.js";
+import { Divider } from "./tools/divider.js";
 import { Heat } from "./tools/heat.js";
 import { KeyList } from "./tools/key_list.js";
 import { KeyPoses } from "./tools/key_poses.js";
@@ -19,9 +20,11 @@ import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
+import { Shadow } from "./tools/shadow.js";
 import { Timeline } from "./tools/timeline.js";
 import { Title } from "./tools/title.js";
 import { Undo } from "./tools/undo.js";
+import { Views } from "./tools/views.js";
 import { Wireframe } from "./tools/wireframe.js";
 
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
@@ -29,21 +32,24 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
   const hasPoints = !!skin?.points.length;
   const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
-    new Background(),
-    new Comparison(),
+    new Views(),
+    new Divider(),
     new Clips(),
     new Timeline(),
-    poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
+    poses.length > 0 && new ListedPoses(poses, heat),
     !!skin?.layers.length && new Components(),
     skin && (hasPoints || skin.hasDetail) && new Refinements(),
     ...(skin ? poseTools(skin) : []),
     skin && new KeyPoses(title),
+    new Shadow(),
+    new Clay(),
     new Wireframe(),
     skin && heat && new Heat(heat),
     skin && new Undo(),
     new RestPose(),
     new Camera(),
     new Picture(title),
+    new Background(),
     new KeyList(),
   ];
   return tools.filter((tool) => !!tool);

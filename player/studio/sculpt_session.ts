@@ -51,7 +51,7 @@ export class SculptSession implements PointerUser {
     stage.drags.paused = true;
     stage.overlay.visible = false;
     stage.joints.hover(-1);
-    stage.view = "skin";
+    stage.comparison.mode = "single";
   }
 
   /** The pose that is sculpted at. */

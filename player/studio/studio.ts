@@ -6,13 +6,17 @@ import { Stage } from "../page/stage.js";
 import type { Tool } from "../page/tool.js";
 import { Background } from "../page/tools/background.js";
 import { Camera } from "../page/tools/camera.js";
-import { Comparison } from "../page/tools/comparison.js";
+import { Clay } from "../page/tools/clay.js";
+import { Divider } from "../page/tools/divider.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
 import { Picture } from "../page/tools/picture.js";
 import { Refinements } from "../page/tools/refinements.js";
 import { RestPose } from "../page/tools/rest_pose.js";
+import { Shadow } from "../page/tools/shadow.js";
+import { Timeline } from "../page/tools/timeline.js";
 import { Title } from "../page/tools/title.js";
 import { Undo } from "../page/tools/undo.js";
+import { Views } from "../page/tools/views.js";
 import { Wireframe } from "../page/tools/wireframe.js";
 import { Project } from "./project.js";
 import { SocketLink } from "./socket_link.js";
@@ -44,16 +48,20 @@ function viewTools(stage: Stage, title: string): Tool[] {
   const [skin] = stage.skins;
   const hasPoints = skin.points.length > 0;
   const tools: (Tool | false)[] = [
-    new Background(),
-    new Comparison(),
+    new Views(),
+    new Divider(),
+    new Timeline(),
     (hasPoints || skin.hasDetail) && new Refinements(),
-    new Undo(),
     ...poseTools(skin),
     new KeyPoses(title),
+    new Shadow(),
+    new Clay(),
     new Wireframe(),
+    new Undo(),
     new RestPose(),
     new Camera(),
     new Picture(title),
+    new Background(),
   ];
   return tools.filter((tool) => !!tool);
 }

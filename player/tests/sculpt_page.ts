@@ -1,8 +1,8 @@
 /** For tests: a page to sculpt on, whose server is the test. */
 
 import { Stage } from "../page/stage.js";
+import { poseTools } from "../page/pose_tools.js";
 import { Camera } from "../page/tools/camera.js";
-import { Joints } from "../page/tools/joints.js";
 import { KeyList } from "../page/tools/key_list.js";
 import { Picture } from "../page/tools/picture.js";
 import { RestPose } from "../page/tools/rest_pose.js";
@@ -57,9 +57,8 @@ async function show(file: string, joints: number[]): Promise<void> {
   await stage.load(bytesIn(file));
   stage.background = "#2a2d34";
   const sculpt = new Sculpt(new TestLink());
-  for (const tool of [sculpt, new RestPose(), new Camera(), new Picture("page"), new Joints(), new KeyList()]) {
-    stage.add(tool);
-  }
+  const others = [new RestPose(), new Camera(), new Picture("page"), ...poseTools(stage.skins[0]), new KeyList()];
+  for (const tool of [sculpt, ...others]) stage.add(tool);
   stage.posing.take({ name: "", joints, controls: {} }, { kind: "hand" });
   new ResizeObserver(() => stage.resize()).observe(canvas);
   stage.start(() => {
