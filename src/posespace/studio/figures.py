@@ -45,7 +45,7 @@ def figures(what: str, skin: Skin, motion: Motion, asked: Mapping[str, Any]) -> 
     return _FIGURES[what](skin, motion, asked)
 
 
-def edited(skin: Skin, scales: Mapping[str, float], beta: float | None = None) -> Skin:
+def edited(skin: Skin, scales: Mapping[str | int, float], beta: float | None = None) -> Skin:
     """Return a fitted skin with signals or layers scaled, and with the pull of its control points.
 
     Give all scales that are wanted, and the skin as it was fitted: what is muted has no way back.
@@ -56,7 +56,7 @@ def edited(skin: Skin, scales: Mapping[str, float], beta: float | None = None) -
     scales : factors by name, e.g. {"muscles:3": 0} mutes the third signal; see `Skin.edited`
     beta : of control points; None: as it was fitted
     """
-    changed = scaled(skin, {**scales}) if scales else skin
+    changed = scaled(skin, scales) if scales else skin
     return changed if beta is None else with_beta(changed, beta)
 
 
