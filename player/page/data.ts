@@ -12,11 +12,20 @@ export interface PageData {
   /** The file, compressed by gzip, in base 64. */
   glb: string;
   poses: PagePose[];
-  /**
-   * Errors at the poses, if the truth was given: bytes per pose and vertex, of the skin and of plain skinning; and per
-   * pose the skin's error over that of plain skinning.
-   */
-  heat: { largest: number; unit: string; skin: string; plain: string; ratios: number[] } | null;
+  heat: PageErrors | null;
+}
+
+/** Errors at the poses, if the truth was given. */
+export interface PageErrors {
+  /** What a byte of 255 stands for, and its unit. */
+  largest: number;
+  unit: string;
+  /** Bytes per pose and vertex, of the skin and of plain skinning. */
+  skin: string;
+  plain: string;
+  /** Per pose the root mean square of the skin's errors, and that over the one of plain skinning. */
+  rms: number[];
+  ratios: number[];
 }
 
 /** Read the data of the page. */

@@ -100,6 +100,8 @@ export interface Menu {
   list: HTMLSelectElement;
   /** The entry that is chosen; -1 is the first, which stands for none of the names. */
   chosen: number;
+  /** Bring the names into an order: their numbers, all of them. */
+  order(numbers: readonly number[]): void;
   /** Show words that are no entry. */
   say(words: string): void;
 }
@@ -108,12 +110,12 @@ export function menu(none: string, names: string[], changed: (index: number) => 
   const list = element("select");
   const said = element("option");
   Object.assign(said, { hidden: true, disabled: true, value: "said" });
-  [none, ...names].forEach((name, k) => {
+  const entries = [none, ...names].map((name, k) => {
     const entry = element("option", "", name);
     entry.value = `${k - 1}`;
-    list.append(entry);
+    return entry;
   });
-  list.append(said);
+  list.append(...entries, said);
   list.value = "-1";
   list.addEventListener("change", () => changed(Number(list.value)));
   return {
@@ -123,6 +125,11 @@ export function menu(none: string, names: string[], changed: (index: number) => 
     },
     set chosen(index: number) {
       list.value = `${index}`;
+    },
+    order(numbers: readonly number[]) {
+      const { value } = list;
+      list.append(...numbers.map((k) => entries[k + 1]));
+      list.value = value;
     },
     say(words: string) {
       said.textContent = words;

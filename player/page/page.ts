@@ -8,9 +8,10 @@ import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
 import { Background } from "./tools/background.js";
 import { Camera } from "./tools/camera.js";
+import { Clay } from "./tools/clay.js";
 import { Clips } from "./tools/clips.js";
-import { Comparison } from "./tools/comparison.js";
 import { Components } from "./tools/components.js";
+import { Divider } from "./tools/divider.js";
 import { Handles } from "./tools/handles.js";
 import { Heat } from "./tools/heat.js";
 import { Joints } from "./tools/joints.js";
@@ -22,7 +23,9 @@ import { PointDrag } from "./tools/point_drag.js";
 import { Points } from "./tools/points.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
+import { Shadow } from "./tools/shadow.js";
 import { Title } from "./tools/title.js";
+import { Views } from "./tools/views.js";
 import { Wireframe } from "./tools/wireframe.js";
 
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
@@ -30,21 +33,24 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
   const hasPoints = !!skin?.points.length;
   const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
-    new Background(),
-    new Comparison(),
+    new Views(),
+    new Divider(),
     new Clips(),
-    poses.length > 0 && new ListedPoses(poses, heat?.ratios ?? []),
+    poses.length > 0 && new ListedPoses(poses, heat),
     !!skin?.layers.length && new Components(),
     hasPoints && new Points(),
     hasPoints && new Handles(),
     hasPoints && new PointDrag(),
     skin && (hasPoints || skin.hasDetail) && new Refinements(),
     skin && new KeyPoses(title),
+    new Shadow(),
+    new Clay(),
     new Wireframe(),
     skin && heat && new Heat(heat),
     new RestPose(),
     new Camera(),
     new Picture(title),
+    new Background(),
     skin && !hasPoints && new Joints(),
     new KeyList(),
   ];

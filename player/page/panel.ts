@@ -1,6 +1,6 @@
-/** The part of the side panel, and the keys, that belong to one tool: they go when it goes. */
+/** The part of the side panel, of what is over the picture, and of the keys that belongs to one tool: it goes when that goes. */
 
-import { button, element } from "./elements.js";
+import { button, element, tick } from "./elements.js";
 import type { Keys } from "./keys.js";
 
 export class Panel {
@@ -8,6 +8,7 @@ export class Panel {
 
   constructor(
     private readonly side: HTMLElement,
+    private readonly view: HTMLElement,
     private readonly keyboard: Keys,
   ) {}
 
@@ -17,13 +18,33 @@ export class Panel {
     for (const added of elements) this.onDispose(() => added.remove());
   }
 
+  /** Add elements over the picture. */
+  over(...elements: HTMLElement[]): void {
+    this.view.append(...elements);
+    for (const added of elements) this.onDispose(() => added.remove());
+  }
+
   /** Add a button with a key; buttons that follow one another share a row. */
   button(text: string, key: string, pressed: () => void): void {
-    const added = button(text, `key ${key}`, pressed);
+    this.share("buttons", button(text, `key ${key}`, pressed));
+    this.keys(`${key} ${text}`, { [key]: pressed });
+  }
+
+  /** Add a box to tick, with a key; boxes that follow one another share a row. */
+  tick(text: string, key: string, changed: (on: boolean) => void): HTMLInputElement {
+    const { row, input } = tick(text, changed);
+    row.title = `key ${key}`;
+    this.share("ticks", row);
+    this.keys(`${key} ${text}`, { [key]: () => input.click() });
+    return input;
+  }
+
+  /** Add an element to the row of a kind that was added last. */
+  private share(kind: string, added: HTMLElement): void {
     const last = this.side.lastElementChild;
-    if (last?.classList.contains("buttons")) last.append(added);
+    if (last?.classList.contains(kind)) last.append(added);
     else {
-      const row = element("div", "row buttons");
+      const row = element("div", `row ${kind}`);
       row.append(added);
       this.side.append(row);
     }
@@ -32,7 +53,6 @@ export class Panel {
       added.remove();
       if (!row?.childElementCount) row?.remove();
     });
-    this.keys(`${key} ${text}`, { [key]: pressed });
   }
 
   /** Add keys, and the words that the page says of them. */

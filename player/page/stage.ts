@@ -1,39 +1,26 @@
-/** The stage: the skinned meshes, lights, the four ways to compare with plain skinning, and the tools of the page. */
+/** The stage: the skinned meshes, what poses them, what is compared, and the tools of the page. */
 
-import {
-  Color,
-  DirectionalLight,
-  HemisphereLight,
-  MathUtils,
-  Matrix4,
-  MeshBasicMaterial,
-  PerspectiveCamera,
-  Scene,
-  SRGBColorSpace,
-  Vector3,
-  WebGLRenderer,
-} from "three";
+import { Color, MathUtils, Matrix4, PerspectiveCamera, Scene, SRGBColorSpace, WebGLRenderer } from "three";
 import type { Mesh, MeshStandardMaterial } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
 import { posespace } from "../three/index.js";
 import type { PoseSkin } from "../three/index.js";
+import { Comparison } from "./comparison.js";
+import type { Source } from "./comparison.js";
 import type { Picture } from "./drag_motion.js";
+import { Drawing } from "./drawing.js";
+import { Ground } from "./ground.js";
 import { Keys } from "./keys.js";
+import { Looks } from "./looks.js";
 import { Panel } from "./panel.js";
 import { PointEditing } from "./point_editing.js";
 import { Posing } from "./posing.js";
 import type { Tool } from "./tool.js";
 
-export const VIEWS = ["skin", "plain", "split", "overlay"] as const;
-export type View = (typeof VIEWS)[number];
-
 /** What may change the picture; frames are drawn for a while after it, so that what follows from it is seen too. */
 const EVENTS = ["pointerdown", "pointermove", "pointerup", "wheel", "keydown", "click", "input", "change"] as const;
 const FRAMES_AFTER = 10;
-
-/** Where light comes from, seen from the camera: from the upper left, so that wrinkles are seen. */
-const LIGHT = new Vector3(-0.7, 0.75, 0.6);
 
 /** Degrees that the camera sees along the shorter side of the picture. */
 const FIELD_OF_VIEW = 35;
@@ -50,18 +37,17 @@ export class Stage {
   skins: PoseSkin[] = [];
   posing = new Posing(this.scene, [], [], () => this.notify());
   points = new PointEditing(null, this.posing, () => this.notify());
-  private shownView: View = "skin";
+  readonly comparison = new Comparison("plain", "skin", () => this.notify());
+  looks = new Looks([]);
+  /** What the skin stands on; null before one is loaded. */
+  ground: Ground | null = null;
+  /** What is in the scene now. */
+  private source: Source | null = null;
   /** Frames that are drawn even if nothing is seen to move. */
   private frames = FRAMES_AFTER;
   private readonly drawnFrom = new Matrix4();
   private readonly tools = new Map<Tool, Panel>();
-  private readonly ghost = new MeshBasicMaterial({
-    color: 0xe4572e,
-    wireframe: true,
-    transparent: true,
-    opacity: 0.35,
-  });
-  private readonly sun = new DirectionalLight(0xfff6ea, 2.6);
+  private readonly drawing: Drawing;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -70,7 +56,7 @@ export class Stage {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.outputColorSpace = SRGBColorSpace;
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio));
-    this.scene.add(new HemisphereLight(0xffffff, 0x8a8072, 1.2), this.sun);
+    this.drawing = new Drawing(this.renderer, this.scene, this.camera);
     for (const kind of EVENTS) window.addEventListener(kind, () => this.wake(), { capture: true, passive: true });
     canvas.addEventListener("webglcontextrestored", () => this.wake());
     this.resize();
@@ -90,13 +76,18 @@ export class Stage {
       if ((object as Mesh).isMesh) this.meshes.push(object as Mesh);
     });
     for (const mesh of this.meshes) mesh.frustumCulled = false;
+    this.comparison.add({ name: "skin", label: "the skin", show: () => this.enable(true) });
+    this.comparison.add({ name: "plain", label: "plain skinning", show: () => this.enable(false) });
+    this.looks = new Looks(this.materials);
+    this.ground = new Ground(this.scene, this.meshes);
     this.posing = new Posing(gltf.scene, gltf.animations, this.skins, () => this.notify());
     this.points = new PointEditing(this.skins[0] ?? null, this.posing, () => this.notify());
   }
 
   /** Add a tool; its elements come below those of the tools before. */
   add(tool: Tool): void {
-    const panel = new Panel(this.side, this.keys);
+    const view = this.renderer.domElement.parentElement ?? document.body;
+    const panel = new Panel(this.side, view, this.keys);
     this.tools.set(tool, panel);
     tool.mount(this, panel);
     this.notify();
@@ -114,16 +105,6 @@ export class Stage {
   notify(): void {
     this.wake();
     for (const tool of this.tools.keys()) tool.changed?.();
-  }
-
-  /** How the skin is compared with plain skinning. */
-  get view(): View {
-    return this.shownView;
-  }
-
-  set view(view: View) {
-    this.shownView = view;
-    this.notify();
   }
 
   set background(colour: string) {
@@ -178,40 +159,18 @@ export class Stage {
 
   /** Draw a picture. */
   draw(): void {
-    this.sun.position.copy(LIGHT).transformDirection(this.camera.matrixWorld);
-    const { clientWidth: width, clientHeight: height } = this.renderer.domElement;
-    if (this.view === "split") {
-      this.renderer.setScissorTest(true);
-      this.drawHalf(0, width / 2, height, false);
-      this.drawHalf(width / 2, width - width / 2, height, true);
-      this.renderer.setScissorTest(false);
-      return;
-    }
-    this.show(this.view !== "plain");
-    this.renderer.render(this.scene, this.camera);
-    if (this.view === "overlay") this.drawGhost();
+    this.drawing.draw(this.comparison, this.ground, (source) => this.show(source));
   }
 
-  private drawHalf(left: number, width: number, height: number, corrected: boolean): void {
-    this.show(corrected);
-    this.renderer.setScissor(left, 0, width, height);
-    this.renderer.render(this.scene, this.camera);
+  /** Bring a source into the scene, in the place of another. */
+  show(source: Source): void {
+    if (this.source !== source) this.source?.hide?.();
+    this.source = source;
+    source.show();
+    for (const tool of this.tools.keys()) tool.beforeDraw?.(source);
   }
 
-  /** Draw all triangles' edges over the picture. */
-  private drawGhost(): void {
-    const { background } = this.scene;
-    this.scene.overrideMaterial = this.ghost;
-    this.scene.background = null;
-    this.renderer.autoClear = false;
-    this.renderer.render(this.scene, this.camera);
-    this.renderer.autoClear = true;
-    this.scene.background = background;
-    this.scene.overrideMaterial = null;
-  }
-
-  private show(corrected: boolean): void {
+  private enable(corrected: boolean): void {
     for (const skin of this.skins) skin.enabled = corrected;
-    for (const tool of this.tools.keys()) tool.beforeDraw?.(corrected);
   }
 }

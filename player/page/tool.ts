@@ -4,6 +4,7 @@
  * one another: they change the stage, and see there what others have changed.
  */
 
+import type { Source } from "./comparison.js";
 import type { Panel } from "./panel.js";
 import type { Stage } from "./stage.js";
 
@@ -16,12 +17,12 @@ export interface Frame {
 export interface Tool {
   /** Make its elements, buttons and keys on the panel. Called once, when the skin is loaded. */
   mount(stage: Stage, panel: Panel): void;
-  /** Something that tools share has changed: the view, or what poses the skin. Called after mounting, too. */
+  /** Something that tools share has changed: what is compared, or what poses the skin. Called after mounting, too. */
   changed?(): void;
   /** A frame is about to be drawn. */
   update?(frame: Frame): void;
-  /** The skin with its corrections, or without, is about to be drawn: both are in a frame that compares them. */
-  beforeDraw?(corrected: boolean): void;
+  /** A source is about to be drawn, such as plain skinning; a frame that compares draws two. */
+  beforeDraw?(source: Source): void;
   /** A frame has been drawn. */
   afterDraw?(): void;
   /** Give back what is not on the panel, which is cleared without its help. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -74,10 +75,11 @@ def open_joints(page: Any) -> Any:
 
 
 def picture(page: Any, folder: Path) -> Any:
-    """What the stage shows, below the words that name the two halves."""
+    """What the stage draws, without what lies over it."""
     page.evaluate("posespace.stage.draw()")
-    page.locator("#stage").screenshot(path=folder / "shot.png")
-    return np.asarray(Image.open(folder / "shot.png").convert("RGB")).astype(int)[60:]
+    drawn = page.evaluate("posespace.stage.renderer.domElement.toDataURL().split(',')[1]")
+    (folder / "shot.png").write_bytes(base64.b64decode(drawn))
+    return np.asarray(Image.open(folder / "shot.png").convert("RGB")).astype(int)
 
 
 def test_it_opens_from_disk_and_says_nothing(page: Any, file: Path) -> None:
@@ -89,7 +91,7 @@ def test_it_opens_from_disk_and_says_nothing(page: Any, file: Path) -> None:
 def test_names_are_text_and_never_html(page: Any) -> None:
     assert page.locator("h1").text_content() == NAME.removesuffix(".html")
     assert page.locator("summary").last.text_content() == f"hand.l {HTML}"
-    assert page.locator("option:not([hidden])").last.text_content().endswith(HTML)
+    assert page.locator("option:not([hidden])").last.text_content().count(HTML) == 1
     assert page.locator("#panel img, #panel script").count() == 0
     assert page.evaluate("window.hacked") is None
 
@@ -133,7 +135,7 @@ def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool, tm
     assert np.abs(views["split"][:, half + 2 :] - views["skin"][:, half + 2 :]).max() < 10
     assert np.abs(views["overlay"] - views["skin"]).max() > 20
     page.keyboard.press("1")
-    assert page.locator("body").get_attribute("data-view") == "skin"
+    assert page.locator(".views button:text-is('skin')").get_attribute("aria-pressed") == "true"
     if coloured:
         page.keyboard.press("h")
 
@@ -149,6 +151,114 @@ def test_errors_are_shown_as_colours_where_the_truth_is_known(page: Any, tmp_pat
     assert np.abs(after - before).max() > 60
     assert np.abs(picture(page, tmp_path) - before).max() < 10
     page.keyboard.press("1")
+
+
+def test_the_divider_is_dragged_and_moved_by_keys(page: Any, tmp_path: Path) -> None:
+    page.select_option("select >> nth=1", index=3)
+    views = {}
+    for name in ("skin", "plain", "split"):
+        page.click(f".choice button:text-is('{name}')")
+        views[name] = picture(page, tmp_path)
+    box = page.locator("#stage").bounding_box()
+    divider = page.locator(".divider")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 60, steps=4)
+    page.mouse.up()
+    assert float(divider.get_attribute("aria-valuenow")) == pytest.approx(30, abs=1)
+    camera = page.evaluate("posespace.stage.camera.position.toArray()")
+    cut, shown = round(0.3 * views["skin"].shape[1]), picture(page, tmp_path)
+    assert np.abs(shown[:, : cut - 3] - views["plain"][:, : cut - 3]).max() < 10
+    assert np.abs(shown[:, cut + 3 :] - views["skin"][:, cut + 3 :]).max() < 10
+    page.keyboard.press("ArrowRight")
+    assert float(divider.get_attribute("aria-valuenow")) == pytest.approx(32, abs=1)
+    for key, value in (("Home", 2), ("End", 98)):
+        page.keyboard.press(key)
+        assert divider.get_attribute("aria-valuenow") == f"{value}"
+    divider.dblclick(position={"x": 12, "y": 40})
+    assert divider.get_attribute("aria-valuenow") == "50"
+    assert page.evaluate("posespace.stage.camera.position.toArray()") == camera
+    assert [label.text_content() for label in page.locator(".side-label").all()] == ["plain skinning", "the skin"]
+    page.keyboard.press("1")
+    assert divider.is_hidden()
+
+
+ADD_SOURCE = """() => {
+    const { comparison, scene, meshes } = posespace.stage;
+    const hidden = (on) => { for (const mesh of meshes) mesh.visible = !on; };
+    const source = { name: "truth", label: "the truth", show: () => hidden(true), hide: () => hidden(false) };
+    window.removeSource = comparison.add(source);
+}"""
+
+
+def test_a_source_that_a_tool_adds_is_shown_and_compared(page: Any, tmp_path: Path) -> None:
+    page.keyboard.press("r")
+    page.keyboard.press("1")
+    # Both sides have the shadow of the left one.
+    page.keyboard.press("g")
+    skin = picture(page, tmp_path)
+    page.evaluate(ADD_SOURCE)
+    page.keyboard.press("5")
+    assert page.locator(".views button:text-is('truth')").get_attribute("aria-pressed") == "true"
+    alone = picture(page, tmp_path)
+    assert np.abs(alone - skin).max() > 60
+    page.keyboard.press("3")
+    page.select_option(".sides select >> nth=0", "truth")
+    assert page.locator(".side-label.left").text_content() == "the truth"
+    half, split = skin.shape[1] // 2, picture(page, tmp_path)
+    assert np.abs(split[:, : half - 2] - alone[:, : half - 2]).max() < 10
+    assert np.abs(split[:, half + 2 :] - skin[:, half + 2 :]).max() < 10
+    page.evaluate("removeSource()")
+    page.keyboard.press("1")
+    assert np.abs(picture(page, tmp_path) - skin).max() < 10
+    assert page.locator(".views button").count() == 4
+    assert page.locator(".sides select").count() == 0
+    page.keyboard.press("g")
+
+
+def test_poses_are_listed_by_their_errors(page: Any) -> None:
+    def errors() -> list[float]:
+        entries = page.locator("select >> nth=1").locator("option:not([hidden])").all_text_contents()[1:]
+        return [float(entry.split(" · ")[-1].split()[0]) for entry in entries]
+
+    page.keyboard.press("r")
+    before = errors()
+    assert before != sorted(before, reverse=True)
+    page.click("button:text-is('worst first')")
+    assert errors() == sorted(before, reverse=True)
+    chosen = page.evaluate("posespace.stage.posing.source")
+    assert chosen == {"kind": "listed", "index": int(np.argmax(before))}
+    page.keyboard.press("]")
+    second = page.evaluate("posespace.stage.posing.source.index")
+    assert before[second] == sorted(before)[-2]
+    page.keyboard.press("[")
+    assert page.evaluate("posespace.stage.posing.source") == chosen
+    page.keyboard.press("o")
+    assert errors() == before
+
+
+def test_a_shadow_lies_on_the_ground_and_nowhere_else(page: Any, tmp_path: Path) -> None:
+    page.keyboard.press("r")
+    page.keyboard.press("1")
+    with_shadow = picture(page, tmp_path)
+    page.keyboard.press("g")
+    without = picture(page, tmp_path)
+    background = np.abs(without - without[2, 2]).max(axis=2) < 2
+    darker = (without - with_shadow).min(axis=2)
+    assert darker[background].max() > 15
+    assert np.abs(with_shadow - without)[~background].max() < 40
+    page.keyboard.press("g")
+    assert np.abs(picture(page, tmp_path) - with_shadow).max() < 2
+
+
+def test_clay_and_the_background_are_chosen_and_taken_back(page: Any, tmp_path: Path) -> None:
+    page.keyboard.press("r")
+    before = picture(page, tmp_path)
+    for key in ("m", "b"):
+        page.keyboard.press(key)
+        assert np.abs(picture(page, tmp_path) - before).max() > 20
+        page.keyboard.press(key)
+        assert np.abs(picture(page, tmp_path) - before).max() < 2
 
 
 def test_joints_turn_by_sliders_and_rest_again(page: Any, tmp_path: Path) -> None:
@@ -187,16 +297,21 @@ def test_errors_that_are_not_known_are_said_to_be(page: Any) -> None:
     assert "choose one" in page.locator(".legend").text_content()
     page.select_option("select >> nth=1", index=3)
     assert page.locator(".legend").is_hidden()
+    assert page.locator(".colour-bar").is_visible()
+    assert page.locator(".colour-bar figcaption").text_content().endswith(" mm or more")
+    ticks = [float(tick.text_content()) for tick in page.locator(".colour-bar .ticks span").all()]
+    assert ticks[0] == 0
+    assert len(set(np.diff(ticks).round(9))) == 1
     drag(open_joints(page).locator("input").first, 10)
     assert "choose one" in page.locator(".legend").text_content()
     page.keyboard.press("h")
     assert page.locator(".legend").is_hidden()
-    assert page.locator(".scale").text_content().endswith(" mm or more")
+    assert page.locator(".colour-bar").is_hidden()
 
 
 def test_a_clip_has_a_time_in_seconds_and_stops_where_a_hand_takes_over(page: Any) -> None:
     page.keyboard.press("r")
-    time, pause = page.locator(".slider", has_text="time"), page.locator("button", has_text="play or pause")
+    time, pause = page.locator(".slider", has_text="time"), page.locator("button[title='key space']").first
     time.wait_for(state="hidden")
     assert pause.is_hidden()
     page.select_option("select >> nth=0", index=1)
@@ -204,6 +319,9 @@ def test_a_clip_has_a_time_in_seconds_and_stops_where_a_hand_takes_over(page: An
     assert shown(page.locator("select >> nth=1")) == "playing a clip"
     seconds = page.evaluate("posespace.stage.posing.clips[0].duration")
     assert float(time.locator("input").get_attribute("max")) == pytest.approx(seconds, abs=0.01)
+    for words, pressed in (("pause", "true"), ("play", "false"), ("pause", "true")):
+        assert (pause.text_content(), pause.get_attribute("aria-pressed")) == (words, pressed)
+        page.keyboard.press("Space")
     drag(time.locator("input"), 0.4)
     page.wait_for_function("document.querySelector('.slider output').textContent === '0.4 s'")
     sliders = open_joints(page)
@@ -222,7 +340,7 @@ ADD_TOOL = """() => {
         mount: (stage, panel) => panel.button("poke", "p", () => count("poked")),
         changed: () => count("changed"),
         update: ({ seconds }) => seconds >= 0 && count("updated"),
-        beforeDraw: (corrected) => count(`drawn ${corrected}`),
+        beforeDraw: ({ name }) => count(`drawn ${name}`),
         dispose: () => count("disposed"),
     };
     stage.add(tool);
@@ -238,7 +356,7 @@ def test_a_tool_is_added_and_taken_away(page: Any) -> None:
     page.click("button:text-is('poke')")
     page.keyboard.press("3")
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    assert page.evaluate("[calls.updated > 0, calls['drawn true'] > 0, calls['drawn false'] > 0]") == [True] * 3
+    assert page.evaluate("[calls.updated > 0, calls['drawn skin'] > 0, calls['drawn plain'] > 0]") == [True] * 3
     page.keyboard.press("1")
     assert page.evaluate("[calls.poked, calls.changed >= 2, calls.disposed]") == [2, True, None]
     page.evaluate("removeTool()")
@@ -284,8 +402,9 @@ def test_a_pose_at_which_plain_skinning_is_better_is_marked(node: Runner, tmp_pa
     opened = chromium.new_page()
     opened.goto((tmp_path / "worse.html").as_uri())
     opened.wait_for_selector("body[data-ready=yes]")
-    name = f"{unseen.motion.names[0]} (worse than plain skinning)"
-    opened.select_option("select:has-text('rest pose')", label=name)
+    listed = opened.locator("option", has_text="(worse than plain skinning)")
+    assert listed.count() == len(unseen)
+    opened.select_option("select:has-text('rest pose')", value=listed.first.get_attribute("value"))
     opened.keyboard.press("h")
     assert "worse than plain skinning here: " in opened.text_content(".legend")
     opened.close()

@@ -1,19 +1,27 @@
-/** The colour behind the skin: light or dark, as the system is set. */
+/** Light or dark: as the system is set, until a button says otherwise. */
 
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
 
-const [LIGHT, DARK] = ["#f2f1ee", "#15171c"];
-
 export class Background implements Tool {
   mount(stage: Stage, panel: Panel): void {
-    const dark = window.matchMedia("(prefers-color-scheme: dark)");
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    const page = document.documentElement;
     const follow = () => {
-      stage.background = dark.matches ? DARK : LIGHT;
+      stage.background = getComputedStyle(document.body).backgroundColor;
     };
-    dark.addEventListener("change", follow);
-    panel.onDispose(() => dark.removeEventListener("change", follow));
+    const toggle = () => {
+      const { scheme = system.matches ? "dark" : "light" } = page.dataset;
+      page.dataset.scheme = scheme === "dark" ? "light" : "dark";
+      follow();
+    };
+    system.addEventListener("change", follow);
+    panel.onDispose(() => {
+      system.removeEventListener("change", follow);
+      delete page.dataset.scheme;
+    });
+    panel.button("light or dark", "b", toggle);
     follow();
   }
 }

@@ -1,10 +1,10 @@
 /** The camera: it orbits by mouse or finger, and a button fits all of the skin into view. */
 
 import { Box3, Matrix4, Vector3 } from "three";
-import type { Mesh } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 import type { Panel } from "../panel.js";
+import { positionsOf } from "../positions.js";
 import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
 
@@ -40,7 +40,7 @@ export class Camera implements Tool {
 /** Bring all of the skin into view. */
 function fit({ scene, camera, meshes }: Stage, orbit: OrbitControls): void {
   scene.updateMatrixWorld(true);
-  const positions = meshes.flatMap(somePositions);
+  const positions = meshes.flatMap((mesh) => positionsOf(mesh, MOST_VERTICES));
   const box = new Box3().setFromPoints(positions);
   const centre = box.getCenter(new Vector3());
   const toCamera = new Matrix4().lookAt(DIRECTION, new Vector3(), camera.up).invert();
@@ -56,13 +56,4 @@ function fit({ scene, camera, meshes }: Stage, orbit: OrbitControls): void {
   camera.far = distance * 10;
   camera.updateProjectionMatrix();
   orbit.update();
-}
-
-/** Positions of some vertices of a mesh in the world, evenly spread over its list. */
-function somePositions(mesh: Mesh): Vector3[] {
-  const { count } = mesh.geometry.getAttribute("position");
-  const step = Math.max(1, Math.ceil(count / MOST_VERTICES));
-  return Array.from({ length: Math.ceil(count / step) }, (_, k) =>
-    mesh.localToWorld(mesh.getVertexPosition(step * k, new Vector3())),
-  );
 }

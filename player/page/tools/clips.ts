@@ -9,7 +9,7 @@ import type { Frame, Tool } from "../tool.js";
 export class Clips implements Tool {
   private stage: Stage | null = null;
   private names: Menu | null = null;
-  private readonly pause = button("play or pause", "key space", () => this.toggle());
+  private readonly pause = button("play", "key space", () => this.toggle());
   private readonly time: Slider = slider("time", 0, 1, 0.01, 0, (seconds) => this.jump(seconds), " s");
 
   mount(stage: Stage, panel: Panel): void {
@@ -27,8 +27,11 @@ export class Clips implements Tool {
 
   changed(): void {
     if (!this.stage || !this.names) return;
-    const { source } = this.stage.posing;
-    this.names.chosen = source.kind === "clip" ? source.index : -1;
+    const { source, playing } = this.stage.posing;
+    const isClip = source.kind === "clip";
+    this.names.chosen = isClip ? source.index : -1;
+    this.pause.textContent = isClip && playing ? "pause" : "play";
+    this.pause.setAttribute("aria-pressed", `${isClip && playing}`);
   }
 
   update({ seconds }: Frame): void {
@@ -49,7 +52,9 @@ export class Clips implements Tool {
 
   private toggle(): void {
     const posing = this.stage?.posing;
-    if (posing?.source.kind === "clip") posing.playing = !posing.playing;
+    if (posing?.source.kind !== "clip") return;
+    posing.playing = !posing.playing;
+    this.stage?.notify();
   }
 
   private jump(seconds: number): void {

@@ -1,13 +1,15 @@
 /** Errors as colours: how far each vertex is from the truth at a pose whose truth is known. */
 
 import { Color, Float32BufferAttribute, SRGBColorSpace } from "three";
-import type { BufferAttribute } from "three";
+import type { BufferAttribute, InterleavedBufferAttribute } from "three";
 
+import { colourBar } from "../colour_bar.js";
+import type { Source } from "../comparison.js";
 import { bytesOf } from "../data.js";
-import type { PageData } from "../data.js";
+import type { PageErrors } from "../data.js";
 import type { PoseSkin } from "../../three/index.js";
-import { element, tick } from "../elements.js";
-import { HEAT, heatColour } from "../heat_colours.js";
+import { element } from "../elements.js";
+import { heatColour } from "../heat_colours.js";
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
@@ -22,71 +24,60 @@ export function isWorse(ratio: number | undefined): boolean {
   return (ratio ?? 0) > WORSE;
 }
 
-interface Looks {
-  map: unknown;
-  colour: number;
-  vertexColors: boolean;
-}
+type Attribute = BufferAttribute | InterleavedBufferAttribute;
 
 export class Heat implements Tool {
   private stage: Stage | null = null;
-  private readonly skinErrors: Uint8Array;
-  private readonly plainErrors: Uint8Array;
+  /** By the name of the source: a byte per pose and vertex. What other sources show counts as the truth. */
+  private readonly errors: Record<string, Uint8Array>;
   /** The meshes that are coloured, and how numbers of the skin's vertices become those of theirs. */
   private skin: PoseSkin | null = null;
   /** How many vertices the skin has. */
   private readonly vertices: number;
-  /** How the materials look without errors. */
-  private usual: Looks[] = [];
-  /** The pose whose errors are shown, or -1, and the colours of each mesh there. */
+  /** The colours that the file gives the vertices of each mesh, if any. */
+  private own: (Attribute | undefined)[] = [];
+  /** The pose whose errors are shown, or -1, and by source the colours of each mesh there. */
   private shown = -1;
-  private colours: { skin: BufferAttribute[]; plain: BufferAttribute[] } | null = null;
-  private readonly wanted = tick("show errors as colours", () => this.changed());
+  private readonly colours = new Map<string, BufferAttribute[]>();
+  private wanted: HTMLInputElement | null = null;
+  private readonly bar: HTMLElement;
   private readonly legend = element("p", "legend");
 
-  constructor(private readonly data: NonNullable<PageData["heat"]>) {
-    this.skinErrors = bytesOf(data.skin);
-    this.plainErrors = bytesOf(data.plain);
-    this.vertices = this.skinErrors.length / data.ratios.length;
+  constructor(private readonly data: PageErrors) {
+    this.errors = { skin: bytesOf(data.skin), plain: bytesOf(data.plain) };
+    this.vertices = this.errors.skin.length / data.ratios.length;
+    this.bar = colourBar(data.largest, data.unit);
   }
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
     this.skin = stage.skins[0];
-    this.usual = stage.materials.map(({ map, color, vertexColors }) => ({ map, colour: color.getHex(), vertexColors }));
-    panel.append(this.wanted.row, this.scale(), this.legend);
-    panel.keys("h errors", { h: () => this.wanted.input.click() });
+    this.own = this.skin.meshes.map(({ geometry }) => geometry.getAttribute("color"));
+    this.wanted = panel.tick("errors as colours", "h", () => stage.notify());
+    panel.append(this.legend);
+    panel.over(this.bar);
   }
 
   changed(): void {
-    if (!this.stage) return;
+    if (!this.stage || !this.wanted) return;
     const { source } = this.stage.posing;
     const pose = source.kind === "listed" ? source.index : -1;
-    const { checked } = this.wanted.input;
+    const { checked } = this.wanted;
     this.show(checked ? pose : -1);
+    this.bar.hidden = this.shown < 0;
     this.legend.textContent = checked && pose < 0 ? UNKNOWN : this.comparison(pose);
     this.legend.hidden = !this.legend.textContent;
   }
 
-  beforeDraw(corrected: boolean): void {
-    const colours = corrected ? this.colours?.skin : this.colours?.plain;
-    colours?.forEach((attribute, k) => {
-      this.skin?.meshes[k].geometry.setAttribute("color", attribute);
-    });
+  beforeDraw({ name }: Source): void {
+    if (this.shown < 0) return;
+    const colours = this.colours.get(name) ?? this.coloursOf(this.errors[name]);
+    this.colours.set(name, colours);
+    this.paint(colours);
   }
 
   dispose(): void {
     this.show(-1);
-  }
-
-  /** The colours from no error to the largest, and what that is. */
-  private scale(): HTMLElement {
-    const row = element("div", "scale");
-    const bar = element("span", "bar");
-    bar.style.background = `linear-gradient(to right, ${HEAT.join(", ")})`;
-    const { largest, unit } = this.data;
-    row.append(element("span", "", "0"), bar, element("span", "", `${Number(largest.toPrecision(2))} ${unit} or more`));
-    return row;
   }
 
   /** Where plain skinning is closer to the truth at a pose, that it is. */
@@ -96,24 +87,28 @@ export class Heat implements Tool {
     return `The skin is worse than plain skinning here: its error is ${ratio.toPrecision(3)} times as large.`;
   }
 
-  /** Show the errors of a pose, or of none (-1): of the skin, and of plain skinning where that is drawn. */
+  /** Show the errors of a pose, or of none (-1). */
   private show(pose: number): void {
-    if (pose === this.shown) return;
+    if (pose === this.shown || !this.stage) return;
     this.shown = pose;
-    const on = pose >= 0;
-    this.stage?.materials.forEach((material, k) => {
-      material.vertexColors = on || this.usual[k].vertexColors;
-      material.map = on ? null : (this.usual[k].map as typeof material.map);
-      material.color.setHex(on ? 0xffffff : this.usual[k].colour);
-      material.needsUpdate = true;
-    });
-    this.colours = on ? { skin: this.coloursOf(this.skinErrors), plain: this.coloursOf(this.plainErrors) } : null;
+    this.colours.clear();
+    if (pose < 0) this.paint(this.own);
+    this.stage.looks.coloured = pose >= 0;
   }
 
-  /** The colours of each mesh at the pose that is shown. */
-  private coloursOf(errors: Uint8Array): BufferAttribute[] {
+  private paint(colours: (Attribute | undefined)[]): void {
+    this.skin?.meshes.forEach(({ geometry }, k) => {
+      const colour = colours[k];
+      if (colour) geometry.setAttribute("color", colour);
+      else geometry.deleteAttribute("color");
+    });
+  }
+
+  /** The colours of each mesh at the pose that is shown; without errors, those of none. */
+  private coloursOf(errors: Uint8Array | undefined): BufferAttribute[] {
     const start = this.shown * this.vertices;
-    const shown = Float64Array.from(errors.subarray(start, start + this.vertices));
+    const shown = new Float64Array(this.vertices);
+    if (errors) shown.set(errors.subarray(start, start + this.vertices));
     return (this.skin?.spread(shown) ?? []).map((values) => {
       const colours = new Float32Array(3 * values.length);
       values.forEach((error, vertex) => {

@@ -1,7 +1,7 @@
-/** The poses that the page was exported with. */
+/** The poses that the page was exported with; where their errors are known, by the largest error first if that is wanted. */
 
-import type { PagePose } from "../data.js";
-import { menu } from "../elements.js";
+import type { PageErrors, PagePose } from "../data.js";
+import { button, element, menu } from "../elements.js";
 import type { Menu } from "../elements.js";
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
@@ -11,19 +11,29 @@ import { isWorse } from "./heat.js";
 export class ListedPoses implements Tool {
   private stage: Stage | null = null;
   private readonly menu: Menu;
+  /** The numbers of the poses in the order of the list. */
+  private order: number[];
+  private readonly sorting = button("worst first", "the poses with the largest errors first; key o", () => this.sort());
 
-  /** `ratios` are the skin's errors over those of plain skinning at the poses, where they are known. */
   constructor(
     private readonly poses: PagePose[],
-    ratios: number[],
+    private readonly errors: PageErrors | null,
   ) {
-    const names = poses.map(({ name }, k) => (isWorse(ratios[k]) ? `${name} (worse than plain skinning)` : name));
+    this.order = [...poses.keys()];
+    const names = poses.map(({ name }, k) => name + errorOf(errors, k));
     this.menu = menu("rest pose", names, (index) => this.take(index));
+    this.sorting.setAttribute("aria-pressed", "false");
   }
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    panel.append(this.menu.list);
+    const row = element("div", "row");
+    row.append(this.menu.list);
+    panel.append(row);
+    panel.keys("[ ] pose before, after", { "[": () => this.step(-1), "]": () => this.step(1) });
+    if (!this.errors) return;
+    row.append(this.sorting);
+    panel.keys("o worst first", { o: () => this.sort() });
   }
 
   changed(): void {
@@ -40,4 +50,30 @@ export class ListedPoses implements Tool {
     if (pose) this.stage?.posing.take(pose, { kind: "listed", index });
     else this.stage?.posing.rest();
   }
+
+  /** Take the pose before or after the one that is shown, in the order of the list. */
+  private step(by: number): void {
+    const source = this.stage?.posing.source;
+    const last = this.poses.length - 1;
+    const at = source?.kind === "listed" ? this.order.indexOf(source.index) + by : by > 0 ? 0 : last;
+    this.take(this.order[Math.min(last, Math.max(0, at))]);
+  }
+
+  /** Sort the poses by their errors, or as they were; sorted, the worst one is shown. */
+  private sort(): void {
+    const { rms = [] } = this.errors ?? {};
+    const isWanted = this.sorting.getAttribute("aria-pressed") === "false";
+    this.sorting.setAttribute("aria-pressed", `${isWanted}`);
+    this.order = [...this.poses.keys()];
+    if (isWanted) this.order.sort((a, b) => rms[b] - rms[a]);
+    this.menu.order(this.order);
+    if (isWanted) this.take(this.order[0]);
+  }
+}
+
+/** What the list says of the error at a pose. */
+function errorOf(errors: PageErrors | null, pose: number): string {
+  if (!errors) return "";
+  const error = ` · ${errors.rms[pose].toPrecision(2)} ${errors.unit}`;
+  return isWorse(errors.ratios[pose]) ? `${error} (worse than plain skinning)` : error;
 }

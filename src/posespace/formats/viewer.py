@@ -95,7 +95,9 @@ def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
     largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
     sizes = np.sqrt(np.square(errors, dtype=np.float64).sum(axis=2))
     ratios = np.divide(sizes[0], sizes[1], out=np.ones(len(rows)), where=sizes[1] > 0)
-    heat = {"largest": 1000 * metres * largest, "unit": "mm", "ratios": ratios.round(3).tolist()}
+    rms = 1000 * metres * sizes[0] / np.sqrt(errors.shape[2])
+    known = {"ratios": ratios.round(3).tolist(), "rms": [float(f"{error:.4g}") for error in rms]}
+    heat = {"largest": 1000 * metres * largest, "unit": "mm"} | known
     return {
         "poses": poses,
         "heat": heat | {"skin": _shades(errors[0], largest), "plain": _shades(errors[1], largest)},
