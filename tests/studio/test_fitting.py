@@ -108,6 +108,8 @@ def test_a_second_fit_is_refused_while_one_runs_and_allowed_after(fitting: Fitti
     start(fitting, hand)
     with pytest.raises(InputError, match="fit: one is running; wait for it, or cancel it"):
         start(fitting, hand)
+    with pytest.raises(InputError, match="components: expected"):
+        start(fitting, hand, components=-1)
     fitting.cancel()
     fitted = start(fitting, hand, "psd").outcome()
     assert isinstance(fitted, Fitted)
@@ -130,27 +132,6 @@ def test_a_killed_process_is_said(fitting: Fitting, hand: Path, tmp_path: Path) 
     os.kill(fitting._process.pid, signal.SIGKILL)
     assert "its process was killed (SIGKILL)" in str(heard.outcome())
     assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.parametrize(
-    ("method", "settings", "said"),
-    [
-        ("magic", {}, "method: expected one of psd, eigenskin, muscles, points, got 'magic'"),
-        ("eigenskin", {"colour": 1}, "settings: eigenskin expects any of components"),
-        ("eigenskin", {"components": True}, "components: expected a value of type int or none, got True"),
-        ("eigenskin", {"bits": None}, "bits: expected a value of type int, got None"),
-        ("eigenskin", {"bits": 7}, "bits"),
-        ("eigenskin", {"allotment": "fair"}, "allotment"),
-        ("points", {"points": "many"}, "points: expected a value of type int, got 'many'"),
-    ],
-)
-def test_wrong_settings_are_refused_before_anything_starts(
-    method: str, settings: dict[str, Any], said: str, fitting: Fitting, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError) as raised:
-        start(fitting, tmp_path / "none.examples", method, **settings)
-    assert said in str(raised.value)
-    assert not fitting.running
 
 
 def is_alive(pid: int) -> bool:

@@ -43,35 +43,35 @@ def signals(entry: Entry, motion: Motion) -> str:
 def _over_time(skin: Skin, layer: Layer, factors: Floats, motion: Motion) -> str:
     """A layer's signals as they act, times the factors (C,) of edits, and the angles of its joints."""
     rig, driver = skin.rig, layer.driver
-    times = _times(motion)
-    gap = MISSING * float(np.median(np.diff(times)))
+    seconds = times(motion)
+    gap = MISSING * float(np.median(np.diff(seconds)))
     values = factors * skin.coordinates(driver, motion)
     shown = np.argsort(-energies(layer), kind="stable")[:MOST_LINES]
     lines = [
-        Line(f"signal {signal + 1}", times, values[:, signal].tolist(), motion.names, look, gap)
+        Line(f"signal {signal + 1}", seconds, values[:, signal].tolist(), motion.names, look, gap)
         for look, signal in enumerate(sorted(shown.tolist()))
     ]
     parts = [f"<h3>{escape(layer.name)}</h3>", line_plot(lines, "seconds", "signal")]
     joints = list(driver.space.joints(rig.skeleton))[:MOST_LINES]
     if joints:
-        angles = _angles(motion, rig.rest.rotations, joints)
+        degrees = angles(motion, rig.rest.rotations, joints)
         angle_lines = [
-            Line(rig.skeleton.names[joint], times, angles[:, k].tolist(), motion.names, k, gap)
+            Line(rig.skeleton.names[joint], seconds, degrees[:, k].tolist(), motion.names, k, gap)
             for k, joint in enumerate(joints)
         ]
         parts.append(line_plot(angle_lines, "seconds", "rotation from rest, °"))
     return "".join(parts)
 
 
-def _times(motion: Motion) -> list[float]:
-    """Seconds, or the numbers of the poses where these have no order in time."""
+def times(motion: Motion) -> list[float]:
+    """Return the seconds of poses, or where these have no order in time, as if they were 30 a second."""
     ordered = bool((np.diff(motion.times) > 0).all())
-    times: list[float] = (motion.times if ordered else np.arange(len(motion)) / 30.0).tolist()
-    return times
+    seconds: list[float] = (motion.times if ordered else np.arange(len(motion)) / 30.0).tolist()
+    return seconds
 
 
-def _angles(motion: Motion, rest: Floats, joints: Sequence[int]) -> Floats:
-    """Angles (P, K) of joints from rest in degrees; negative where opposite to the joint's largest rotation."""
+def angles(motion: Motion, rest: Floats, joints: Sequence[int]) -> Floats:
+    """Return angles (P, K) of joints from rest in degrees; negative where opposite to the joint's largest rotation."""
     chosen = list(joints)
     relative = rotations.multiply(rotations.inverse(rest[chosen]), motion.rotations[:, chosen])
     relative = np.where(relative[..., 3:] < 0, -relative, relative)

@@ -17,14 +17,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from posespace import check
 from posespace.errors import InputError
-from posespace.fit.methods import METHODS, Setting, method_of, settings_of
 from posespace.progress import Listener
 from posespace.studio.fit_process import SKIN
-
-_OF_KIND: dict[type, tuple[type, ...]] = {bool: (bool,), int: (int,), float: (int, float, Mapping), str: (str,)}
-"""What a setting of each kind may be given; radii may differ by joint. Paths are not taken from a page."""
+from posespace.studio.methods import checked_settings
 
 
 @dataclass(frozen=True)
@@ -179,18 +175,6 @@ class Fitting:
         return fitted
 
 
-def checked_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of a method by name if it takes them, as values of JSON; raise if not."""
-    check.choice("method", method, tuple(METHODS))
-    known = {setting.name: setting for setting in settings_of(method_of(method))}
-    for name, value in settings.items():
-        if name not in known:
-            raise InputError(f"settings: {method} expects any of {', '.join(known)}, got {name!r}")
-        _check_kind(known[name], value)
-    method_of(method)(**settings)
-    return dict(settings)
-
-
 def end_with_workers(process: subprocess.Popen[str]) -> None:
     """Kill a process that began a session, and all that it started in it, and wait until it is gone."""
     if process.returncode is None:
@@ -198,15 +182,6 @@ def end_with_workers(process: subprocess.Popen[str]) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-def _check_kind(setting: Setting, value: object) -> None:
-    taken = _OF_KIND.get(setting.kind, ())
-    number_expected = setting.kind is not bool and isinstance(value, bool)
-    if (value is None and setting.optional) or (isinstance(value, taken) and not number_expected):
-        return
-    kind = "a path, which only the command line takes" if not taken else f"a value of type {setting.kind.__name__}"
-    raise InputError(f"{setting.name}: expected {kind}{' or none' if setting.optional else ''}, got {value!r}")
 
 
 def _number(path: Path) -> int:
