@@ -21,7 +21,7 @@ export class Background implements Tool {
       system.removeEventListener("change", follow);
       delete page.dataset.scheme;
     });
-    panel.button("light or dark", "b", toggle);
+    panel.button("light or dark", "l", toggle);
     follow();
   }
 }

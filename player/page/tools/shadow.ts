@@ -8,7 +8,7 @@ export class Shadow implements Tool {
   mount(stage: Stage, panel: Panel): void {
     const { ground } = stage;
     if (!ground) return;
-    const input = panel.tick("shadow", "g", (on) => {
+    const input = panel.tick("shadow", "v", (on) => {
       ground.shown = on;
     });
     input.checked = ground.shown;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,12 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import at_rest
 from posespace.report.sculpts import describe_sculpts
+from posespace.sculpt import radii_by_label
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Skin
 from posespace.studio.draft import Drafts
+from posespace.studio.figures import edited
+from posespace.studio.fits import Fits
 from posespace.studio.space import PageSpace
 
 MOST_SOLVED = 400
@@ -51,8 +54,10 @@ class Project:
         self.remedy = remedy
         self.revision = 1
         self.drafts = Drafts(path if sculpts is not None else None)
+        self.fits = Fits(path if sculpts is not None else None)
         self.notes: list[str] = notes_of(skin.about)
         self._sculpts = sculpts
+        self._fitted = skin
         self._glb: tuple[int, bytes] = (0, b"")
 
     @cached_property
@@ -66,6 +71,11 @@ class Project:
         if self._sculpts is None:
             raise InputError(self.remedy)
         return self._sculpts
+
+    @property
+    def editable(self) -> bool:
+        """Whether there is an editing session."""
+        return self._sculpts is not None
 
     @property
     def examples(self) -> Examples:
@@ -110,9 +120,14 @@ class Project:
         poses = [sculpt.pose for sculpt in session.sculpts.values() if not sculpt.muted]
         return bool(poses) and not at_rest(session.rig, Motion.from_poses(poses)).all()
 
+    def edit(self, scales: Mapping[str | int, float], beta: float | None) -> None:
+        """Show the skin as it was fitted, with signals or layers scaled and another pull of its control points."""
+        self.skin = edited(self._fitted, scales, beta)
+        self.revision += 1
+
     def show(self, skin: Skin) -> None:
         """Make another skin the current one."""
-        self.skin = skin
+        self.skin = self._fitted = skin
         self.notes = notes_of(skin.about)
         self.revision += 1
 
@@ -150,7 +165,7 @@ class Project:
         return {
             "name": self.path.stem,
             "path": str(self.path),
-            "editable": session is not None,
+            "editable": self.editable,
             "remedy": self.remedy,
             "method": str(self.skin.about.get("method", "plain skinning")),
             "vertices": len(rig.mesh.points),
@@ -160,6 +175,7 @@ class Project:
             "undo": session.steps[-1] if session is not None and session.steps else None,
             "redo": session.undone[-1] if session is not None and session.undone else None,
             "notes": self.notes,
+            "radii": {} if session is None else radii_by_label(session.control_radii),
             "draft": self.drafts.describe(),
             "revision": self.revision,
         }

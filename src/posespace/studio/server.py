@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from posespace.errors import FileError, InputError, one_line, quoted, suggestion
+from posespace.skin.skin import Skin
 from posespace.studio.frames import MOST_BYTES, Message, decode, encode
 from posespace.studio.guard import HEADERS, HOST, Guard
 from posespace.studio.project import Project
@@ -137,7 +138,17 @@ class Studio:
             await self.room.tell("project", await self.run(self.project.describe))
 
     async def begin(self) -> None:
-        """Solve what is there, so that the page opens at once and the skin follows."""
+        """Solve what is there, so that the page opens at once and the skin follows; listen to fits."""
+        loop = asyncio.get_running_loop()
+
+        def tell(event: str, says: Mapping[str, Any]) -> None:
+            asyncio.run_coroutine_threadsafe(self.room.tell(event, says), loop)
+
+        def fitted(skin: Skin) -> None:
+            self._worker.submit(self.project.show, skin).result()
+            asyncio.run_coroutine_threadsafe(self._tell_project(), loop)
+
+        self.project.fits.tell, self.project.fits.fitted = tell, fitted
         try:
             await self.run(self.project.begin)
         except InputError as error:
@@ -145,7 +156,8 @@ class Studio:
         await self._tell_project()
 
     def close(self) -> None:
-        """End the work."""
+        """End the work, and a fit that is running."""
+        self.project.fits.cancel()
         self._worker.shutdown(wait=True, cancel_futures=True)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posespace.formats.checked_json import Fields
 from posespace.studio.project import Project
-from posespace.studio.requests import looking, sculpting
+from posespace.studio.requests import fits, looking, poses, sculpting
 
 
 class Request(NamedTuple):
@@ -32,16 +32,26 @@ REQUESTS: dict[str, Request] = {
     "pose_of": Request(looking.pose_of),
     "truth": Request(looking.truth),
     "scores": Request(looking.scores),
+    "influence": Request(poses.influence),
+    "map": Request(poses.pose_map),
+    "map_pose": Request(poses.map_pose),
     "define": Request(sculpting.define, changes=True),
     "rename": Request(sculpting.rename, changes=True),
     "remove": Request(sculpting.remove, changes=True),
     "mute": Request(sculpting.mute, changes=True),
     "mirror": Request(sculpting.mirror, changes=True),
     "radius": Request(sculpting.radius, changes=True),
+    "control_radius": Request(sculpting.control_radius, changes=True),
     "undo": Request(sculpting.undo, changes=True),
     "redo": Request(sculpting.redo, changes=True),
     "draft": Request(sculpting.draft, changes=True),
     "take_draft": Request(sculpting.take_draft),
     "export": Request(sculpting.export),
     "import": Request(sculpting.import_shape),
+    "methods": Request(fits.methods),
+    "fit": Request(fits.fit, changes=True),
+    "cancel": Request(fits.cancel, changes=True),
+    "use": Request(fits.use, changes=True),
+    "figures": Request(fits.figures),
+    "edit": Request(fits.edit, changes=True),
 }

@@ -74,6 +74,14 @@ def radius(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: 
     return _did(opened)
 
 
+def control_radius(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
+    """Set the radius along the axis of a joint or control in every layer; null: chosen by cross-validation."""
+    name = fields.text("name")
+    value = None if fields.values.get("radius") is None else fields.number("radius")
+    opened.change(lambda sculpts: sculpts.set_radius(name, value))
+    return _did(opened)
+
+
 def undo(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
     """Undo the last change."""
     return {"did": f"undone: {opened.change(lambda sculpts: sculpts.undo())}"}, {}
