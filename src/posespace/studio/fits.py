@@ -18,6 +18,10 @@ Tell = Callable[[str, Mapping[str, Any]], None]
 """Called with an event and what it says, from any thread."""
 
 
+def _unheard(*_: object) -> None:
+    """Nobody listens yet."""
+
+
 class Fits:
     """The fits of a project.
 
@@ -29,8 +33,8 @@ class Fits:
     def __init__(self, store: Path | None) -> None:
         self._store = store
         self._fitting: Fitting | None = None
-        self.tell: Tell = lambda event, says: None
-        self.fitted: Callable[[Skin], None] = lambda skin: None
+        self.tell: Tell = _unheard
+        self.fitted: Callable[[Skin], None] = _unheard
 
     def start(self, sculpts: Sculpts, method: str, settings: Mapping[str, Any]) -> None:
         """Start a fit of the sculpts that are saved."""
