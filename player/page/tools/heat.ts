@@ -5,10 +5,9 @@ import type { BufferAttribute, InterleavedBufferAttribute } from "three";
 
 import { colourBar } from "../colour_bar.js";
 import type { Source } from "../comparison.js";
-import { bytesOf } from "../data.js";
-import type { PageErrors } from "../data.js";
 import type { PoseSkin } from "../../three/index.js";
 import { element } from "../elements.js";
+import type { Errors } from "../errors.js";
 import { heatColour } from "../heat_colours.js";
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
@@ -28,12 +27,8 @@ type Attribute = BufferAttribute | InterleavedBufferAttribute;
 
 export class Heat implements Tool {
   private stage: Stage | null = null;
-  /** By the name of the source: a byte per pose and vertex. What other sources show counts as the truth. */
-  private readonly errors: Record<string, Uint8Array>;
   /** The meshes that are coloured, and how numbers of the skin's vertices become those of theirs. */
   private skin: PoseSkin | null = null;
-  /** How many vertices the skin has. */
-  private readonly vertices: number;
   /** The colours that the file gives the vertices of each mesh, if any. */
   private own: (Attribute | undefined)[] = [];
   /** The pose whose errors are shown, or -1, and by source the colours of each mesh there. */
@@ -43,10 +38,8 @@ export class Heat implements Tool {
   private readonly bar: HTMLElement;
   private readonly legend = element("p", "legend");
 
-  constructor(private readonly data: PageErrors) {
-    this.errors = { skin: bytesOf(data.skin), plain: bytesOf(data.plain) };
-    this.vertices = this.errors.skin.length / data.ratios.length;
-    this.bar = colourBar(data.largest, data.unit);
+  constructor(private readonly errors: Errors) {
+    this.bar = colourBar(errors.data.largest, errors.data.unit);
   }
 
   mount(stage: Stage, panel: Panel): void {
@@ -71,7 +64,7 @@ export class Heat implements Tool {
 
   beforeDraw({ name }: Source): void {
     if (this.shown < 0) return;
-    const colours = this.colours.get(name) ?? this.coloursOf(this.errors[name]);
+    const colours = this.colours.get(name) ?? this.coloursOf(name);
     this.colours.set(name, colours);
     this.paint(colours);
   }
@@ -82,7 +75,7 @@ export class Heat implements Tool {
 
   /** Where plain skinning is closer to the truth at a pose, that it is. */
   private comparison(pose: number): string {
-    const ratio = this.data.ratios[pose] ?? 0;
+    const ratio = this.errors.data.ratios[pose] ?? 0;
     if (!isWorse(ratio)) return "";
     return `The skin is worse than plain skinning here: its error is ${ratio.toPrecision(3)} times as large.`;
   }
@@ -104,16 +97,14 @@ export class Heat implements Tool {
     });
   }
 
-  /** The colours of each mesh at the pose that is shown; without errors, those of none. */
-  private coloursOf(errors: Uint8Array | undefined): BufferAttribute[] {
-    const start = this.shown * this.vertices;
-    const shown = new Float64Array(this.vertices);
-    if (errors) shown.set(errors.subarray(start, start + this.vertices));
+  /** The colours of each mesh at the pose that is shown. */
+  private coloursOf(source: string): BufferAttribute[] {
+    const shown = this.errors.shares(source, this.shown);
     return (this.skin?.spread(shown) ?? []).map((values) => {
       const colours = new Float32Array(3 * values.length);
       values.forEach((error, vertex) => {
         // Colours of vertices are in linear light.
-        const [red, green, blue] = heatColour(error / 255);
+        const [red, green, blue] = heatColour(error);
         new Color().setRGB(red, green, blue, SRGBColorSpace).toArray(colours, 3 * vertex);
       });
       return new Float32BufferAttribute(colours, 3);
