@@ -70,8 +70,9 @@ def sliders_of(page: Any, joint: int) -> Any:
 
 
 def picture(page: Any, folder: Path) -> Any:
-    """What the stage shows, below the words that name the two halves."""
-    page.evaluate("posespace.stage.draw()")
+    """What the stage shows, below the words that name the two halves, without bones."""
+    page.mouse.move(5, 5)
+    page.evaluate("posespace.stage.joints.select(-1); posespace.stage.draw()")
     page.locator("#stage").screenshot(path=folder / "shot.png")
     return np.asarray(Image.open(folder / "shot.png").convert("RGB")).astype(int)[60:]
 

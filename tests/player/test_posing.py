@@ -1,4 +1,4 @@
-"""Joints on the page, posed in a real browser: picked, rotated by rings, pulled, found in the tree, undone; the timeline."""
+"""Joints on the page, posed in a real browser: picked, rotated, pulled, found in the tree, undone; the timeline."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_the_tree_folds_is_searched_and_walked_by_keys(page: PosingPage) -> None
     assert rows.count() == 16
 
 
-def test_the_timeline_plays_pauses_steps_and_has_marks_of_key_poses(file: Path, skin: ps.Skin, chromium: object) -> None:
+def test_the_timeline_plays_steps_and_has_marks_of_key_poses(file: Path, skin: ps.Skin, chromium: object) -> None:
     page = PosingPage(chromium, file, skin)
     play, said = page.page.locator("#timeline button").nth(1), page.page.locator("#timeline output")
     assert play.text_content() == "pause"
