@@ -60,10 +60,11 @@ export class PosespacePlugin implements GLTFLoaderPlugin {
   private isDriven(index: number): boolean {
     const json = this.parser.json as GltfJson & { extensions?: Record<string, unknown> };
     if (json.meshes?.[index].extensions?.[EXTENSION] !== undefined) return true;
-    // From version 2 on, a mesh without targets may have nothing to say of itself.
-    const file = json.extensions?.[EXTENSION] as { version?: unknown } | undefined;
+    // From version 2 on, a mesh without targets may have nothing to say of itself; before, if the skin has no layers.
+    const file = json.extensions?.[EXTENSION] as { version?: unknown; layers?: unknown } | undefined;
+    const isBare = Array.isArray(file?.layers) && !file.layers.length;
     const isSkinned = json.nodes?.some(({ mesh, skin }) => mesh === index && skin !== undefined);
-    return file?.version === 2 && isSkinned === true;
+    return (file?.version === 2 || isBare) && isSkinned === true;
   }
 
   private async drivenMesh(index: number): Promise<Loaded> {
