@@ -80,7 +80,7 @@ def sliders_of(page: Any, joint: int) -> Any:
 
 def picture(page: Any, folder: Path) -> Any:
     """What the stage draws, without what lies over it."""
-    page.evaluate("posespace.stage.draw()")
+    page.evaluate("posespace.stage.joints.select(-1); posespace.stage.draw()")
     drawn = page.evaluate("posespace.stage.renderer.domElement.toDataURL().split(',')[1]")
     (folder / "shot.png").write_bytes(base64.b64decode(drawn))
     return np.asarray(Image.open(folder / "shot.png").convert("RGB")).astype(int)
