@@ -85,6 +85,7 @@ export class Sculpt implements Tool {
     stage.posing.take(pose, { kind: "hand" });
     this.session = new SculptSession(stage, sculpting, settings, {
       changed: () => this.reshaped(),
+      busy: () => this.busy,
       held: () => this.say("The pose stays as it is while you sculpt: define or cancel first."),
     });
     this.panel.offerMirror(sculpting.mirror.matched);
