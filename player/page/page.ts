@@ -4,7 +4,7 @@ import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import type { PoseSkin } from "../three/index.js";
 import { element } from "./elements.js";
-import { Errors } from "./errors.js";
+import { StoredErrors } from "./errors.js";
 import { poseTools } from "./pose_tools.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
@@ -32,7 +32,7 @@ import { Wireframe } from "./tools/wireframe.js";
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
 function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined): Tool[] {
   const hasPoints = !!skin?.points.length;
-  const errors = heat && new Errors(heat);
+  const errors = heat && new StoredErrors(heat);
   const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
     new Views(),

@@ -21,6 +21,8 @@ export interface ProjectInfo {
   remedy: string;
   method: string;
   vertices: number;
+  /** Of the box around the rest shape, in metres. */
+  diagonal: number;
   joints: string[];
   layers: string[];
   sculpts: SculptRow[];
@@ -89,7 +91,8 @@ export class Project {
     );
   }
 
-  private notify(): void {
+  /** Tell tools that something has changed. */
+  notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

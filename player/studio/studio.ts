@@ -8,8 +8,10 @@ import { Background } from "../page/tools/background.js";
 import { Camera } from "../page/tools/camera.js";
 import { Clay } from "../page/tools/clay.js";
 import { Divider } from "../page/tools/divider.js";
+import { Heat } from "../page/tools/heat.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
 import { Picture } from "../page/tools/picture.js";
+import { Readout } from "../page/tools/readout.js";
 import { Refinements } from "../page/tools/refinements.js";
 import { RestPose } from "../page/tools/rest_pose.js";
 import { Shadow } from "../page/tools/shadow.js";
@@ -19,13 +21,16 @@ import { Undo } from "../page/tools/undo.js";
 import { Views } from "../page/tools/views.js";
 import { Wireframe } from "../page/tools/wireframe.js";
 import { Project } from "./project.js";
+import { ProjectErrors } from "./project_errors.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
 import { FirstStep } from "./tools/first_step.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
 import { Status } from "./tools/status.js";
+import { Truth } from "./tools/truth.js";
 import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
@@ -37,6 +42,7 @@ function projectTools(project: Project, shown: number): Tool[] {
     new Unsaved(project, sculpt),
     sculpt,
     new SculptList(project),
+    new Scores(project),
     new Status(project),
     new CurrentSkin(project, shown),
     new KeyHelp(),
@@ -44,10 +50,12 @@ function projectTools(project: Project, shown: number): Tool[] {
 }
 
 /** The tools of the panel on the right, in its order. */
-function viewTools(stage: Stage, title: string): Tool[] {
+function viewTools(stage: Stage, project: Project): Tool[] {
   const [skin] = stage.skins;
+  const title = project.info?.name ?? "skin";
+  const errors = project.info?.editable ? new ProjectErrors(project) : null;
   const hasPoints = skin.points.length > 0;
-  const tools: (Tool | false)[] = [
+  const tools: (Tool | false | null)[] = [
     new Views(),
     new Divider(),
     new Timeline(),
@@ -57,6 +65,9 @@ function viewTools(stage: Stage, title: string): Tool[] {
     new Shadow(),
     new Clay(),
     new Wireframe(),
+    new Readout(errors),
+    errors && new Heat(errors),
+    errors && new Truth(project, errors),
     new Undo(),
     new RestPose(),
     new Camera(),
@@ -95,7 +106,7 @@ async function main(): Promise<void> {
   const { ok, arrays } = await link.request("skin");
   await stage.load(bufferOf(arrays.glb as Uint8Array));
   const side = document.getElementById("project") as HTMLElement;
-  for (const tool of viewTools(stage, project.info?.name ?? "skin")) stage.add(tool);
+  for (const tool of viewTools(stage, project)) stage.add(tool);
   for (const tool of projectTools(project, ok.revision as number)) stage.add(tool, side);
   project.onChange(() => stage.notify());
   document.getElementById("fold")?.addEventListener("click", () => document.body.classList.toggle("folded"));

@@ -31,8 +31,9 @@ export class Heat implements Tool {
   private skin: PoseSkin | null = null;
   /** The colours that the file gives the vertices of each mesh, if any. */
   private own: (Attribute | undefined)[] = [];
-  /** The pose whose errors are shown, or -1, and by source the colours of each mesh there. */
+  /** The pose whose errors are shown, or -1, which errors these were, and by source the colours of each mesh there. */
   private shown = -1;
+  private revision = 0;
   private readonly colours = new Map<string, BufferAttribute[]>();
   private wanted: HTMLInputElement | null = null;
   private readonly bar: HTMLElement;
@@ -44,8 +45,7 @@ export class Heat implements Tool {
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    this.skin = stage.skins[0];
-    this.own = this.skin.meshes.map(({ geometry }) => geometry.getAttribute("color"));
+    this.follow(stage.skins[0]);
     this.wanted = panel.tick("errors as colours", "h", () => stage.notify());
     panel.append(this.legend);
     panel.over(this.bar);
@@ -53,6 +53,7 @@ export class Heat implements Tool {
 
   changed(): void {
     if (!this.stage || !this.wanted) return;
+    this.follow(this.stage.skins[0]);
     const { source } = this.stage.posing;
     const pose = source.kind === "listed" ? source.index : -1;
     const { checked } = this.wanted;
@@ -73,6 +74,14 @@ export class Heat implements Tool {
     this.show(-1);
   }
 
+  /** Colour the meshes of a skin, which may have taken the place of another. */
+  private follow(skin: PoseSkin): void {
+    if (skin === this.skin) return;
+    this.skin = skin;
+    this.own = skin.meshes.map(({ geometry }) => geometry.getAttribute("color"));
+    this.colours.clear();
+  }
+
   /** Where plain skinning is closer to the truth at a pose, that it is. */
   private comparison(pose: number): string {
     const ratio = this.errors.data.ratios[pose] ?? 0;
@@ -82,8 +91,10 @@ export class Heat implements Tool {
 
   /** Show the errors of a pose, or of none (-1). */
   private show(pose: number): void {
-    if (pose === this.shown || !this.stage) return;
+    const { revision } = this.errors;
+    if (!this.stage || (pose === this.shown && revision === this.revision)) return;
     this.shown = pose;
+    this.revision = revision;
     this.colours.clear();
     if (pose < 0) this.paint(this.own);
     this.stage.looks.coloured = pose >= 0;

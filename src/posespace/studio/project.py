@@ -169,6 +169,7 @@ class Project:
             "remedy": self.remedy,
             "method": str(self.skin.about.get("method", "plain skinning")),
             "vertices": len(rig.mesh.points),
+            "diagonal": self.space.metres * rig.mesh.diagonal,
             "joints": list(rig.skeleton.names),
             "layers": [layer.name for layer in self.skin.layers],
             "sculpts": [] if session is None else [_row(row) for row in describe_sculpts(session)],
