@@ -27,7 +27,7 @@ export function colourBar(largest: number, unit: string, what = "error"): HTMLEl
     mark.style.left = `${(100 * value) / largest}%`;
     ticks.append(mark);
   }
-  const words = `${what} in ${unit}; the last colour: ${Number(largest.toPrecision(2))} ${unit} or more`;
+  const words = `${what}: 0 to ${Number(largest.toPrecision(2))} ${unit} or more`;
   box.append(element("figcaption", "", words), bar, ticks);
   return box;
 }

@@ -128,7 +128,7 @@ export function menu(none: string, names: string[], changed: (index: number) => 
     },
     order(numbers: readonly number[]) {
       const { value } = list;
-      list.append(...numbers.map((k) => entries[k + 1]));
+      list.append(...numbers.map((k) => entries[k + 1]), said);
       list.value = value;
     },
     say(words: string) {

@@ -4,6 +4,7 @@ import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import type { PoseSkin } from "../three/index.js";
 import { element } from "./elements.js";
+import { Errors } from "./errors.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
 import { Background } from "./tools/background.js";
@@ -21,6 +22,7 @@ import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
 import { PointDrag } from "./tools/point_drag.js";
 import { Points } from "./tools/points.js";
+import { Readout } from "./tools/readout.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
 import { Shadow } from "./tools/shadow.js";
@@ -31,6 +33,7 @@ import { Wireframe } from "./tools/wireframe.js";
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
 function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined): Tool[] {
   const hasPoints = !!skin?.points.length;
+  const errors = heat && new Errors(heat);
   const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
     new Views(),
@@ -46,7 +49,8 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Shadow(),
     new Clay(),
     new Wireframe(),
-    skin && heat && new Heat(heat),
+    skin && new Readout(errors),
+    skin && errors && new Heat(errors),
     new RestPose(),
     new Camera(),
     new Picture(title),

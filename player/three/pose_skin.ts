@@ -5,7 +5,7 @@ import type { Mesh, Object3D, Vector3 } from "three";
 import type { Bounds } from "../core/bound.js";
 import type { Description } from "../core/description.js";
 import { Drive } from "../core/drive.js";
-import type { DrivenMesh, DrivenMeshes } from "./driven_meshes.js";
+import type { DrivenMesh, DrivenMeshes, VertexReading } from "./driven_meshes.js";
 
 const skins = new WeakMap<Object3D, PoseSkin>();
 
@@ -90,6 +90,11 @@ export class PoseSkin {
   /** Return numbers of the skin's vertices, one of each, as numbers of the vertices of each of its meshes. */
   spread(values: Float64Array): Float64Array[] {
     return this.driven.spread(values);
+  }
+
+  /** Return what moves a vertex of one of its meshes, as last updated. */
+  readVertex(mesh: Mesh, index: number): VertexReading {
+    return this.driven.readVertex(mesh, index);
   }
 
   /** Write where the surface is at a control point, in the world, as last updated. */

@@ -215,7 +215,7 @@ def test_supports_and_components_colour_the_mesh(
     assert stored.count() == layer.driver.components
     assert page.locator(".bars .left-out").count() == max(values) - layer.driver.components > 0
     page.locator(".bars g[role=button]").nth(1).click()
-    page.wait_for_function("document.querySelector('.colour-bar').textContent.includes('displacement in mm')")
+    page.wait_for_function("document.querySelector('.colour-bar').textContent.includes(\"displacement: 0 to\")")
     assert page.locator(".bars .chosen").count() == 1
     page.locator(".layers-panel li button").nth(number).click()
     assert page.locator(".colour-bar").count() == page.locator(".bars").count() == 0

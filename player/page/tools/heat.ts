@@ -4,9 +4,8 @@ import type { BufferAttribute } from "three";
 
 import { colourBar } from "../colour_bar.js";
 import type { Source } from "../comparison.js";
-import { bytesOf } from "../data.js";
-import type { PageErrors } from "../data.js";
 import { element } from "../elements.js";
+import type { Errors } from "../errors.js";
 import { heatColour } from "../heat_colours.js";
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
@@ -24,10 +23,6 @@ export function isWorse(ratio: number | undefined): boolean {
 
 export class Heat implements Tool {
   private stage: Stage | null = null;
-  /** By the name of the source: a byte per pose and vertex. What other sources show counts as the truth. */
-  private readonly errors: Record<string, Uint8Array>;
-  /** How many vertices the skin has. */
-  private readonly vertices: number;
   /** The pose whose errors are shown, or -1, and by source the colours of each mesh there. */
   private shown = -1;
   private readonly colours = new Map<string, BufferAttribute[]>();
@@ -35,10 +30,8 @@ export class Heat implements Tool {
   private readonly bar: HTMLElement;
   private readonly legend = element("p", "legend");
 
-  constructor(private readonly data: PageErrors) {
-    this.errors = { skin: bytesOf(data.skin), plain: bytesOf(data.plain) };
-    this.vertices = this.errors.skin.length / data.ratios.length;
-    this.bar = colourBar(data.largest, data.unit);
+  constructor(private readonly errors: Errors) {
+    this.bar = colourBar(errors.data.largest, errors.data.unit);
   }
 
   mount(stage: Stage, panel: Panel): void {
@@ -71,7 +64,7 @@ export class Heat implements Tool {
 
   /** Where plain skinning is closer to the truth at a pose, that it is. */
   private comparison(pose: number): string {
-    const ratio = this.data.ratios[pose] ?? 0;
+    const ratio = this.errors.data.ratios[pose] ?? 0;
     if (!isWorse(ratio)) return "";
     return `The skin is worse than plain skinning here: its error is ${ratio.toPrecision(3)} times as large.`;
   }
@@ -87,16 +80,13 @@ export class Heat implements Tool {
 
   /** Show the errors of a source. */
   private paint(name: string): void {
-    const colours = this.colours.get(name) ?? this.coloursOf(this.errors[name]);
+    const colours = this.colours.get(name) ?? this.coloursOf(name);
     this.colours.set(name, colours);
     this.stage?.colours?.show(this, colours);
   }
 
-  /** The colours of each mesh at the pose that is shown; without errors, those of none. */
-  private coloursOf(errors: Uint8Array | undefined): BufferAttribute[] {
-    const start = this.shown * this.vertices;
-    const shown = new Float64Array(this.vertices);
-    if (errors) shown.set(errors.subarray(start, start + this.vertices));
-    return this.stage?.colours?.of(shown, (error) => heatColour(error / 255)) ?? [];
+  /** The colours of each mesh at the pose that is shown. */
+  private coloursOf(source: string): BufferAttribute[] {
+    return this.stage?.colours?.of(this.errors.shares(source, this.shown), heatColour) ?? [];
   }
 }
