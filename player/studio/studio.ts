@@ -25,10 +25,13 @@ import { ProjectErrors } from "./project_errors.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
 import { FirstStep } from "./tools/first_step.js";
+import { FitPanel } from "./tools/fit_panel.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { LayersPanel } from "./tools/layers_panel.js";
 import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
+import { SignalsPanel } from "./tools/signals_panel.js";
 import { Status } from "./tools/status.js";
 import { Truth } from "./tools/truth.js";
 import { Unsaved } from "./tools/unsaved.js";
@@ -44,6 +47,9 @@ function projectTools(project: Project, shown: number): Tool[] {
     new SculptList(project),
     new Scores(project),
     new Status(project),
+    new FitPanel(project.link),
+    new LayersPanel(project.link),
+    new SignalsPanel(project.link),
     new CurrentSkin(project, shown),
     new KeyHelp(),
   ];

@@ -1,11 +1,9 @@
 /** Errors as colours: how far each vertex is from the truth at a pose whose truth is known. */
 
-import { Color, Float32BufferAttribute, SRGBColorSpace } from "three";
-import type { BufferAttribute, InterleavedBufferAttribute } from "three";
+import type { BufferAttribute } from "three";
 
 import { colourBar } from "../colour_bar.js";
 import type { Source } from "../comparison.js";
-import type { PoseSkin } from "../../three/index.js";
 import { element } from "../elements.js";
 import type { Errors } from "../errors.js";
 import { heatColour } from "../heat_colours.js";
@@ -23,14 +21,8 @@ export function isWorse(ratio: number | undefined): boolean {
   return (ratio ?? 0) > WORSE;
 }
 
-type Attribute = BufferAttribute | InterleavedBufferAttribute;
-
 export class Heat implements Tool {
   private stage: Stage | null = null;
-  /** The meshes that are coloured, and how numbers of the skin's vertices become those of theirs. */
-  private skin: PoseSkin | null = null;
-  /** The colours that the file gives the vertices of each mesh, if any. */
-  private own: (Attribute | undefined)[] = [];
   /** The pose whose errors are shown, or -1, which errors these were, and by source the colours of each mesh there. */
   private shown = -1;
   private revision = 0;
@@ -45,7 +37,6 @@ export class Heat implements Tool {
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    this.follow(stage.skins[0]);
     this.wanted = panel.tick("errors as colours", "h", () => stage.notify());
     panel.append(this.legend);
     panel.over(this.bar);
@@ -53,9 +44,10 @@ export class Heat implements Tool {
 
   changed(): void {
     if (!this.stage || !this.wanted) return;
-    this.follow(this.stage.skins[0]);
     const { source } = this.stage.posing;
     const pose = source.kind === "listed" ? source.index : -1;
+    // Another tool shows its colours.
+    if (this.shown >= 0 && this.stage.colours?.owner !== this) this.wanted.checked = false;
     const { checked } = this.wanted;
     this.show(checked ? pose : -1);
     this.bar.hidden = this.shown < 0;
@@ -64,22 +56,11 @@ export class Heat implements Tool {
   }
 
   beforeDraw({ name }: Source): void {
-    if (this.shown < 0) return;
-    const colours = this.colours.get(name) ?? this.coloursOf(name);
-    this.colours.set(name, colours);
-    this.paint(colours);
+    if (this.shown >= 0) this.paint(name);
   }
 
   dispose(): void {
     this.show(-1);
-  }
-
-  /** Colour the meshes of a skin, which may have taken the place of another. */
-  private follow(skin: PoseSkin): void {
-    if (skin === this.skin) return;
-    this.skin = skin;
-    this.own = skin.meshes.map(({ geometry }) => geometry.getAttribute("color"));
-    this.colours.clear();
   }
 
   /** Where plain skinning is closer to the truth at a pose, that it is. */
@@ -96,29 +77,19 @@ export class Heat implements Tool {
     this.shown = pose;
     this.revision = revision;
     this.colours.clear();
-    if (pose < 0) this.paint(this.own);
-    this.stage.looks.coloured = pose >= 0;
+    if (pose < 0) this.stage.colours?.hide(this);
+    else this.paint("skin");
   }
 
-  private paint(colours: (Attribute | undefined)[]): void {
-    this.skin?.meshes.forEach(({ geometry }, k) => {
-      const colour = colours[k];
-      if (colour) geometry.setAttribute("color", colour);
-      else geometry.deleteAttribute("color");
-    });
+  /** Show the errors of a source. */
+  private paint(name: string): void {
+    const colours = this.colours.get(name) ?? this.coloursOf(name);
+    this.colours.set(name, colours);
+    this.stage?.colours?.show(this, colours);
   }
 
   /** The colours of each mesh at the pose that is shown. */
   private coloursOf(source: string): BufferAttribute[] {
-    const shown = this.errors.shares(source, this.shown);
-    return (this.skin?.spread(shown) ?? []).map((values) => {
-      const colours = new Float32Array(3 * values.length);
-      values.forEach((error, vertex) => {
-        // Colours of vertices are in linear light.
-        const [red, green, blue] = heatColour(error);
-        new Color().setRGB(red, green, blue, SRGBColorSpace).toArray(colours, 3 * vertex);
-      });
-      return new Float32BufferAttribute(colours, 3);
-    });
+    return this.stage?.colours?.of(this.errors.shares(source, this.shown), heatColour) ?? [];
   }
 }

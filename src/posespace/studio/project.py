@@ -79,6 +79,13 @@ class Project:
         return self._sculpts is not None
 
     @property
+    def motion(self) -> Motion:
+        """The poses of the sculpts; without any, the rest pose."""
+        if self.editable:
+            return self.examples.motion
+        return Motion.from_poses([self.skin.rig.rest], ["rest"])
+
+    @property
     def examples(self) -> Examples:
         """All sculpts as examples, muted ones too."""
         session = self.sculpts
@@ -103,6 +110,7 @@ class Project:
     def solve(self) -> None:
         """Solve the sculpts, as `ps.PSD` fits the store."""
         session = self.sculpts
+        self.fits.current = None
         if len(session) > MOST_SOLVED:
             self.notes = [f"{len(session)} examples: choose a method and fit"]
             return

@@ -62,6 +62,8 @@ class Studio:
         self.project = project
         self.guard = guard
         self.room = Room()
+        # The revision of the skin that pages were told of last.
+        self._told = project.revision
         # All work on the project is done by one thread, one piece after the other.
         self._worker = ThreadPoolExecutor(1, "studio")
         self.app = Starlette(
@@ -133,9 +135,14 @@ class Studio:
         return encode({"id": _id(fields.values.get("id")), "ok": answer}, arrays)
 
     async def _tell_project(self) -> None:
-        """Tell all pages what the project is now; those that show an older revision ask for the skin."""
-        if len(self.room):
-            await self.room.tell("project", await self.run(self.project.describe))
+        """Tell all pages what the project is now, and whether it has another skin."""
+        if not len(self.room):
+            return
+        described = await self.run(self.project.describe)
+        await self.room.tell("project", described)
+        if described["revision"] != self._told:
+            self._told = described["revision"]
+            await self.room.tell("skin", {"revision": self._told})
 
     async def begin(self) -> None:
         """Solve what is there, so that the page opens at once and the skin follows; listen to fits."""
