@@ -43,6 +43,8 @@ export interface LearnedDescription {
   plainInfluences: Uint32Array;
   plainWeights: Float32Array;
   corrections: Corrections | null;
+  /** The vertices of ties, two each. */
+  ties: Uint32Array;
 }
 
 /** K displacements of the rest shape: (K, N, 3) numbers, and of each the length of one unit. */
@@ -98,6 +100,7 @@ export async function readLearned(
     plainInfluences,
     plainWeights: await accessors.floats(plain, "weights", plainInfluences.length),
     corrections,
+    ties: fields.has("ties") ? await accessors.wholes(fields, "ties", null, vertices, 2) : new Uint32Array(0),
   };
 }
 

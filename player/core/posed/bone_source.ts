@@ -73,7 +73,7 @@ function bindLearned(
 ): BoundBones {
   checkSteps(learned, mesh);
   const edges = new Edges(mesh.triangles, mesh.vertices);
-  const system = new BoneSystem(learned.centres, mesh.binding, mesh.rest, edges, learned.points);
+  const system = new BoneSystem(learned.centres, mesh.binding, mesh.rest, edges, learned.points, learned.ties);
   const positions = system.factored(learned.beta);
   const bones = () => new LearnedBones(learned, system, positions);
   const all = Uint32Array.from({ length: mesh.vertices }, (_, vertex) => vertex);

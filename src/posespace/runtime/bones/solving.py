@@ -41,9 +41,7 @@ def add_up(
 
 
 @relaxed
-def solve_some(
-    begin: int, end: int, inverse: Floats, sums: Floats, out: Floats
-) -> None:  # pragma: no cover - compiled
+def solve_some(begin: int, end: int, inverse: Floats, sums: Floats, out: Floats) -> None:  # pragma: no cover - compiled
     """Write some columns of how far centres move (R, B): rows of the inverse (B, B) times right-hand sides (R, B).
 
     In double precision: the lower `beta` is, the larger are the numbers of the inverse, and they cancel in the sum.
