@@ -28,7 +28,7 @@ def ties_of(mesh: Mesh, points: Sequence[int], influences: Ints, weights: Floats
     loose, held = _loose_and_held(pieces, mesh, points)
     if not len(loose):
         return None
-    gaps, nearest = cKDTree(mesh.points[held]).query(mesh.points[loose])
+    gaps, nearest = map(np.asarray, cKDTree(mesh.points[held]).query(mesh.points[loose]))
     parts = np.stack([pieces[loose], influences[loose, weights[loose].argmax(axis=1)]], axis=1)
     order = np.lexsort((gaps, parts[:, 1], parts[:, 0]))
     chosen = order[np.unique(parts[order], axis=0, return_index=True)[1]]
