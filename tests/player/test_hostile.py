@@ -187,6 +187,13 @@ def accessor(content: Json, values: Any, kind: str) -> int:
     return len(content["accessors"]) - 1
 
 
+def rows(content: Json, values: Any, width: int = 4) -> int:
+    """Add an accessor of the points' 146 vertices, each of equal numbers; return its number."""
+    number = accessor(content, np.repeat(np.broadcast_to(values, 146), width), "<f4")
+    content["accessors"][number] |= {"type": f"VEC{width}", "count": 146, "min": [0] * 3, "max": [0] * 3}
+    return number
+
+
 BONES: dict[str, Callable[[Json, Json], None]] = {
     "no vertices": lambda file, _: file.pop("vertices"),
     "too few vertices": lambda file, _: file.update(vertices=10),
@@ -214,6 +221,25 @@ BONES: dict[str, Callable[[Json, Json], None]] = {
     "no such driver": lambda file, _: file["detail"].update(driver=0),
     "heights of others": lambda file, all: file["detail"].update(heights=accessor(all, 100 * [0.0], "<f4")),
     "bones that are no part": lambda file, _: file.update(bones=[1, 2, 3]),
+    "weights of nothing": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(WEIGHTS_0=rows(all, 0)),
+    "a vertex of no weight": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(
+        WEIGHTS_0=rows(all, [1, *([0] * 145)])
+    ),
+    "no joints": lambda _, all: [
+        all["meshes"][0]["primitives"][0]["attributes"].pop(name) for name in ("JOINTS_0", "WEIGHTS_0")
+    ],
+    "vertices far off": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(
+        POSITION=rows(all, 1e30, 3)
+    ),
+    "vertices left out": lambda _, all: all["meshes"][0]["extensions"][EXTENSION].update(
+        vertices=[accessor(all, [0, *range(145)], "<u4")]
+    ),
+    "two points on one node": lambda file, _: file["joints"][2].update(node=file["joints"][1]["node"]),
+    "a point on the root": lambda file, _: file["joints"][2].update(node=file["joints"][0]["node"]),
+    "a point linked to itself": lambda file, _: file["joints"][2].update(link=2),
+    "plain weights below 0": lambda file, all: file["bones"]["plain"].update(
+        weights=accessor(all, -np.ones(all["accessors"][file["bones"]["plain"]["weights"]]["count"]), "<f4")
+    ),
     "far too large": lambda file, all: file["bones"].update(beta=1e300),
 }
 
@@ -222,6 +248,19 @@ BONES: dict[str, Callable[[Json, Json], None]] = {
 def test_damaged_bones_or_detail_give_one_error_and_plain_skinning(name: str, page: Any, points: Json) -> None:
     BONES[name](points["extensions"][EXTENSION], points)
     assert_plain(drawn(page, points), "")
+
+
+def test_another_version_of_a_file_without_morph_targets_gives_one_error(page: Any, points: Json) -> None:
+    points["extensions"][EXTENSION]["version"] = 3
+    mesh = points["meshes"][0]
+    for holder in (mesh, mesh["primitives"][0], mesh["extensions"][EXTENSION]):
+        for name in ("targets", "weights", "extras"):
+            holder.pop(name, None)
+    mesh["extensions"].pop(EXTENSION)
+    points.pop("animations", None)
+    found = drawn(page, points)
+    assert (len(found["errors"]), found["skins"]) == (1, 0)
+    assert "version" in found["errors"][0]
 
 
 def test_the_undamaged_file_plays(page: Any, points: Json) -> None:

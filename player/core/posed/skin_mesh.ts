@@ -85,7 +85,8 @@ export async function readSkinMesh(
       set.triangles = joined([set.triangles, added]);
     }
   }
-  const { rest, normals, influences, weights } = tables;
+  const { rest, normals, influences, weights, seen } = tables;
+  if (seen.includes(0)) throw new Error(`${EXTENSION}: vertices: expected all ${vertices} in the meshes of the file`);
   const triangles = inOrder(joined([...sets.values()].map((set) => skinCorners(set))), vertices);
   const binding = bindingOf(influences, weights, width);
   return { vertices, rest, normals, triangles, binding, sets: [...sets.values()] };

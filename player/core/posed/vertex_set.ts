@@ -1,6 +1,6 @@
 /** Vertices that primitives of a file share: which of the skin's they are, and what the file says of these. */
 
-import { Accessors } from "../accessors.js";
+import { Accessors, isOrdinary } from "../accessors.js";
 import { EXTENSION } from "../description.js";
 import type { Description } from "../description.js";
 import { Fields } from "../fields.js";
@@ -36,14 +36,11 @@ export async function readSet(
   const number = (row: number) => (vertices ? vertices[row] : row);
   const firsts = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => isNew(tables.seen, number(row)));
   for (const row of firsts) {
-    const at = 3 * number(row);
     for (let i = 0; i < 3; i++) {
-      tables.rest[at + i] = gridCentre[i] + grid * positions.getComponent(row, i);
-      tables.normals[at + i] = normals?.getComponent(row, i) ?? 0;
+      const at = 3 * number(row) + i;
+      tables.rest[at] = ordinary(gridCentre[i] + grid * positions.getComponent(row, i));
+      tables.normals[at] = ordinary(normals?.getComponent(row, i) ?? 0);
     }
-  }
-  if (!tables.rest.every(Number.isFinite) || !tables.normals.every(Number.isFinite)) {
-    throw new Error(`${EXTENSION}: expected vertices of finite numbers`);
   }
   for (let four = 0; attributes[`JOINTS_${four}`] !== undefined; four++) {
     const joints = await tableOf(file, attributes[`JOINTS_${four}`], count);
@@ -52,7 +49,19 @@ export async function readSet(
       writeInfluences(tables, tables.width * number(row) + 4 * four, joints, weights, row, bones);
     }
   }
+  for (const row of firsts) checkMoved(tables, tables.width * number(row));
   return { count, vertices, firsts, triangles: new Uint32Array(0), primitives: [] };
+}
+
+function ordinary(value: number): number {
+  if (!isOrdinary(value)) throw new Error(`${EXTENSION}: expected vertices of ordinary size`);
+  return value;
+}
+
+/** Throws where no joint moves a vertex, whose weights begin at `first`. */
+function checkMoved({ weights, width }: VertexTables, first: number): void {
+  for (let k = first; k < first + width; k++) if (weights[k] > 0) return;
+  throw new Error(`${EXTENSION}: expected a joint with a weight above 0 for each vertex`);
 }
 
 function writeInfluences(
