@@ -43,6 +43,7 @@ def points(tmp_path: Path) -> Json:
 
 
 def drawn(page: Any, content: Json) -> Json:
+    page.said.clear()
     file = base64.b64encode(json.dumps(content).encode()).decode()
     return dict(page.evaluate("(file) => draw(file)", file))
 
@@ -293,6 +294,48 @@ def test_endless_triangles_that_take_no_room_are_refused(page: Any, points: Json
     points["accessors"].append({"componentType": 5121, "count": 9_000_000, "type": "SCALAR"})
     points["meshes"][0]["primitives"][0]["indices"] = len(points["accessors"]) - 1
     assert_plain(drawn(page, points), "triangles")
+
+
+def test_primitives_that_share_their_triangles_are_refused(page: Any, points: Json) -> None:
+    primitive = points["meshes"][0]["primitives"][0]
+    points["meshes"][0]["primitives"] = 4_000 * [primitive]
+    assert_plain(drawn(page, points), "of them shared")
+
+
+def test_many_primitives_over_the_same_vertices_play(page: Any, points: Json) -> None:
+    primitive = points["meshes"][0]["primitives"][0]
+    whole = points["accessors"][primitive["indices"]]
+    size, first = {5121: 1, 5123: 2, 5125: 4}[whole["componentType"]], whole.get("byteOffset", 0)
+    pieces = []
+    for corner in range(0, whole["count"], 3):
+        points["accessors"].append(whole | {"count": 3, "byteOffset": first + size * corner})
+        pieces.append(primitive | {"indices": len(points["accessors"]) - 1})
+    points["meshes"][0]["primitives"] = pieces
+    found = drawn(page, points)
+    assert (found["errors"], found["skins"]) == ([], 1)
+
+
+def test_the_most_bones_of_a_vertex_count(page: Any, points: Json) -> None:
+    # One vertex has sixteen bones, all others one, and many triangles are at it.
+    count, attributes = 146, points["meshes"][0]["primitives"][0]["attributes"]
+    for four in range(4):
+        joints = np.zeros((count, 4), np.uint8)
+        joints[0] = 4 * four + np.arange(4)
+        weights = np.zeros((count, 4))
+        weights[0], weights[1:, 0] = 1 / 16, four == 0
+        attributes |= {f"WEIGHTS_{four}": rows(points, 0), f"JOINTS_{four}": rows(points, 0)}
+        put(points, attributes[f"WEIGHTS_{four}"], weights.astype("<f4"), 5126)
+        put(points, attributes[f"JOINTS_{four}"], joints, 5121)
+    triangles = np.zeros((2_200_000, 3), np.uint8)
+    points["meshes"][0]["primitives"][0]["indices"] = accessor(points, [0], "<u4")
+    put(points, points["meshes"][0]["primitives"][0]["indices"], triangles.ravel(), 5121)
+    points["accessors"][-1]["count"] = triangles.size
+    assert_plain(drawn(page, points), "steps")
+
+
+def put(content: Json, number: int, values: Any, kind: int) -> None:
+    """Give an accessor other numbers."""
+    content["accessors"][number] |= {"bufferView": view(content, values.tobytes()), "componentType": kind}
 
 
 @pytest.mark.parametrize("driven", [True, False], ids=["driven", "plain"])

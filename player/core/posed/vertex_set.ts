@@ -8,6 +8,9 @@ import type { GltfFile } from "../gltf_file.js";
 import type { Table } from "../vectors.js";
 import type { VertexTables } from "./skin_mesh.js";
 
+/** Most vertices of all primitives, each set of them counted once. */
+export const MOST_VERTICES = 2 ** 23;
+
 export interface VertexSet {
   count: number;
   /** The skin's vertex of each; null: they are the skin's, in its order. */
@@ -20,6 +23,9 @@ export interface VertexSet {
   primitives: { mesh: number; primitive: number; first: number; count: number }[];
 }
 
+/** A set whose triangles are not read yet. */
+export type ReadSet = Omit<VertexSet, "triangles">;
+
 /** Read the vertices of a primitive into the skin's tables; `accessor` has their numbers in the skin, if it is not -1. */
 export async function readSet(
   file: GltfFile,
@@ -28,7 +34,7 @@ export async function readSet(
   accessor: number,
   bones: number,
   tables: VertexTables,
-): Promise<VertexSet> {
+): Promise<ReadSet> {
   const positions = await tableOf(file, attributes.POSITION, null);
   const { count } = positions;
   const vertices = await numbersOf(file, accessor, count, tables.seen.length);
@@ -50,7 +56,7 @@ export async function readSet(
     }
   }
   for (const row of firsts) checkMoved(tables, tables.width * number(row));
-  return { count, vertices, firsts, triangles: new Uint32Array(0), primitives: [] };
+  return { count, vertices, firsts, primitives: [] };
 }
 
 function ordinary(value: number): number {
@@ -106,7 +112,7 @@ async function tableOf(file: GltfFile, index: number | undefined, count: number 
     accessors[new Fields({ index }, EXTENSION).whole("index", 0, accessors.length - 1)],
     EXTENSION,
   );
-  fields.whole("count", count ?? 0, count ?? 2 ** 31);
+  fields.whole("count", count ?? 0, count ?? MOST_VERTICES);
   return file.accessor(index ?? 0);
 }
 
