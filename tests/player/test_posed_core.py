@@ -37,7 +37,7 @@ SHOWN: dict[str, dict[str, bool]] = {
     "bones": {"corrections": False, "detail": False},
 }
 """What is shown, by name."""
-RANDOM = [*(f"random {seed}" for seed in range(12)), *(f"{levels} levels" for levels in range(3))]
+RANDOM = [*(f"random {seed}" for seed in range(12)), *(f"{levels} levels" for levels in range(3)), "degenerate"]
 JOINTS = [f"joints {seed}" for seed in range(4)]
 
 
@@ -61,11 +61,23 @@ def points_of(skin: ps.Skin, rng: np.random.Generator, count: int = 4) -> ps.Mot
 
 def with_levels(skin: ps.Skin, levels: int, rng: np.random.Generator) -> ps.Skin:
     """The skin with other detail, on so many subdivisions."""
-    mesh, detail = skin.rig.mesh, skin.detail
-    assert detail is not None
+    return replace(skin, detail=detail_of(skin, skin.rig.mesh, levels, rng))
+
+
+def with_degenerate_triangles(skin: ps.Skin, rng: np.random.Generator) -> ps.Skin:
+    """The skin on a surface of which triangles are there twice or have equal corners, subdivided three times."""
+    a, b, c = skin.rig.mesh.triangles[:3]
+    extra = np.array([a, np.roll(b, 1), [c[0], c[0], c[1]], [c[1], c[1], c[0]], [c[2]] * 3])
+    mesh = replace(skin.rig.mesh, triangles=np.concatenate([skin.rig.mesh.triangles, extra]))
+    return replace(skin, rig=replace(skin.rig, mesh=mesh), detail=detail_of(skin, mesh, 3, rng))
+
+
+def detail_of(skin: ps.Skin, mesh: ps.Mesh, levels: int, rng: np.random.Generator) -> Detail:
+    """Random detail on a mesh, driven as that of the skin is."""
+    assert skin.detail is not None
     fine = fine_vertex_count(mesh.triangles, len(mesh.points), levels)
-    heights = 0.05 * rng.normal(size=(len(detail.heights), fine))
-    return replace(skin, detail=Detail(levels, detail.driver, heights.astype(np.float32)))
+    heights = 0.05 * rng.normal(size=(len(skin.detail.heights), fine))
+    return Detail(levels, skin.detail.driver, heights.astype(np.float32))
 
 
 def cases() -> dict[str, Case]:
@@ -78,6 +90,8 @@ def cases() -> dict[str, Case]:
     for levels in range(3):
         skin = with_levels(random_points_skin(rng), levels, rng)
         made[f"{levels} levels"] = Case(skin, points_of(skin, rng), {}, {})
+    skin = with_degenerate_triangles(random_points_skin(rng), rng)
+    made["degenerate"] = Case(skin, points_of(skin, rng), {}, {})
     for seed in range(4):
         rng = np.random.default_rng(seed)
         skin = random_skin(rng)

@@ -34,6 +34,30 @@ test("a triangle becomes four, with its edges' midpoints after its corners", () 
   assert.deepEqual([...refined([level], Float64Array.of(0, 2, 4, 8), 1)], [0, 2, 4, 8, 1, 2, 3, 5, 6]);
 });
 
+test("the vertices of all levels are counted where triangles repeat or have equal corners", () => {
+  const faces = [
+    [0, 1, 2],
+    [2, 0, 1],
+    [0, 2, 1],
+    [0, 2, 3],
+    [0, 0, 1],
+    [1, 0, 1],
+    [1, 1, 0],
+    [3, 1, 1],
+    [2, 2, 2],
+    [4, 4, 4],
+  ];
+  for (let chosen = 0; chosen < 2 ** faces.length; chosen += 7) {
+    const triangles = Uint32Array.from(faces.filter((_, k) => (chosen >> k) & 1).flat());
+    let count = 5;
+    levelsOf(triangles, 5, 4).forEach((level, k) => {
+      assert.equal(fineVertexCount(triangles, 5, k), count);
+      count += level.edges.count;
+    });
+    assert.equal(fineVertexCount(triangles, 5, 4), count);
+  }
+});
+
 test("split vertices know the skin's, on all levels", () => {
   const levels = levelsOf(SQUARE, 4, 2);
   const vertices = Uint32Array.of(0, 1, 2, 2, 1, 3);

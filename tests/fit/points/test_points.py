@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.commands import run
+from helpers.separate_pieces import with_pieces
 from helpers.strategies import random_rotations
 
 import posespace as ps
@@ -185,6 +186,57 @@ def test_points_on_a_line_or_in_one_spot_still_carry_the_whole(
 def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
     motion = ps.Motion(np.tile(rotations.IDENTITY, (len(numbers), 1, 1)))
     return ps.Examples.from_shapes(examples.rig, motion, [np.asarray(examples.shapes[k]) for k in numbers])
+
+
+@pytest.fixture(scope="module")
+def pieces() -> tuple[ps.Examples, ps.Examples]:
+    """Bent arms with twenty small separate pieces each."""
+    train, unseen = ps.datasets.bending_arm(rings=16, sides=9)
+    return with_pieces(train[np.linspace(0, 29, 14).astype(int)]), with_pieces(unseen[:10])
+
+
+@pytest.mark.parametrize("picked", [None, [0, 20, 40, 60, 80, 100, 120, 140]])
+def test_pieces_without_a_point_stay_beside_the_surface(
+    pieces: tuple[ps.Examples, ps.Examples], picked: list[int] | None, tmp_path: Path
+) -> None:
+    size = pieces[0].rig.mesh.diagonal
+    fitted = ps.ControlPoints(points=8, picked=picked, bones=40).fit(pieces[0])
+    assert fitted.bones.points.max() < 146, "a small piece has a point of its own"
+    fitted.save(tmp_path / "arm.skin")
+    ps.export(fitted, tmp_path / "arm.glb", warn=lambda _: None)
+    for shown in (fitted, ps.Skin.load(tmp_path / "arm.skin"), ps.Skin.load(tmp_path / "arm.glb"), fitted.compile()):
+        for examples in pieces:
+            motion = motion_from_shapes(examples, fitted.rig, fitted.bones.points)
+            pose_skin = shown.pose if isinstance(shown, ps.Skin) else shown
+            for pose, shape in zip(motion, examples.shapes, strict=True):
+                gaps = np.linalg.norm(pose_skin(pose)[0] - np.asarray(shape), axis=1)
+                assert gaps.max() < 0.08 * size
+
+
+def test_points_go_to_the_large_pieces_by_area(pieces: tuple[ps.Examples, ps.Examples]) -> None:
+    mesh = pieces[0].rig.mesh
+    aside = np.array([3.0, 0.0, 0.0])
+    points, shapes = mesh.points + aside, np.array([np.asarray(shape) for shape in pieces[0].shapes])
+    both = ps.Mesh(
+        np.concatenate([mesh.points, points]), np.concatenate([mesh.triangles, mesh.triangles + len(points)])
+    )
+    twice = ps.Examples.from_shapes(
+        ps.Rig.from_mesh(both), pieces[0].motion, np.concatenate([shapes, shapes + aside], axis=1)
+    )
+    piece, vertex = np.divmod(ps.ControlPoints(**SMALL).fit(twice).bones.points, len(points))
+    assert vertex.max() < 146
+    assert 2 <= piece.sum() <= 6
+
+
+def test_a_warning_names_pieces_without_a_point(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    train = with_pieces(arm[0], size=1.0)
+    first, shapes = len(arm[0].rig.mesh.points), np.array([np.asarray(shape) for shape in train.shapes])
+    corners = shapes[:, first:].reshape(-1, 4, 3)
+    middle = corners.mean(axis=1, keepdims=True)
+    turns = rotations.matrices(random_rotations(np.random.default_rng(0), len(corners)))
+    shapes[:, first:] = (middle + (corners - middle) @ turns).reshape(len(shapes), -1, 3)
+    with pytest.warns(match="[0-9]+ separate pieces of the surface have no control point; pick one on each"):
+        ps.ControlPoints(points=8, bones=40, corrections=0).fit(replace(train, shapes=shapes))
 
 
 def test_identical_examples_are_one(arm: tuple[ps.Examples, ps.Examples]) -> None:

@@ -54,6 +54,13 @@ def _pinched() -> ps.Mesh:
     return ps.Mesh(points, np.array([[0, 1, 2], [1, 0, 3], [0, 1, 4], [4, 5, 6], [4, 7, 6], [0, 8, 1]]))
 
 
+def _degenerate() -> ps.Mesh:
+    """A sheet of which some triangles are there twice, and some have equal corners."""
+    grid = _grid()
+    extra = [[0, 1, 8], [8, 0, 1], [8, 1, 0], [3, 3, 4], [4, 4, 3], [9, 9, 9]]
+    return ps.Mesh(grid.points, np.concatenate([grid.triangles, extra]))
+
+
 MESHES = {
     "closed": tube(6, 5),
     "boundary": _grid(),
@@ -61,6 +68,7 @@ MESHES = {
     "two sides": _two_sided(),
     "apart": _apart(),
     "pinched": _pinched(),
+    "degenerate": _degenerate(),
     "one triangle": ps.Mesh(np.eye(3), np.array([[0, 1, 2]])),
     "no triangle": ps.Mesh(np.eye(3), np.zeros((0, 3), np.int32)),
 }

@@ -22,11 +22,13 @@ from posespace.fit.points.corrections import with_corrections
 from posespace.fit.points.detail import with_detail
 from posespace.fit.points.kernel_models import KernelModels, fit_models, local_squared_distances, squared_distances
 from posespace.fit.points.point_selection import mean_displacements, select_points
+from posespace.fit.points.ties import loose_pieces, ties_of
 from posespace.geometry import rotations
 from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.local_frames import local_frames
 from posespace.geometry.rigid import rigid
+from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
@@ -125,7 +127,7 @@ class ControlPoints:
         figures: dict[str, Any] = {"points": points, "bones": len(bones), **_errors(skin, examples, motion)}
         about = about_fit("points", self, pose_digests(aligned, rig.skeleton), figures=figures)
         if (ratio := figures[EXAMPLES_ERROR]) > 1:
-            line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
+            line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; {_remedy(mesh, points)}"
             warnings.warn(f"control points: {line}", stacklevel=2)
             about = with_notes(about, [line])
         return replace(skin, detail=detail, about=about)
@@ -156,6 +158,7 @@ class ControlPoints:
             influences=influences,
             weights=weights,
             beta=self.beta,
+            ties=ties_of(mesh, points, influences, weights),
         )
 
     def _models(
@@ -185,7 +188,7 @@ class ControlPoints:
         """The vertices of the control points: those picked, or selected ones."""
         count = len(examples.rig.mesh.points)
         if self.picked is None:
-            return select_points(geodesics, mean_displacements(examples), self.points)
+            return select_points(geodesics, mean_displacements(examples), examples.rig.mesh, self.points)
         check.indices("picked", np.array(self.picked), ("M",), below=count)
         if len(set(self.picked)) < len(self.picked):
             raise InputError("picked: expected each vertex once, got some twice")
@@ -253,6 +256,13 @@ def _single_precision(models: KernelModels) -> dict[str, Any]:
     """The models as they are stored, by field."""
     fields = models._asdict()
     return {name: value if name == "blended" else value.astype(np.float32) for name, value in fields.items()}
+
+
+def _remedy(mesh: Mesh, points: list[int]) -> str:
+    """What helps a skin whose error is large."""
+    if count := loose_pieces(mesh, points):
+        return f"{count} separate pieces of the surface have no control point; pick one on each"
+    return "give more examples"
 
 
 def _errors(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:

@@ -71,6 +71,8 @@ class LearnedBones:
     holds : (B, C) weights of a bone's control points in its local frame, scaled to sum to one; None: all bones use the
         axes of the whole
     corrections : (K, N, 3) displacements of the rest shape, of which each bone has an amount, or None
+    ties : (E, 2) int32, vertices of separate pieces of the surface that stay near each other, for pieces
+        without a control point, or None
     """
 
     points: Ints
@@ -89,6 +91,7 @@ class LearnedBones:
     beta: float
     holds: Floats | None = None
     corrections: Basis | None = None
+    ties: Ints | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -112,6 +115,10 @@ class LearnedBones:
             raise InputError(f"bones' weights: expected at most {MOST_INFLUENCES} per vertex, got {weights.shape[1]}")
         put(self, "weights", weights)
         put(self, "influences", check.indices("bones' influences", self.influences, weights.shape, below=bones))
+        if self.ties is not None:
+            put(self, "ties", check.indices("bones' ties", self.ties, ("E", 2), below=len(weights)))
+            if not len(self.ties):
+                raise InputError("bones' ties: expected pairs of vertices, or None where there are none")
         if self.corrections is not None:
             shape = (self.corrections.shape[0], len(weights), 3)
             put(self, "corrections", checked_basis("bones' corrections", self.corrections, shape))
