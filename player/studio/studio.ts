@@ -7,6 +7,7 @@ import type { Tool } from "../page/tool.js";
 import { Background } from "../page/tools/background.js";
 import { Camera } from "../page/tools/camera.js";
 import { Clay } from "../page/tools/clay.js";
+import { Clips } from "../page/tools/clips.js";
 import { Divider } from "../page/tools/divider.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
 import { Picture } from "../page/tools/picture.js";
@@ -21,8 +22,10 @@ import { Wireframe } from "../page/tools/wireframe.js";
 import { Project } from "./project.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
+import { Exports } from "./tools/exports.js";
 import { FirstStep } from "./tools/first_step.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { Markers } from "./tools/markers.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
 import { Status } from "./tools/status.js";
@@ -30,26 +33,28 @@ import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
-  const sculpt = new Sculpt(project.link);
+  const sculpt = project.info?.editable ? new Sculpt(project.link) : null;
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
-    new Unsaved(project, sculpt),
-    sculpt,
-    new SculptList(project),
+    ...(sculpt ? [new Unsaved(project, sculpt), sculpt, new SculptList(project)] : []),
     new Status(project),
+    new Exports(project),
     new CurrentSkin(project, shown),
     new KeyHelp(),
   ];
 }
 
 /** The tools of the panel on the right, in its order. */
-function viewTools(stage: Stage, title: string): Tool[] {
+function viewTools(stage: Stage, project: Project): Tool[] {
   const [skin] = stage.skins;
+  const title = project.info?.name ?? "skin";
   const hasPoints = skin.points.length > 0;
   const tools: (Tool | false)[] = [
     new Views(),
     new Divider(),
+    new Clips(),
+    !!project.info?.takes.length && new Markers(project),
     new Timeline(),
     (hasPoints || skin.hasDetail) && new Refinements(),
     ...poseTools(skin),
@@ -95,7 +100,7 @@ async function main(): Promise<void> {
   const { ok, arrays } = await link.request("skin");
   await stage.load(bufferOf(arrays.glb as Uint8Array));
   const side = document.getElementById("project") as HTMLElement;
-  for (const tool of viewTools(stage, project.info?.name ?? "skin")) stage.add(tool);
+  for (const tool of viewTools(stage, project)) stage.add(tool);
   for (const tool of projectTools(project, ok.revision as number)) stage.add(tool, side);
   project.onChange(() => stage.notify());
   document.getElementById("fold")?.addEventListener("click", () => document.body.classList.toggle("folded"));
