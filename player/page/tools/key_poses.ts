@@ -90,10 +90,13 @@ export class KeyPoses implements Tool {
     const down = button("↓", "move down", () => this.reorder(index, index + 1));
     up.disabled = index === 0;
     down.disabled = index === this.poses.length - 1;
+    const apply = button("apply", "bring the skin into this pose", () => this.take(index));
+    const set = button("set", "replace it by the pose on screen", () => this.set(index));
+    for (const wide of [apply, set]) wide.classList.add("wide");
     entry.append(
       name,
-      button("apply", "bring the skin into this pose", () => this.take(index)),
-      button("set", "replace it by the pose on screen", () => this.set(index)),
+      apply,
+      set,
       up,
       down,
       button("×", "delete", () => this.remove(index)),

@@ -30,10 +30,6 @@ export class Timeline implements Tool {
     const back = button("‹", "a frame back: key left", () => this.step(-1));
     const on = button("›", "a frame on: key right", () => this.step(1));
     this.bar.append(back, this.play, on, this.track, this.said);
-    // A button that was clicked would keep the space bar for itself.
-    this.bar.addEventListener("mousedown", (event) => {
-      if (event.target instanceof HTMLButtonElement) event.preventDefault();
-    });
     stage.renderer.domElement.after(this.bar);
     panel.keys("space play or pause", { " ": () => stage.posing.line && stage.posing.togglePlay() });
     // Where a control point is selected, the arrows move it.
