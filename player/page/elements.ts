@@ -76,12 +76,16 @@ export function choice<T extends string>(names: readonly T[], chosen: T, changed
   return { row, press };
 }
 
-/** A button. */
+/** A button. One that was clicked gives up the focus: it would keep the space bar, which plays, for itself. */
 export function button(text: string, title: string, pressed: () => void): HTMLButtonElement {
   const pressable = element("button", "", text);
   pressable.type = "button";
   pressable.title = title;
-  pressable.addEventListener("click", pressed);
+  pressable.addEventListener("click", ({ detail }) => {
+    // By key there are no clicks to count.
+    if (detail > 0) pressable.blur();
+    pressed();
+  });
   return pressable;
 }
 

@@ -30,6 +30,12 @@ export class KeyBlend {
     return this.poses.flatMap(({ name, from }) => (from?.clip === clip ? [{ name, seconds: from.seconds }] : []));
   }
 
+  /** The frames of the whole blend, `USUAL_RATE` of them a second; none where there are no key poses. */
+  get frames(): PagePose[] {
+    const count = this.poses.length ? Math.round((this.poses.length - 1) * KEY_SECONDS * USUAL_RATE) + 1 : 0;
+    return Array.from({ length: count }, (_, k) => ({ ...this.at(k / USUAL_RATE), name: `frame ${k + 1}` }));
+  }
+
   /** The pose at a time. */
   at(seconds: number): PagePose {
     return blended(this.poses, seconds / KEY_SECONDS, this.smooth);

@@ -4,6 +4,8 @@
 export interface KeyGroup {
   /** What the page says of them, such as "r rest pose"; empty: nothing. */
   words: string;
+  /** Whether they do something while a pointer drags, too. */
+  duringDrags?: boolean;
   /** Whether no other group hears of these keys, such as those of a brush while one sculpts. */
   first?: boolean;
   presses: Record<string, () => void>;
@@ -12,7 +14,8 @@ export interface KeyGroup {
 export class Keys {
   private readonly groups = new Set<KeyGroup>();
 
-  constructor() {
+  /** Parameter: whether a pointer drags something now. */
+  constructor(private readonly dragging: () => boolean) {
     window.addEventListener("keydown", (event) => this.press(event));
   }
 
@@ -32,7 +35,7 @@ export class Keys {
     if (isOwn(event.target, event.key)) return;
     const key = nameOf(event);
     for (const group of this.groups) {
-      if (!this.takes(group, key)) continue;
+      if (!this.takes(group, key) || (this.dragging() && !group.duringDrags)) continue;
       event.preventDefault();
       group.presses[key]();
     }
@@ -45,9 +48,16 @@ export class Keys {
   }
 }
 
-function nameOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string {
-  if (!ctrlKey && !metaKey) return key;
-  return `Ctrl+${shiftKey ? "Shift+" : ""}${key.toLowerCase()}`;
+/** The name of a key with those that are held with it; empty for what belongs to the system, such as Alt with a letter. */
+function nameOf(event: KeyboardEvent): string {
+  const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+  // AltGr, which some systems report as Ctrl and Alt, makes characters such as [ on many keyboards.
+  if (event.getModifierState("AltGraph")) return key;
+  if (altKey) return "";
+  if (ctrlKey || metaKey) return `Ctrl+${shiftKey ? "Shift+" : ""}${key.toLowerCase()}`;
+  // By Shift and not by the letter's case, which Caps Lock changes.
+  if (key.length > 1 || key.toLowerCase() === key.toUpperCase()) return key;
+  return shiftKey ? key.toUpperCase() : key.toLowerCase();
 }
 
 /** Whether the element that has the focus needs a key itself. */

@@ -55,9 +55,9 @@ export class Panel {
     });
   }
 
-  /** Add keys, and the words that the page says of them. */
-  keys(words: string, presses: Record<string, () => void>): void {
-    this.onDispose(this.keyboard.add({ words, presses }));
+  /** Add keys, and the words that the page says of them; most do nothing while a pointer drags. */
+  keys(words: string, presses: Record<string, () => void>, duringDrags = false): void {
+    this.onDispose(this.keyboard.add({ words, presses, duringDrags }));
   }
 
   /** Call something when the tool goes. */

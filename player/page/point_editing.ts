@@ -34,13 +34,18 @@ export class PointEditing {
   private whole: { matrix: Matrix4; pivot: Vector3 } | null = null;
 
   constructor(
-    private readonly skin: PoseSkin | null,
+    private skin: PoseSkin | null,
     private readonly posing: Posing,
     private readonly changed: () => void,
   ) {
     const points = skin?.points ?? [];
     this.names = points.map(({ node }) => nameOf(node));
     this.handles = points.map(() => ({ x: 0, y: 0, front: true, visible: false }));
+  }
+
+  /** Go on with another skin of the same points. */
+  exchange(skin: PoseSkin): void {
+    this.skin = skin;
   }
 
   get count(): number {
@@ -138,7 +143,7 @@ export class PointEditing {
 
   /** Bring all points, and the whole, back to rest. */
   resetAll(): void {
-    this.posing.edit(() => this.posing.rest());
+    this.posing.rest();
   }
 
   private movePoint(point: number, displacement: Vector3): void {

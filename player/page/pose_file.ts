@@ -14,6 +14,9 @@ export interface FileSkeleton {
 const FORM = "poses";
 const VERSION = 1;
 
+/** What a pose of such a file may hold. */
+const PARTS = ["rotations", "translations", "controls", "time"];
+
 /** The most poses that a file may have: each becomes a row on the page. */
 const MOST_POSES = 1000;
 
@@ -68,7 +71,10 @@ export function readPoses(text: string, skeleton: FileSkeleton): PagePose[] {
 
 function readPose(name: string, entry: unknown, { names, rests, unit }: FileSkeleton) {
   const where = `pose ${JSON.stringify(name)}`;
-  const { rotations = {}, translations = {}, controls = {}, time = null } = partOf(entry, where);
+  const parts = partOf(entry, where);
+  const unknown = Object.keys(parts).find((key) => !PARTS.includes(key));
+  if (unknown !== undefined) throw new Error(`${where}: unknown key '${unknown}'; expected ${PARTS.join(", ")}`);
+  const { rotations = {}, translations = {}, controls = {}, time = null } = parts;
   const joints = [...rests, ...new Array<number>(3 * names.length).fill(0)];
   const numbers = new Map(names.map((joint, k) => [joint, k]));
   const put = (part: unknown, size: number, start: number, scale: number) => {

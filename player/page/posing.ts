@@ -77,20 +77,21 @@ export class Posing {
     return { name, joints: [...rotations, ...translations], controls: { ...this.skins[0]?.controls } };
   }
 
-  /** Bring all bones and controls back to rest. */
+  /** Bring all bones and controls back to rest, as one step of undo. */
   rest(): void {
-    this.reset();
-    this.changeTo({ kind: "rest" });
+    this.edit(() => this.toRest());
   }
 
-  /** Play a clip from its start; without such a clip, rest. */
+  /** Play a clip from its start; without such a clip, rest. The pose before comes back by undo. */
   play(index: number): void {
-    this.reset();
-    [this.clip, this.cursor] = [this.clips[index] ? index : -1, 0];
-    this.playing = true;
-    const clip = this.clips[index];
-    if (clip) this.action = this.mixer.clipAction(clip).play();
-    this.changeTo(clip ? { kind: "clip", index } : { kind: "rest" });
+    this.edit(() => {
+      this.toRest();
+      [this.clip, this.cursor] = [this.clips[index] ? index : -1, 0];
+      this.playing = true;
+      if (this.clip < 0) return;
+      this.action = this.mixer.clipAction(this.clips[index]).play();
+      this.changeTo({ kind: "clip", index });
+    });
   }
 
   /** What the timeline shows; null: there is neither a clip nor are there key poses to blend. */
@@ -103,18 +104,33 @@ export class Posing {
   /** Play on from where the timeline is, or pause. */
   togglePlay(): void {
     this.playing = !this.moving;
-    if (this.line) this.show();
+    this.goOn();
   }
 
   /** Pause at a time of the timeline. */
   seek(seconds: number): void {
     this.playing = false;
     this.cursor = seconds;
-    if (this.line) this.show();
+    this.goOn();
   }
 
-  /** Take a pose that comes from somewhere: the page's list, key poses, or what was before. */
-  take({ joints, controls }: PagePose, source: PoseSource): void {
+  /** The key poses are others now: stay on their timeline, or leave it where there is none any more. */
+  followKeys(): void {
+    if (this.clip >= 0) return;
+    const { line } = this;
+    this.cursor = Math.min(this.cursor, line?.duration ?? 0);
+    if (this.source.kind !== "keys") return;
+    if (line) this.show();
+    else this.hold();
+  }
+
+  /** Take a pose that comes from somewhere, such as the page's list, as one step of undo. */
+  take(pose: PagePose, source: PoseSource): void {
+    this.edit(() => this.put(pose, source));
+  }
+
+  /** Bring the bones and controls into a pose; this is no step of undo. */
+  put({ joints, controls }: PagePose, source: PoseSource): void {
     this.reset();
     this.rests.forEach(({ bone, position }, k) => {
       bone.quaternion.fromArray(joints, 4 * k);
@@ -160,7 +176,7 @@ export class Posing {
   cancel(): void {
     const { before } = this;
     this.before = null;
-    if (before) this.take(before.pose, before.source);
+    if (before) this.put(before.pose, before.source);
   }
 
   /** Change the pose at once, as one step of undo. */
@@ -175,14 +191,14 @@ export class Posing {
   undo(): void {
     this.end();
     const state = this.history.undo(this.state);
-    if (state) this.take(state.pose, state.source);
+    if (state) this.put(state.pose, state.source);
   }
 
   /** Bring back the change that was undone last. */
   redo(): void {
     this.end();
     const state = this.history.redo(this.state);
-    if (state) this.take(state.pose, state.source);
+    if (state) this.put(state.pose, state.source);
   }
 
   get canUndo(): boolean {
@@ -202,16 +218,24 @@ export class Posing {
       this.cursor = this.action.time;
       return;
     }
-    const next = this.cursor + seconds;
-    this.cursor = next > line.duration ? 0 : next;
-    this.take(this.keys.at(this.cursor), { kind: "keys" });
+    // What goes beyond the end is time of the next round: the length of a frame does not change the speed.
+    this.cursor = (this.cursor + seconds) % line.duration;
+    this.put(this.keys.at(this.cursor), { kind: "keys" });
+  }
+
+  /** Go to where the timeline is. A pose that is not of it comes back by undo. */
+  private goOn(): void {
+    const { kind } = this.source;
+    if (!this.line) return;
+    if (kind === "clip" || kind === "keys") this.show();
+    else this.edit(() => this.show());
   }
 
   /** Bring the skin to where the timeline is. */
   private show(): void {
     const clip = this.clips[this.clip];
     if (!clip) {
-      this.take(this.keys.at(this.cursor), { kind: "keys" });
+      this.put(this.keys.at(this.cursor), { kind: "keys" });
       return;
     }
     if (!this.action) {
@@ -227,6 +251,11 @@ export class Posing {
   private get state(): State {
     const { kind } = this.source;
     return { pose: this.pose(""), source: kind === "clip" || kind === "keys" ? { kind: "hand" } : this.source };
+  }
+
+  private toRest(): void {
+    this.reset();
+    this.changeTo({ kind: "rest" });
   }
 
   private reset(): void {

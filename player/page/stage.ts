@@ -39,8 +39,8 @@ export class Stage {
   /** What tools draw over the picture, such as bones; it is no part of a saved picture. */
   readonly overlay = new Scene();
   readonly camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.001, 1000);
-  readonly keys = new Keys();
   readonly drags: Drags;
+  readonly keys = new Keys(() => this.drags.active);
   readonly meshes: Mesh[] = [];
   skins: PoseSkin[] = [];
   posing = new Posing(this.scene, [], [], () => this.notify());
@@ -110,6 +110,7 @@ export class Stage {
     const skin = exchange(this.skins[0], loaded);
     this.skins[0] = skin;
     this.meshes.splice(0, this.meshes.length, ...skin.meshes);
+    this.points.exchange(skin);
     this.surface = new SurfacePick(skin, skin.meshes);
     this.looks.exchange(this.materials);
     this.colours?.exchange(skin);

@@ -22,7 +22,7 @@ export class FrozenPose {
     const same =
       now.joints.every((value, k) => Math.abs(value - this.pose.joints[k]) < SAME) &&
       Object.entries(now.controls).every(([name, value]) => value === this.pose.controls[name]);
-    if (!same) posing.take(this.pose, { kind: "hand" });
+    if (!same) posing.put(this.pose, { kind: "hand" });
     return !same;
   }
 }

@@ -28,6 +28,8 @@ export interface ProjectInfo {
   sculpts: SculptRow[];
   undo: string | null;
   redo: string | null;
+  /** The clips that are takes of markers. */
+  takes: string[];
   notes: string[];
   draft: { name: string } | null;
   revision: number;

@@ -1,17 +1,13 @@
 /** Shapes as files: the one that is sculpted, to go on elsewhere, and one that comes back. */
 
 import type { PagePose } from "../page/data.js";
-import { element } from "../page/elements.js";
+import { download } from "../page/download.js";
 import type { Link } from "./link.js";
 
 /** Save the shape (N, 3) at a pose as an OBJ file. */
 export async function saveShape(link: Link, pose: PagePose, points: Float32Array, name: string): Promise<void> {
   const { arrays } = await link.request("export", { pose, format: "obj" }, { points });
-  const address = URL.createObjectURL(new Blob([new Uint8Array(arrays.file)], { type: "model/obj" }));
-  const anchor = element("a");
-  Object.assign(anchor, { href: address, download: `${name}.obj` });
-  anchor.click();
-  URL.revokeObjectURL(address);
+  download(new Uint8Array(arrays.file), `${name}.obj`, "model/obj");
 }
 
 /** The shape (N, 3) of a file, at a pose. */

@@ -7,6 +7,7 @@ import type { Tool } from "../page/tool.js";
 import { Background } from "../page/tools/background.js";
 import { Camera } from "../page/tools/camera.js";
 import { Clay } from "../page/tools/clay.js";
+import { Clips } from "../page/tools/clips.js";
 import { Divider } from "../page/tools/divider.js";
 import { Heat } from "../page/tools/heat.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
@@ -24,10 +25,12 @@ import { Project } from "./project.js";
 import { ProjectErrors } from "./project_errors.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
+import { Exports } from "./tools/exports.js";
 import { FirstStep } from "./tools/first_step.js";
 import { FitPanel } from "./tools/fit_panel.js";
 import { KeyHelp } from "./tools/key_help.js";
 import { LayersPanel } from "./tools/layers_panel.js";
+import { Markers } from "./tools/markers.js";
 import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
@@ -38,18 +41,15 @@ import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
-  const sculpt = new Sculpt(project.link);
+  const sculpt = project.info?.editable ? new Sculpt(project.link) : null;
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
-    new Unsaved(project, sculpt),
-    sculpt,
-    new SculptList(project),
-    new Scores(project),
+    ...(sculpt ? [new Unsaved(project, sculpt), sculpt, new SculptList(project), new Scores(project)] : []),
     new Status(project),
-    new FitPanel(project.link),
+    ...(sculpt ? [new FitPanel(project.link), new SignalsPanel(project.link)] : []),
     new LayersPanel(project.link),
-    new SignalsPanel(project.link),
+    new Exports(project),
     new CurrentSkin(project, shown),
     new KeyHelp(),
   ];
@@ -64,6 +64,8 @@ function viewTools(stage: Stage, project: Project): Tool[] {
   const tools: (Tool | false | null)[] = [
     new Views(),
     new Divider(),
+    new Clips(),
+    !!project.info?.takes.length && new Markers(project),
     new Timeline(),
     (hasPoints || skin.hasDetail) && new Refinements(),
     ...poseTools(skin),

@@ -6,10 +6,10 @@ import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
 
 export class Components implements Tool {
-  mount({ skins: [skin] }: Stage, panel: Panel): void {
-    const most = Math.max(0, ...skin.description.componentOf) + 1;
+  mount({ skins }: Stage, panel: Panel): void {
+    const most = Math.max(0, ...skins[0].description.componentOf) + 1;
     const shown = slider("components", 0, most, 1, most, (count) => {
-      skin.components = count;
+      skins[0].components = count;
     });
     panel.append(shown.row);
   }

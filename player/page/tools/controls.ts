@@ -12,12 +12,11 @@ export class Controls implements Tool {
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    const [skin] = stage.skins;
     const list = element("div", "controls");
-    for (const name of Object.keys(skin.controls)) {
+    for (const name of Object.keys(stage.skins[0].controls)) {
       const control = slider(name, 0, 1, 0.01, 0, (value) => {
         stage.posing.begin();
-        skin.controls[name] = value;
+        stage.skins[0].controls[name] = value;
         stage.posing.hold();
       });
       this.sliders.push({ slider: control, name });

@@ -7,7 +7,7 @@ import type { Tool } from "../tool.js";
 
 export class KeyList implements Tool {
   private stage: Stage | null = null;
-  private readonly line = element("p", "keys");
+  private readonly line = element("p", "keys for-mouse");
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;

@@ -1,6 +1,7 @@
 /** Key poses: stored, named, put in order, blended on the timeline, and saved as a file that every command reads. */
 
 import type { PagePose } from "../data.js";
+import { download } from "../download.js";
 import { button, element, tick } from "../elements.js";
 import { KEY_SECONDS, KeyBlend } from "../key_blend.js";
 import type { KeyPose } from "../key_blend.js";
@@ -72,6 +73,7 @@ export class KeyPoses implements Tool {
     this.smooth.row.hidden = this.poses.length < 2;
     this.saving.hidden = !this.poses.length;
     this.said.textContent = "";
+    this.stage?.posing.followKeys();
     this.stage?.notify();
   }
 
@@ -88,10 +90,13 @@ export class KeyPoses implements Tool {
     const down = button("↓", "move down", () => this.reorder(index, index + 1));
     up.disabled = index === 0;
     down.disabled = index === this.poses.length - 1;
+    const apply = button("apply", "bring the skin into this pose", () => this.take(index));
+    const set = button("set", "replace it by the pose on screen", () => this.set(index));
+    for (const wide of [apply, set]) wide.classList.add("wide");
     entry.append(
       name,
-      button("apply", "bring the skin into this pose", () => this.take(index)),
-      button("set", "replace it by the pose on screen", () => this.set(index)),
+      apply,
+      set,
       up,
       down,
       button("×", "delete", () => this.remove(index)),
@@ -100,8 +105,7 @@ export class KeyPoses implements Tool {
   }
 
   private take(index: number): void {
-    const posing = this.stage?.posing;
-    posing?.edit(() => posing.take(this.poses[index], { kind: "hand" }));
+    this.stage?.posing.take(this.poses[index], { kind: "hand" });
   }
 
   private set(index: number): void {
@@ -131,19 +135,13 @@ export class KeyPoses implements Tool {
   }
 
   private saveMotion(): void {
-    const { keys } = this;
-    const count = Math.round((keys.poses.length - 1) * KEY_SECONDS * USUAL_RATE) + 1;
-    const frames = Array.from({ length: count }, (_, k) => ({ ...keys.at(k / USUAL_RATE), name: `frame ${k + 1}` }));
-    this.save(writePoses(frames, this.skeleton(), 1 / USUAL_RATE), "motion");
+    this.save(writePoses(this.keys.frames, this.skeleton(), 1 / USUAL_RATE), "motion");
   }
 
   private save(text: string, kind: string): void {
-    const link = element("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = `${this.title}-${kind}.json`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-    this.said.textContent = `saved as ${link.download}`;
+    const name = `${this.title}-${kind}.json`;
+    download(text, name, "application/json");
+    this.said.textContent = `saved as ${name}`;
   }
 
   /** What poses are written for. */
@@ -179,7 +177,7 @@ export class KeyPoses implements Tool {
       const poses = readPoses(await file.text(), this.skeleton());
       for (const pose of poses) this.poses.push({ ...pose, name: this.freeName(pose.name) });
       this.show();
-      this.said.textContent = `${poses.length} poses of ${file.name}`;
+      this.said.textContent = `loaded ${poses.length} ${poses.length === 1 ? "pose" : "poses"} from ${file.name}`;
     } catch (error) {
       this.said.textContent = `${file.name}: ${error instanceof Error ? error.message : error}`;
     }

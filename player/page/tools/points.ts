@@ -20,6 +20,7 @@ const ARROWS: Record<string, [number, number]> = {
 const HINT =
   "Drag a point; with Shift, along its normal. Ctrl or Alt moves the whole, Ctrl+Shift rotates it. " +
   "A double click resets a point.";
+const TOUCH_HINT = "Drag a point; two fingers move the camera; a double tap resets a point.";
 const PLAYING = " While a clip plays, the points are hidden.";
 
 interface Row {
@@ -32,6 +33,9 @@ export class Points implements Tool {
   private stage: Stage | null = null;
   private readonly rows: Row[] = [];
   private readonly group = element("details", "points");
+  private readonly list = element("ul");
+  /** The row that is selected; -1: none is. */
+  private selected = -1;
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
@@ -40,14 +44,18 @@ export class Points implements Tool {
     });
     drags.row.setAttribute("role", "group");
     drags.row.setAttribute("aria-label", "what a drag does");
-    const list = element("ul");
     stage.points.names.forEach((name, point) => {
       const row = this.makeRow(stage, name, point);
       this.rows.push(row);
-      list.append(row.entry);
+      this.list.append(row.entry);
     });
-    this.group.append(element("summary", "", `${stage.points.count} control points`), list);
-    panel.append(drags.row, element("p", "hint", stage.posing.clips.length ? HINT + PLAYING : HINT), this.group);
+    this.group.append(element("summary", "", `${stage.points.count} control points`), this.list);
+    this.group.addEventListener("toggle", () => this.reveal());
+    const hints = [
+      element("p", "hint for-mouse", stage.posing.clips.length ? HINT + PLAYING : HINT),
+      element("p", "hint for-touch", TOUCH_HINT),
+    ];
+    panel.append(drags.row, ...hints, this.group);
     panel.button("reset point", "x", () => this.resetSelected());
     panel.button("reset all", "X", () => stage.points.resetAll());
     const presses = Object.entries(ARROWS).map(([key, [x, y]]) => [key, () => this.nudge(x, y)] as const);
@@ -59,6 +67,9 @@ export class Points implements Tool {
     this.rows.forEach(({ name }, k) => {
       name.setAttribute("aria-pressed", `${k === selected}`);
     });
+    if (selected === this.selected) return;
+    this.selected = selected;
+    this.reveal();
   }
 
   update(): void {
@@ -69,6 +80,17 @@ export class Points implements Tool {
       const text = millimetres < 0.05 ? "" : `${millimetres.toFixed(1)} mm`;
       if (distance.textContent !== text) distance.textContent = text;
     });
+  }
+
+  /** Scroll the list, and nothing around it, to the row that is selected. */
+  private reveal(): void {
+    const entry = this.rows[this.selected]?.entry;
+    if (!entry || !this.group.open) return;
+    const { list } = this;
+    const top = entry.offsetTop;
+    const bottom = top + entry.offsetHeight;
+    if (top < list.scrollTop) list.scrollTop = top;
+    else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
   }
 
   private makeRow(stage: Stage, text: string, point: number): Row {

@@ -6,6 +6,6 @@ import type { Tool } from "../tool.js";
 
 export class RestPose implements Tool {
   mount(stage: Stage, panel: Panel): void {
-    panel.button("rest pose", "r", () => stage.posing.edit(() => stage.posing.rest()));
+    panel.button("rest pose", "r", () => stage.posing.rest());
   }
 }

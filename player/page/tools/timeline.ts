@@ -33,10 +33,6 @@ export class Timeline implements Tool {
     const said = element("output");
     said.append(this.time, " · ", this.frame);
     this.bar.append(back, this.play, on, this.track, said);
-    // A button that was clicked would keep the space bar for itself.
-    this.bar.addEventListener("mousedown", (event) => {
-      if (event.target instanceof HTMLButtonElement) event.preventDefault();
-    });
     stage.renderer.domElement.after(this.bar);
     panel.keys("space play or pause", { " ": () => stage.posing.line && stage.posing.togglePlay() });
     // Where a control point is selected, the arrows move it.

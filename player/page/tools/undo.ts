@@ -16,9 +16,9 @@ export class Undo implements Tool {
     row.append(this.undo, this.redo);
     panel.append(row);
     const redo = () => this.go("redo");
-    panel.keys("Ctrl+z undo the pose", { "Ctrl+z": () => this.go("undo") });
-    panel.keys("Ctrl+y redo the pose", { "Ctrl+y": redo, "Ctrl+Shift+z": redo });
-    panel.keys("Esc cancel a drag", { Escape: () => stage.drags.cancel() });
+    panel.keys("Ctrl+z undo the pose", { "Ctrl+z": () => this.go("undo") }, true);
+    panel.keys("Ctrl+y redo the pose", { "Ctrl+y": redo, "Ctrl+Shift+z": redo }, true);
+    panel.keys("Esc cancel a drag", { Escape: () => stage.drags.cancel() }, true);
   }
 
   changed(): void {

@@ -16,11 +16,14 @@ export class Status implements Tool {
 
   mount(_stage: Stage, panel: Panel): void {
     this.said.setAttribute("role", "status");
-    const row = element("div", "row buttons");
-    row.append(this.undo, this.redo);
-    panel.append(row, this.said, this.notes);
-    panel.keys("u undo the last change of the sculpts", { u: () => this.undo.click() });
-    panel.keys("U redo it", { U: () => this.redo.click() });
+    if (this.project.info?.editable) {
+      const row = element("div", "row buttons");
+      row.append(this.undo, this.redo);
+      panel.append(row);
+      panel.keys("u undo the last change of the sculpts", { u: () => this.undo.click() });
+      panel.keys("U redo it", { U: () => this.redo.click() });
+    }
+    panel.append(this.said, this.notes);
     panel.onDispose(this.project.onChange(() => this.changed()));
   }
 

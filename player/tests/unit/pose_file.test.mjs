@@ -37,6 +37,11 @@ for (const [why, text, words] of [
   ["a list", "[]", /the file: expected an object/],
   ["no poses", '{"posespace": "poses", "version": 1, "poses": {}}', /expected 1 to 1000 poses, got 0/],
   ["another skeleton", own({ translations: { elbow: [0, 0, 0] } }), /pose "fist": the skin has no joint "elbow"/],
+  [
+    "a misspelt part",
+    own({ translation: { root: [0, 0, 0] } }),
+    /unknown key 'translation'; expected rotations, translations, controls, time/,
+  ],
   ["two numbers", own({ translations: { root: [0, 0] } }), /"root": expected 3 numbers/],
   ["words", own({ rotations: { root: ["a", 0, 0, 1] } }), /"root": expected 4 numbers/],
   ["no length", own({ rotations: { root: [0, 0, 0, 0] } }), /nonzero length/],

@@ -7,18 +7,43 @@ from pathlib import Path
 
 import click
 
-from posespace.cli.options import FILE, Command, argument
+from posespace.cli.checks import require_motion
+from posespace.cli.options import FILE, Command, argument, clips_option
 from posespace.cli.printing import note
 from posespace.errors import InputError, require
+from posespace.formats.registry import CLIPS, MARKERS, format_names
 
 
 @click.command(cls=Command, epilog="Example: posespace studio --new hand.glb")
 @argument("file", "An example store, a folder that holds one, a skin or a rig.", required=False)
 @click.option("--new", "rig", type=FILE, help="Begin a new project with this rig, in the folder RIG.examples.")
 @click.option("-o", "--out", type=FILE, help="The folder of the new project; only with --new.")
+@click.option(
+    "--motion",
+    "motions",
+    multiple=True,
+    type=FILE,
+    help=f"A motion to play ({format_names(CLIPS)}), poses (JSON), examples, or markers ({format_names(MARKERS)}). "
+    "May be repeated; each file becomes a clip.",
+)
+@click.option(
+    "--markers",
+    type=FILE,
+    help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
+)
+@clips_option
 @click.option("--port", default=0, show_default="a free one", help="Port to listen at, on 127.0.0.1.")
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
-def studio(file: Path | None, rig: Path | None, out: Path | None, port: int, no_browser: bool) -> None:
+def studio(
+    file: Path | None,
+    rig: Path | None,
+    out: Path | None,
+    motions: tuple[Path, ...],
+    markers: Path | None,
+    clips: tuple[str, ...],
+    port: int,
+    no_browser: bool,
+) -> None:
     """Pose, sculpt, solve and look in a page of your browser.
 
     The page's address is printed first. Only this machine can open it, and only with the token that it ends with.
@@ -33,11 +58,15 @@ def studio(file: Path | None, rig: Path | None, out: Path | None, port: int, no_
     require("websockets", "studio", "the studio")
     import asyncio
 
+    from posespace.formats.pose_choice import PoseChoice
+    from posespace.studio.clips import ClipFiles
     from posespace.studio.opening import made, opened
     from posespace.studio.server import bound_socket, serve
 
+    require_motion(motions[0] if motions else None, PoseChoice(markers=markers), clips)
     listener = bound_socket(port)
-    project = opened(file) if file is not None else made(Path(str(rig)), out)
+    played = ClipFiles(motions, markers, clips)
+    project = opened(made(Path(str(rig)), out) if file is None else file, played, note)
 
     def ready(address: str) -> None:
         click.echo(address)

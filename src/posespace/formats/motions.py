@@ -12,7 +12,7 @@ from posespace.formats.files import naming
 from posespace.formats.frames import Clip, Rate, Wanted, checked_rate
 from posespace.formats.load import NO_MOTIONS, chosen, load_markers, read
 from posespace.formats.registry import MARKERS, POSES
-from posespace.markers.control_points import MarkerMapping
+from posespace.markers.control_points import MappedMotion, MarkerMapping
 from posespace.motion import Motion, rotating_joints
 from posespace.poses.retarget_motion import retarget_motion
 from posespace.rig import Rig
@@ -90,7 +90,8 @@ def load_clips(
     if registry.reads(file, POSES):
         return {file.stem: _poses(file, skeleton, only, partial)}
     if registry.reads(file, MARKERS):
-        motions, source = {file.stem: _from_markers(file, skeleton, rate, note, markers)}, skeleton
+        mapped = load_take(file, skeleton, markers, rate if isinstance(rate, float) else None, note)
+        motions, source = {file.stem: mapped.motion}, skeleton
     else:
         motions, source = _from_store(file) if file.is_dir() else _from_clips(file, names, rate, note)
     with naming(file):
@@ -136,14 +137,14 @@ def _poses(file: Path, skeleton: Skeleton | None, only: Sequence[str], partial: 
     return motion
 
 
-def _from_markers(
+def load_take(
     file: Path,
     skeleton: Skeleton | None,
-    rate: Rate,
-    note: Callable[[str], None] | None,
-    markers: MarkerMapping | str | Path | None,
-) -> Motion:
-    """Return the motion of control points that the markers of a file drive."""
+    markers: MarkerMapping | str | Path | None = None,
+    rate: float | None = None,
+    note: Callable[[str], None] | None = None,
+) -> MappedMotion:
+    """Return the motion of control points that the markers of a file drive, and the markers; see `load_clips`."""
     take = load_markers(file)
     if skeleton is None:
         raise FileError(file, "holds markers only; load it with the skeleton of a skin that control points move")
@@ -153,11 +154,11 @@ def _from_markers(
 
         drive = marker_map.read(markers)
     with naming(file):
-        driven = drive.motion(take, skeleton, rate if isinstance(rate, float) else None)
+        driven = drive.motion(take, skeleton, rate)
     if note is not None:
         for line in driven.notes():
             note(f"{file}: {line}")
-    return driven.motion
+    return driven
 
 
 def _require_joints(file: Path, motion: Motion, source: Skeleton, skeleton: Skeleton) -> None:

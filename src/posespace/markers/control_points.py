@@ -100,7 +100,12 @@ class MarkerMapping:
         translations = aligned - rest + (offsets if self.offsets else 0.0)
         motion = _motion(skeleton, joints, translations, take.times, alignment if self.keep_whole else None)
         offset = float(np.linalg.norm(offsets, axis=1).max())
-        return MappedMotion(motion, frame / take.rate, size, alignment, coarse_alignment.known, offset)
+        measured = markers if rate is None else markers.resampled(rate)
+        positions = size * measured.positions
+        shown = replace(
+            measured, positions=positions if self.keep_whole else alignment(positions), unit=markers.unit / size
+        )
+        return MappedMotion(motion, frame / take.rate, size, alignment, coarse_alignment.known, offset, shown)
 
     def _pairs(self, markers: Markers, skeleton: Skeleton) -> dict[str, str]:
         """Return the control point of each marker that moves one; every control point has a marker."""
@@ -180,6 +185,7 @@ class MappedMotion:
     alignment : the rigid motion that was removed
     known : (F,) bool, whether enough markers were seen in a frame to align it
     offset : the largest distance of a point from its marker at the reference, in the skin's unit
+    markers : all markers of the take at the times of the motion, as they were measured, in the space of the points
     """
 
     motion: Motion
@@ -188,6 +194,7 @@ class MappedMotion:
     alignment: TakeAlignment
     known: NDArray[np.bool_]
     offset: float
+    markers: Markers
 
     def notes(self) -> list[str]:
         """Return notes for the user on how the take was used, one line each."""

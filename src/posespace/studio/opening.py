@@ -1,23 +1,36 @@
-"""A file or folder opened as a project; what cannot be edited is shown, and says how to make what can."""
+"""A file or folder opened as a project, with clips to play; what cannot be edited says how to make what can."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from posespace.errors import FileError
 from posespace.examples import Examples
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.formats import load
+from posespace.formats.skin_motions import with_beta_for
 from posespace.motion import Motion
 from posespace.skin.skin import Skin
+from posespace.studio.clips import ClipFiles
 from posespace.studio.project import Project
 
 STORE = "zarr.json"
 _REST = "rest"
 
 
-def opened(path: Path) -> Project:
-    """Return the project of an example store, a folder that holds one, a skin or a rig."""
+def opened(path: Path, clips: ClipFiles | None = None, note: Callable[[str], None] | None = None) -> Project:
+    """Return the project of an example store, a folder that holds one, a skin or a rig.
+
+    `clips` are played; `note` is called with a line about what was chosen of them.
+    """
+    project = _opened(path, clips or ClipFiles())
+    if clips is not None:
+        project.clips = clips.load(project.skin, note)
+    return project
+
+
+def _opened(path: Path, clips: ClipFiles) -> Project:
     if not path.exists():
         raise FileError(path, "does not exist; to begin with a rig: posespace studio --new RIG")
     if path.is_dir():
@@ -26,20 +39,20 @@ def opened(path: Path) -> Project:
         return Project(store, Skin(session.rig), session)
     if load.is_skin(path):
         remedy = f"{path.name} is a fitted skin; open its examples to sculpt: posespace studio X.examples"
-        return Project(path, load.load_skin(path), remedy=remedy)
+        return Project(path, with_beta_for(load.load_skin(path), clips.motions), remedy=remedy)
     remedy = f"{path.name} is a rig without a project; to sculpt: posespace studio --new {path.name}"
     return Project(path, Skin(load.load_rig(path)), remedy=remedy)
 
 
-def made(rig: Path, folder: Path | None) -> Project:
-    """Return a new project of a rig: an example store with the rest shape, beside nothing that exists."""
+def made(rig: Path, folder: Path | None) -> Path:
+    """Make an example store of a rig with its rest shape, where nothing is yet; return its folder."""
     target = Path(f"{rig.stem}.examples") if folder is None else folder
     if target.exists():
         raise FileError(target, f"exists already; open it: posespace studio {target}")
     loaded = load.load_rig(rig)
     rest = Motion.from_poses([loaded.rest], [_REST])
     Examples.from_shapes(loaded, rest, loaded.mesh.points[None]).save(target)
-    return opened(target)
+    return target
 
 
 def _store_in(folder: Path) -> Path:

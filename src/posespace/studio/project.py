@@ -27,6 +27,7 @@ from posespace.report.sculpts import describe_sculpts
 from posespace.sculpt import radii_by_label
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Skin
+from posespace.studio.clips import Clip
 from posespace.studio.draft import Drafts
 from posespace.studio.figures import edited
 from posespace.studio.fits import Fits
@@ -53,6 +54,7 @@ class Project:
         self.path = path
         self.skin = skin
         self.remedy = remedy
+        self.clips: dict[str, Clip] = {}
         self.revision = 1
         self.drafts = Drafts(path if sculpts is not None else None)
         self.fits = Fits(path if sculpts is not None else None)
@@ -143,12 +145,18 @@ class Project:
         self.notes = notes_of(skin.about)
         self.revision += 1
 
+    @property
+    def motions(self) -> dict[str, Motion]:
+        """The clips that the current skin plays, by name: a fit may have made a skin with other joints."""
+        joints = len(self.skin.rig.skeleton)
+        return {name: clip.motion for name, clip in self.clips.items() if clip.motion.rotations.shape[1] == joints}
+
     def glb(self) -> bytes:
-        """Return the current skin as a GLB with its drivers."""
+        """Return the current skin as a GLB with its drivers and clips."""
         if self._glb[0] != self.revision:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / f"{self.path.stem or 'skin'}.glb"
-                write_glb(file, Scene(self.skin, is_for_all=False))
+                write_glb(file, Scene(self.skin, self.motions, is_for_all=False))
                 self._glb = (self.revision, file.read_bytes())
         return self._glb[1]
 
@@ -187,6 +195,7 @@ class Project:
             "sculpts": [] if session is None else [_row(row) for row in describe_sculpts(session)],
             "undo": session.steps[-1] if session is not None and session.steps else None,
             "redo": session.undone[-1] if session is not None and session.undone else None,
+            "takes": [name for name, clip in self.clips.items() if clip.markers is not None],
             "notes": self.notes,
             "radii": {} if session is None else radii_by_label(session.control_radii),
             "draft": self.drafts.describe(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from posespace import check
 from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.formats.checked_json import Fields
+from posespace.markers.markers import FASTEST
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.rig import Rig
 
@@ -45,6 +48,32 @@ class PageSpace:
             numbers[: 4 * joints].reshape(joints, 4),
             numbers[4 * joints :].reshape(joints, 3) / self.metres,
             {name: controls.number(name) for name in controls},
+        )
+
+    def motion(self, joints: NDArray[Any], names: Sequence[str], values: NDArray[Any], rate: float) -> Motion:
+        """Return the motion that a page sends, at `rate` frames per second.
+
+        Parameters
+        ----------
+        joints : (F, 7J), or flat, the numbers of `pose` in each frame
+        names : C controls
+        values : (F, C), or flat
+        rate : frames per second, above 0
+        """
+        count = len(self.rig.skeleton)
+        if not joints.size or joints.size % (7 * count):
+            raise InputError(f"frames: expected {7 * count} numbers for each frame, got {joints.size}")
+        numbers = np.asarray(joints.reshape(-1, 7 * count), dtype=np.float64)
+        if values.size != len(numbers) * len(names):
+            raise InputError(f"values: expected {len(names)} for each of {len(numbers)} frames, got {values.size}")
+        if not 0 < rate <= FASTEST:
+            raise InputError(f"rate: expected frames per second, above 0 and at most {FASTEST:g}, got {rate}")
+        return Motion(
+            numbers[:, : 4 * count].reshape(-1, count, 4),
+            numbers[:, 4 * count :].reshape(-1, count, 3) / self.metres,
+            np.arange(len(numbers)) / rate,
+            controls=values.reshape(len(numbers), len(names)),
+            control_names=tuple(names),
         )
 
     def of_pose(self, pose: Pose) -> dict[str, Any]:

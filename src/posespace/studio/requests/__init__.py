@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from posespace.formats.checked_json import Fields
 from posespace.studio.project import Project
-from posespace.studio.requests import fits, looking, poses, sculpting
+from posespace.studio.requests import fits, looking, playing, poses, sculpting
 
 
 class Request(NamedTuple):
@@ -47,6 +47,8 @@ REQUESTS: dict[str, Request] = {
     "draft": Request(sculpting.draft, changes=True),
     "take_draft": Request(sculpting.take_draft),
     "export": Request(sculpting.export),
+    "markers": Request(playing.markers),
+    "export_skin": Request(playing.export_skin),
     "import": Request(sculpting.import_shape),
     "fit": Request(fits.fit, changes=True),
     "cancel": Request(fits.cancel, changes=True),
