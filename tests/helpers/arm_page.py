@@ -57,6 +57,6 @@ def opened(chromium: Any, file: Path) -> Any:
 
 def picture(page: Any) -> Any:
     """What the stage draws, (H, W, 3), without what lies over it."""
-    page.evaluate("posespace.stage.draw()")
-    drawn = page.evaluate("posespace.stage.renderer.domElement.toDataURL().split(',')[1]")
+    # At once: the next frame has what lies over it, such as the bone below the pointer.
+    drawn = page.evaluate("(posespace.stage.draw(), posespace.stage.renderer.domElement.toDataURL().split(',')[1])")
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(drawn))).convert("RGB")).astype(int)

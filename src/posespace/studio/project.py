@@ -60,7 +60,8 @@ class Project:
         self.fits = Fits(path if sculpts is not None else None)
         self.notes: list[str] = notes_of(skin.about)
         self._sculpts = sculpts
-        self._fitted = skin
+        self.fitted = skin
+        self.scales: Mapping[str | int, float] = {}
         self._glb: tuple[int, bytes] = (0, b"")
 
     @cached_property
@@ -136,12 +137,13 @@ class Project:
 
     def edit(self, scales: Mapping[str | int, float], beta: float | None) -> None:
         """Show the skin as it was fitted, with signals or layers scaled and another pull of its control points."""
-        self.skin = edited(self._fitted, scales, beta)
+        self.skin, self.scales = edited(self.fitted, scales, beta), scales
         self.revision += 1
 
     def show(self, skin: Skin) -> None:
         """Make another skin the current one."""
-        self.skin = self._fitted = skin
+        self.skin = self.fitted = skin
+        self.scales = {}
         self.notes = notes_of(skin.about)
         self.revision += 1
 

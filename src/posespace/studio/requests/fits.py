@@ -46,7 +46,7 @@ def figures(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa:
     if what == "fits":
         return {**opened.fits.figures(), "method": opened.skin.about.get("method")}, {}
     asked = {key: fields.integer(key) for key in ("layer", "component") if key in fields}
-    return figures_of(what, opened.skin, opened.motion, asked)
+    return figures_of(what, opened.fitted, opened.motion, asked, opened.scales)
 
 
 def edit_skin(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
