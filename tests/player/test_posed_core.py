@@ -13,12 +13,11 @@ from conftest import Runner
 from helpers.played import poses_of, rows
 from helpers.point_skins import SETTINGS, point_motion, point_skin
 from helpers.strategies import random_points_skin, random_pose, random_skin
-from numpy.typing import NDArray
+from helpers.tolerances import has_normal
 
 import posespace as ps
 from posespace.check import Floats
 from posespace.formats.gltf.write.conversion import UPS
-from posespace.geometry.normals import area_vectors, vertex_sums
 from posespace.geometry.subdivision import fine_vertex_count
 from posespace.skin.detail import Detail
 
@@ -104,16 +103,6 @@ def cases() -> dict[str, Case]:
     made["8 bits"] = Case(skin.packed(8), motion, {}, {})
     made["another beta"] = Case(skin, motion, {}, {"beta": BETA})
     return made | {name: Case(skin, motion, {}, {"shown": shown}) for name, shown in SHOWN.items()}
-
-
-def has_normal(mesh: ps.Mesh, points: Floats) -> NDArray[np.bool_]:
-    """Where the areas around a vertex do not cancel: elsewhere rounding decides about its normal."""
-    areas, groups = area_vectors(points, mesh.triangles), mesh.shading.groups
-    corners, count = groups[mesh.triangles], int(groups.max()) + 1
-    total = np.linalg.norm(vertex_sums(areas, corners, count), axis=1)
-    return np.asarray(
-        (total > 1e-3 * vertex_sums(np.linalg.norm(areas, axis=1)[:, None], corners, count)[:, 0])[groups]
-    )
 
 
 def wanted(case: Case, back: ps.Skin) -> Callable[[ps.Pose], tuple[Floats, Floats]]:

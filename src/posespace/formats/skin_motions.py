@@ -81,17 +81,17 @@ def load_driven_motions(
     """
     if not files:
         raise InputError("rig: needs `motion`")
-    if not len(skin.bones.points):
+    if not len(skin.points):
         raise InputError("rig: the skin has no control points")
     driving = Examples.open(rig).rig if rig.is_dir() else load_rig(rig)
     motions = _load(driving.skeleton, files, choice, clips, note)
     with naming(rig):
-        return {name: motion_from_rig(driving, motion, skin.rig, skin.bones.points) for name, motion in motions.items()}
+        return {name: motion_from_rig(driving, motion, skin.rig, skin.points) for name, motion in motions.items()}
 
 
 def with_beta_for(skin: Skin, files: Sequence[Path], beta: float | None = None) -> Skin:
     """Return a skin whose points pull its surface by `beta`; None: `MARKERS_BETA` where markers move them."""
-    has_markers = len(skin.bones.points) > 0 and any(registry.reads(file, registry.MARKERS) for file in files)
+    has_markers = len(skin.points) > 0 and any(registry.reads(file, registry.MARKERS) for file in files)
     if beta is None and not has_markers:
         return skin
     return with_beta(skin, MARKERS_BETA if beta is None else beta)

@@ -277,7 +277,7 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        "rig": _rig(_unlinked(skin.rig) if len(skin.bones.points) else skin.rig),
+        "rig": _rig(replace(skin.rig, skeleton=replace(skin.rig.skeleton, links=skin.bones.links(skin.rig)))),
         **({"learned_bones": bones} if (bones := skin.bones.figures()) else {}),
         "layers": layers,
         "detail_levels": skin.detail.levels if skin.detail else 0,
@@ -285,11 +285,6 @@ def _skin(skin: Skin, size: int) -> Figures:
         **({"notes": notes} if notes else {}),
         "about": with_identifiers(about),
     }
-
-
-def _unlinked(rig: Rig) -> Rig:
-    """The rig of control points as it is posed: they move relative to the whole, linked to no other joint."""
-    return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
 
 
 def _cost(skin: Skin) -> Figures:

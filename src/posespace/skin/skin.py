@@ -151,6 +151,11 @@ class Skin:
         ]
 
     @property
+    def points(self) -> Ints:
+        """(M,) int32, the vertices that control points are on; (0,) where joints make the pose."""
+        return self.bones.points
+
+    @property
     def binding(self) -> Binding:
         """The bones (N, K) that move each vertex, their weights (N, K), and how many bones there are."""
         return self.bones.binding(self.rig)
@@ -350,6 +355,11 @@ class Posable(Protocol):
     @property
     def rig(self) -> Rig:
         """The rig it moves."""
+        ...
+
+    @property
+    def points(self) -> Ints:
+        """(M,) int32, the vertices that control points are on; (0,) where joints make the pose."""
         ...
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:

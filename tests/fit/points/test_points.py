@@ -183,6 +183,18 @@ def test_points_on_a_line_or_in_one_spot_still_carry_the_whole(
     assert ps.evaluate(fitted, arm[1]).rms < 0.03
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_points_that_are_on_one_line_at_rest_are_refused(arm: tuple[ps.Examples, ps.Examples], first: int) -> None:
+    """On a line, or all at one position."""
+    points = np.array(arm[0].rig.mesh.points, dtype=np.float64)
+    picked = [0, 36, 72, 108, 144, 180]
+    points[picked, first:] = 0.0
+    lines = ps.Rig.from_mesh(arm[0].rig.mesh.with_points(points))
+    with pytest.raises(ps.InputError, match="picked: expected points that are not all on one line at rest") as raised:
+        ps.ControlPoints(picked=picked, bones=10).fit(replace(arm[0], rig=lines))
+    assert "\n" not in str(raised.value)
+
+
 def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
     motion = ps.Motion(np.tile(rotations.IDENTITY, (len(numbers), 1, 1)))
     return ps.Examples.from_shapes(examples.rig, motion, [np.asarray(examples.shapes[k]) for k in numbers])

@@ -27,7 +27,7 @@ from posespace.geometry import rotations
 from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.local_frames import local_frames
-from posespace.geometry.rigid import rigid
+from posespace.geometry.rigid import rigid, spans_plane
 from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_shapes
@@ -139,7 +139,11 @@ class ControlPoints:
         mesh = examples.rig.mesh
         rest = mesh.points[points].astype(np.float64)
         observed = rest + translations
-        shapes = _aligned(examples, *rigid(rest, observed, find_anchors(rest, observed)[0]))
+        anchors = find_anchors(rest, observed)[0]
+        if not spans_plane(rest, anchors):
+            wanted = "picked: expected points that are not all on one line at rest"
+            raise InputError(f"{wanted}: these leave the rotation of the whole open; pick one beside it")
+        shapes = _aligned(examples, *rigid(rest, observed, anchors))
         if virtual is None:
             most = len(mesh.triangles)
             if self.bones > most:

@@ -67,7 +67,8 @@ class Sizes:
         where = f"{EXTENSION}: bones"
         kernels = self.bones * self.models * self.samples
         budget.hold(2 * kernels * self.values, where)
-        budget.hold(12 * self.bones * self.bones, where)
+        # The matrix and its inverse, the levers of three axes, and what is added to one of these.
+        budget.hold(7 * self.bones**2, where)
         budget.hold(12 * self.bones * self.samples * self.near, where)
         budget.hold(4 * self.samples * self.points * 3, where)
         budget.hold(2 * self.vertices * self.slots * self.values, where)

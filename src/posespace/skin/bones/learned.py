@@ -273,6 +273,10 @@ class LearnedBones:
         """Return what solves for the positions of the bones from their rotations, on a mesh."""
         return self._on(mesh).positions
 
+    def links(self, rig: Rig) -> Ints | None:
+        """Return the parents: control points move relative to the whole, and to no other joint."""
+        return rig.skeleton.parents
+
     def corrections_of(self, rig: Rig) -> Corrections:
         """Return the corrections, with limits from the displacements at the samples."""
         return self._on(rig.mesh).corrections
