@@ -26,6 +26,8 @@ import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
 import { FirstStep } from "./tools/first_step.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { PoseMap } from "./tools/pose_map.js";
+import { RadiusCurve } from "./tools/radius_curve.js";
 import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
@@ -35,13 +37,17 @@ import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
-  const sculpt = new Sculpt(project.link);
+  const sculpt = new Sculpt(project.link, (name) => {
+    project.chosen = name;
+  });
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
     new Unsaved(project, sculpt),
     sculpt,
     new SculptList(project),
+    new RadiusCurve(project),
+    new PoseMap(project),
     new Scores(project),
     new Status(project),
     new CurrentSkin(project, shown),
