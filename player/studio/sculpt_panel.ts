@@ -72,8 +72,8 @@ export class SculptPanel {
       this.mirror.row,
       whole.row,
       row(
-        button("undo", "key Ctrl+z", () => actions.undo()),
-        button("redo", "key Ctrl+Shift+z", () => actions.redo()),
+        button("undo stroke", "key Ctrl+z", () => actions.undo()),
+        button("redo stroke", "key Ctrl+Shift+z", () => actions.redo()),
       ),
       row(this.name, this.define, cancel),
       this.files(actions),

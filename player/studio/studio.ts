@@ -119,7 +119,6 @@ async function main(): Promise<void> {
   new ResizeObserver(() => stage.resize()).observe(canvas);
   stage.start(() => {
     document.body.dataset.ready = "yes";
-    document.body.dataset.revision = `${project.info?.revision}`;
   });
   Object.assign(window, { posespace: { stage, project } });
 }

@@ -23,7 +23,7 @@ export interface ControlPoint {
 
 /** What moves a vertex of a mesh now. */
 export interface VertexReading {
-  /** Its number in the skin; -1: it is between the skin's vertices, on the subdivided surface. */
+  /** Its number in the skin; on a subdivided surface, that of a vertex at the end of the edge that it is on. */
   vertex: number;
   /** The bones that move it, their nodes where they have any, and their weights. */
   bones: { bone: number; node: Object3D | null; weight: number }[];

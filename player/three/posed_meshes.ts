@@ -9,7 +9,7 @@ import type { FineSet } from "../core/posed/fine_set.js";
 import type { PosedSkin } from "../core/posed/posed_skin.js";
 import { PosedSurface } from "../core/posed/posed_surface.js";
 import type { Shown } from "../core/posed/posed_surface.js";
-import { refined } from "../core/posed/subdivision.js";
+import { coarseVertex, refined } from "../core/posed/subdivision.js";
 import type { ControlPoint, DrivenMesh, DrivenMeshes, VertexReading } from "./driven_meshes.js";
 import { posedAttribute } from "./posed_geometry.js";
 import type { StaticGeometry } from "./posed_geometry.js";
@@ -95,11 +95,10 @@ export class PosedMeshes implements DrivenMeshes {
   }
 
   readVertex(mesh: Mesh, index: number): VertexReading {
-    const { binding, vertices } = this.skin.mesh;
+    const { binding } = this.skin.mesh;
     const part = this.parts.find((each) => each.mesh === mesh);
     const { from = null } = part ? this.vertices[part.primitive.geometry.set] : {};
-    const vertex = from ? from[index] : index;
-    if (vertex >= vertices) return { vertex: -1, bones: [], layers: new Map(), corrections: 0 };
+    const vertex = coarseVertex(this.skin.detail?.levels ?? [], from ? from[index] : index);
     const bones = [];
     for (let k = binding.starts[vertex]; k < binding.starts[vertex + 1]; k++) {
       // Learned bones are no nodes: control points move them.

@@ -26,6 +26,14 @@ export function levelsOf(triangles: Uint32Array, vertices: number, count: number
   return levels;
 }
 
+/** Return the vertex of the coarsest surface that a fine one is, or on an edge of which it is. */
+export function coarseVertex(levels: Level[], vertex: number): number {
+  return levels.reduceRight(
+    (fine, { vertices, edges }) => (fine < vertices ? fine : edges.lows[fine - vertices]),
+    vertex,
+  );
+}
+
 function subdivide(triangles: Uint32Array, vertices: number): Level {
   const edges = new Edges(triangles, vertices);
   const fine = new Uint32Array(4 * triangles.length);

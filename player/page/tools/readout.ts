@@ -103,8 +103,7 @@ export class Readout implements Tool {
         return [element("dt", "", name), entry];
       }),
     );
-    const title = reading.vertex < 0 ? "between vertices" : `vertex ${reading.vertex}`;
-    this.box.prepend(element("dt", "title", title));
+    this.box.prepend(element("dt", "title", `vertex ${reading.vertex}`));
     this.place(position);
   }
 
@@ -129,7 +128,7 @@ export class Readout implements Tool {
   private errorRows({ vertex }: VertexReading, below: Source): Row[] {
     const { stage, errors } = this;
     const source = stage?.posing.source;
-    if (!stage || !errors || source?.kind !== "listed" || vertex < 0) return [];
+    if (!stage || !errors || source?.kind !== "listed") return [];
     const { largest, unit } = errors.data;
     const sources = [below, ...stage.comparison.sources.filter((each) => each !== below)];
     return sources.flatMap(({ name, label }): Row[] => {

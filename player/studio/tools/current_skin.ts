@@ -23,6 +23,7 @@ export class CurrentSkin implements Tool {
         this.shown = 0;
       }),
     );
+    document.body.dataset.skin = `${this.shown}`;
     this.follow();
   }
 
@@ -35,6 +36,7 @@ export class CurrentSkin implements Tool {
     if (answer) {
       this.shown = answer.ok.revision as number;
       await this.stage?.exchange(bufferOf(answer.arrays.glb as Uint8Array));
+      document.body.dataset.skin = `${this.shown}`;
     }
     this.fetching = false;
     if (answer) this.follow();

@@ -18,6 +18,9 @@ interface Score {
 
 const MOST = 12;
 
+/** Millimetres below which an error is rounding. */
+const NONE = 1e-3;
+
 export class Scores implements Tool {
   private stage: Stage | null = null;
   private readonly list = element("ol", "scores");
@@ -45,11 +48,11 @@ export class Scores implements Tool {
 
   private entry({ name, error, ratio }: Score, unit: string): HTMLElement {
     const entry = element("li");
-    const share = ratio === null ? "" : ` · ${ratio.toPrecision(2)} of plain skinning`;
-    const words = `${error.toPrecision(2)} ${unit}${share}`;
+    const share = ratio === null || error < NONE ? "" : ` · ${ratio.toPrecision(2)} of plain skinning`;
+    const words = error < NONE ? "met" : `${error.toPrecision(2)} ${unit}${share}`;
     entry.append(
       button(name, "go to its pose", () => this.go(name)),
-      element("span", isWorse(ratio ?? 0) ? "worse" : "", words),
+      element("span", error >= NONE && isWorse(ratio ?? 0) ? "worse" : "", words),
     );
     return entry;
   }

@@ -86,9 +86,13 @@ def describe_bones(examples: Examples, affine: bool = False) -> Figures:
 def _contents(file: Path, rate: Rate) -> Figures:
     contents = load.read(file, Wanted(rate=rate))
     figures: Figures = {"format": contents.format}
+    skin = load.load_skin(file) if load.is_skin(file) else None
     if contents.rigs:
         budget = contents.budget or Budget(file.stat().st_size)
-        figures["rigs"] = {name: _rig(rig, budget=budget) for name, rig in contents.rigs.items()}
+        by_points = skin is not None and len(skin.bones.points) > 0
+        figures["rigs"] = {
+            name: _rig(_unlinked(rig) if by_points else rig, budget=budget) for name, rig in contents.rigs.items()
+        }
     if contents.meshes:
         figures["meshes"] = {name: _mesh(mesh) for name, mesh in contents.meshes.items()}
     if contents.skeleton is not None:
@@ -100,9 +104,9 @@ def _contents(file: Path, rate: Rate) -> Figures:
         }
     if contents.markers is not None:
         figures["markers"] = _markers(contents.markers)
-    if load.is_skin(file):
-        skin = _skin(load.load_skin(file), file.stat().st_size)
-        figures["skin"] = {key: value for key, value in skin.items() if key not in ("format", "rig")}
+    if skin is not None:
+        skin_figures = _skin(skin, file.stat().st_size)
+        figures["skin"] = {key: value for key, value in skin_figures.items() if key not in ("format", "rig")}
     if contents.morphs:
         figures["morph_targets"] = list(contents.morphs)
     if contents.notes:
@@ -273,7 +277,6 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        # Control points move relative to the whole: they are linked to no other joint.
         "rig": _rig(_unlinked(skin.rig) if len(skin.bones.points) else skin.rig),
         **({"learned_bones": bones} if (bones := skin.bones.figures()) else {}),
         "layers": layers,
@@ -285,6 +288,7 @@ def _skin(skin: Skin, size: int) -> Figures:
 
 
 def _unlinked(rig: Rig) -> Rig:
+    """The rig of control points as it is posed: they move relative to the whole, linked to no other joint."""
     return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
 
 

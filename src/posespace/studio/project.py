@@ -22,6 +22,7 @@ from posespace.formats.scene import Scene
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import at_rest
+from posespace.poses.links import linked_rig
 from posespace.report.sculpts import describe_sculpts
 from posespace.sculpt import radii_by_label
 from posespace.skin.provenance import notes_of
@@ -118,7 +119,10 @@ class Project:
     def _has_corrections(session: Sculpts) -> bool:
         """Whether any sculpt that is not muted is at another pose than rest."""
         poses = [sculpt.pose for sculpt in session.sculpts.values() if not sculpt.muted]
-        return bool(poses) and not at_rest(session.rig, Motion.from_poses(poses)).all()
+        if not poses:
+            return False
+        motion = Motion.from_poses(poses)
+        return not at_rest(linked_rig(session.rig, motion), motion).all()
 
     def edit(self, scales: Mapping[str | int, float], beta: float | None) -> None:
         """Show the skin as it was fitted, with signals or layers scaled and another pull of its control points."""

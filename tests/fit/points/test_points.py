@@ -201,12 +201,15 @@ def test_examples_that_are_all_alike_give_a_stiff_skin(arm: tuple[ps.Examples, p
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"points": 3, "near_points": 4}, "near_points: expected at most 3"),
+        ({"points": 3, "near_points": 4}, "near_points: expected at most 3, the number of control points, got 4$"),
         ({"picked": [1, 2]}, "points: expected at least 3"),
         ({"picked": [1, 2, 99999]}, "picked: expected indices from 0 to"),
         ({"picked": [1, 2, 3, 3]}, "some twice"),
         ({"picked": "1,two"}, "vertex numbers separated by commas"),
-        ({"local": "pose", "near_poses": 14}, "near_poses: expected at most 13"),
+        (
+            {"local": "pose", "near_poses": 14},
+            "near_poses: expected at most 13, one less than the number of examples, got 14$",
+        ),
         ({"local": "nowhere"}, "local: expected one of"),
         ({"width": 0.0}, "width: expected"),
         ({"beta": -1.0}, "beta: expected"),
@@ -221,6 +224,23 @@ def test_bad_settings_are_refused_in_one_line(
     with pytest.raises(ps.InputError, match=message) as raised:
         ps.ControlPoints(**{**SMALL, **settings}).fit(arm[0])  # type: ignore[arg-type]
     assert "\n" not in str(raised.value)
+
+
+def test_a_setting_that_the_examples_do_not_allow_is_named_without_their_file(
+    arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    arm[0][:2].save(tmp_path / "two.examples")
+    words = ("fit", "points", "two.examples", "-o", "two.skin", "--bones", "10", "--points")
+    said = "--near-points: expected at most 3, the number of control points, got 6 (the default)"
+    assert run(*words, "3", folder=tmp_path).stderr == f"posespace: {said}\n"
+    said = "--near-poses: expected at most 1, one less than the number of examples, got 7 (the default)"
+    assert run(*words, "8", "--local", "pose", folder=tmp_path).stderr == f"posespace: {said}\n"
+
+
+def test_corrections_that_are_not_made_are_warned_of(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    with pytest.warns(UserWarning, match="corrections: ignored; they need `local='geometry'`"):
+        fitted = ps.ControlPoints(**SMALL, local="none", corrections=4).fit(arm[0])
+    assert fitted.bones.correction_count == 0
 
 
 def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:

@@ -35,6 +35,12 @@ ROOT = "root"
 """The joint above the control points; it moves the whole."""
 
 
+def check_beta(beta: float) -> None:
+    """Raise unless control points can have this weight in the solve for positions."""
+    if not 1e-9 <= check.number("beta", beta) <= 1e9:
+        raise InputError(f"beta: expected 1e-9 to 1e9, got {beta}")
+
+
 @dataclass(frozen=True, eq=False)
 class LearnedBones:
     """Virtual bones whose rotations kernel models predict from control points; their positions follow from these.
@@ -110,8 +116,7 @@ class LearnedBones:
             shape = (self.corrections.shape[0], len(weights), 3)
             put(self, "corrections", checked_basis("bones' corrections", self.corrections, shape))
         self._check_models(bones, samples)
-        if not 1e-9 <= check.number("beta", self.beta) <= 1e9:
-            raise InputError(f"beta: expected 1e-9 to 1e9, got {self.beta}")
+        check_beta(self.beta)
 
     def _check_models(self, bones: int, samples: int) -> None:
         put = object.__setattr__
@@ -137,6 +142,10 @@ class LearnedBones:
 
     def __repr__(self) -> str:
         return f"LearnedBones({len(self)} bones, {len(self.points)} points, {len(self.samples)} samples)"
+
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return the control points: they only translate."""
+        return rig.skeleton.names[1:]
 
     def require_fit(self, rig: Rig) -> None:
         """Raise unless a rig has the vertices of the weights, and the control points as its joints."""

@@ -21,6 +21,11 @@ class SkeletonBones:
     correction_count = 0
     detail_count = 0
 
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return none: all joints may rotate."""
+        del rig
+        return ()
+
     def require_fit(self, rig: Rig) -> None:
         """Accept any rig."""
 

@@ -91,6 +91,10 @@ class BoneStage(Protocol):
         """D, how many components of the skin's detail each bone has an amount of."""
         ...
 
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return the joints whose rotations, and limits of these, do nothing."""
+        ...
+
     def require_fit(self, rig: Rig) -> None:
         """Raise unless the bones can move a rig."""
         ...
