@@ -30,6 +30,8 @@ export interface ProjectInfo {
   redo: string | null;
   /** The clips that are takes of markers. */
   takes: string[];
+  /** The radii that hold for all sculpts, by joint, control or layer. */
+  radii: Record<string, number>;
   notes: string[];
   draft: { name: string } | null;
   revision: number;
@@ -40,6 +42,7 @@ export class Project {
   /** What was done last, or why it could not be. */
   said = "";
   connected = false;
+  private wanted = "";
   private readonly listeners = new Set<() => void>();
 
   constructor(readonly link: Link) {
@@ -54,6 +57,16 @@ export class Project {
   /** Whether this page may change the project now. */
   get mayEdit(): boolean {
     return this.connected && this.link.editor && this.info?.editable === true;
+  }
+
+  /** The name of the sculpt that is looked at, wherever the pose is now; empty: none is. */
+  get chosen(): string {
+    return this.info?.sculpts.some(({ name }) => name === this.wanted) ? this.wanted : "";
+  }
+
+  set chosen(name: string) {
+    this.wanted = name;
+    this.notify();
   }
 
   /** Call something whenever the project has changed; returns what ends it. */

@@ -31,6 +31,8 @@ import { FitPanel } from "./tools/fit_panel.js";
 import { KeyHelp } from "./tools/key_help.js";
 import { LayersPanel } from "./tools/layers_panel.js";
 import { Markers } from "./tools/markers.js";
+import { PoseMap } from "./tools/pose_map.js";
+import { RadiusCurve } from "./tools/radius_curve.js";
 import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
@@ -41,17 +43,33 @@ import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
-  const sculpt = project.info?.editable ? new Sculpt(project.link) : null;
+  const sculpt = project.info?.editable
+    ? new Sculpt(project.link, (name) => {
+        project.chosen = name;
+      })
+    : null;
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
-    ...(sculpt ? [new Unsaved(project, sculpt), sculpt, new SculptList(project), new Scores(project)] : []),
+    ...(sculpt ? sculptTools(project, sculpt) : []),
     new Status(project),
     ...(sculpt ? [new FitPanel(project.link), new SignalsPanel(project.link)] : []),
     new LayersPanel(project.link),
     new Exports(project),
     new CurrentSkin(project, shown),
     new KeyHelp(),
+  ];
+}
+
+/** The tools for sculpts. */
+function sculptTools(project: Project, sculpt: Sculpt): Tool[] {
+  return [
+    new Unsaved(project, sculpt),
+    sculpt,
+    new SculptList(project),
+    new RadiusCurve(project),
+    new PoseMap(project),
+    new Scores(project),
   ];
 }
 

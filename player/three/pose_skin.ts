@@ -72,6 +72,16 @@ export class PoseSkin {
     if (beta !== null && this.driven.beta !== null) this.driven.beta = beta;
   }
 
+  /** A degree of freedom of a joint as last updated, 0 to 2: angles from rest about its axes, 3 to 5: translations in the skin's unit. */
+  freedom(joint: number, axis: number): number {
+    return this.drive.freedom(joint, axis, this.driven.features);
+  }
+
+  /** The rotation of a joint relative to the joint it is linked to, x y z w, as last updated. */
+  rotation(joint: number): Float64Array {
+    return this.driven.features.rotations.subarray(4 * joint, 4 * joint + 4);
+  }
+
   /** Bytes of its textures on the graphics card, or of its posed points and normals. */
   get textureBytes(): number {
     return this.driven.bytes;

@@ -5,6 +5,7 @@ import type { Panel } from "../../page/panel.js";
 import type { Stage } from "../../page/stage.js";
 import type { Tool } from "../../page/tool.js";
 import { isWorse } from "../../page/tools/heat.js";
+import { chooseSculpt } from "../choose_sculpt.js";
 import type { Project } from "../project.js";
 
 interface Score {
@@ -56,9 +57,7 @@ export class Scores implements Tool {
     return entry;
   }
 
-  private async go(name: string): Promise<void> {
-    const index = this.project.info?.sculpts.findIndex((row) => row.name === name) ?? -1;
-    const pose = await this.project.poseOf(name);
-    if (pose && index >= 0) this.stage?.posing.take(pose, { kind: "listed", index });
+  private go(name: string): void {
+    if (this.stage) chooseSculpt(this.project, this.stage, name);
   }
 }

@@ -42,7 +42,11 @@ export class Sculpt implements Tool {
   /** The sculpts that the project has. */
   private names: string[] = [];
 
-  constructor(private readonly link: Link) {
+  /** Parameters: the server, and what hears of the name of a sculpt that was defined. */
+  constructor(
+    private readonly link: Link,
+    private readonly defined: (name: string) => void = () => {},
+  ) {
     this.drafts = new Drafts(link, (words) => this.say(words));
   }
 
@@ -132,6 +136,7 @@ export class Sculpt implements Tool {
       { points: session.sculpting.points() },
     );
     this.leave();
+    this.defined(name);
     this.say(typeof ok.did === "string" ? ok.did : "");
   }
 

@@ -27,6 +27,8 @@ from posespace.report.figures import identifier, with_identifiers
 from posespace.rig import Rig
 from posespace.sculpt import radii_by_label
 from posespace.skeleton import Skeleton
+from posespace.skin.bones.skeleton import SkeletonBones
+from posespace.skin.bones.stage import BoneStage
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Skin
 
@@ -89,10 +91,8 @@ def _contents(file: Path, rate: Rate) -> Figures:
     skin = load.load_skin(file) if load.is_skin(file) else None
     if contents.rigs:
         budget = contents.budget or Budget(file.stat().st_size)
-        by_points = skin is not None and len(skin.bones.points) > 0
-        figures["rigs"] = {
-            name: _rig(_unlinked(rig) if by_points else rig, budget=budget) for name, rig in contents.rigs.items()
-        }
+        bones = SkeletonBones() if skin is None else skin.bones
+        figures["rigs"] = {name: _rig(_as_posed(rig, bones), budget=budget) for name, rig in contents.rigs.items()}
     if contents.meshes:
         figures["meshes"] = {name: _mesh(mesh) for name, mesh in contents.meshes.items()}
     if contents.skeleton is not None:
@@ -277,7 +277,7 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        "rig": _rig(replace(skin.rig, skeleton=replace(skin.rig.skeleton, links=skin.bones.links(skin.rig)))),
+        "rig": _rig(_as_posed(skin.rig, skin.bones)),
         **({"learned_bones": bones} if (bones := skin.bones.figures()) else {}),
         "layers": layers,
         "detail_levels": skin.detail.levels if skin.detail else 0,
@@ -285,6 +285,11 @@ def _skin(skin: Skin, size: int) -> Figures:
         **({"notes": notes} if notes else {}),
         "about": with_identifiers(about),
     }
+
+
+def _as_posed(rig: Rig, bones: BoneStage) -> Rig:
+    """The rig with its joints linked as they are for these bones."""
+    return replace(rig, skeleton=replace(rig.skeleton, links=bones.links(rig)))
 
 
 def _cost(skin: Skin) -> Figures:
