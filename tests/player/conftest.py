@@ -11,18 +11,11 @@ from typing import Any
 
 import pytest
 from conftest import Runner
-from helpers.browsing import opened_chromium
+from helpers.browsing import GRAPHICS, opened_chromium
 
 import posespace as ps
 
 PLAYER = Path(__file__).parents[2] / "player"
-GRAPHICS = [
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--enable-unsafe-webgpu",
-    "--use-webgpu-adapter=swiftshader",
-]
 
 
 @pytest.fixture(scope="module")
