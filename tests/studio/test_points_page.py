@@ -22,6 +22,7 @@ pytestmark = pytest.mark.slow
 
 DRAGS = [(2, (40.0, 30.0)), (0, (-35.0, 20.0)), (5, (10.0, -30.0))]
 CLOSE = 1e-4
+FRAMES = 5000
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,14 @@ class StudioPage(DragPage):
         super().__init__(chromium, address, skin)
         self.page.set_viewport_size({"width": 1280, "height": 800})
         self.frame()
+
+    def until(self, condition: str) -> None:
+        """Wait until an expression of the page is true; its policy forbids Playwright to wait there."""
+        for _ in range(FRAMES):
+            if self.page.evaluate(condition):
+                return
+            self.frame()
+        raise AssertionError(f"never: {condition}")
 
     def key_poses(self) -> list[Floats]:
         """Drag points one after another, store each pose, and return the surfaces that were shown."""
@@ -69,10 +78,10 @@ class StudioPage(DragPage):
 def play(page: StudioPage) -> None:
     """Play the key poses by the space bar from their start until they have come round, then pause."""
     page.page.keyboard.press(" ")
-    page.page.wait_for_function("posespace.stage.posing.moving && posespace.stage.posing.cursor > 1.2")
-    page.page.wait_for_function("posespace.stage.posing.cursor < 0.8")
+    page.until("posespace.stage.posing.moving && posespace.stage.posing.cursor > 1.2")
+    page.until("posespace.stage.posing.cursor < 0.8")
     page.page.keyboard.press(" ")
-    page.page.wait_for_function("!posespace.stage.posing.moving")
+    page.until("!posespace.stage.posing.moving")
     page.frame()
 
 
@@ -137,7 +146,7 @@ def test_a_skin_that_is_solved_anew_keeps_pose_and_points(chromium: Any, small: 
         pose = page.pose()
         # The page came second, and looks on.
         program.request("edit", beta=0.5)
-        page.page.wait_for_function("posespace.stage.skins[0].beta === 0.5")
+        page.until("posespace.stage.skins[0].beta === 0.5")
         page.frame()
         soft = with_beta(small, 0.5)
         assert page.pose().translations == pytest.approx(pose.translations)
@@ -157,11 +166,11 @@ def test_a_take_plays_with_its_markers(chromium: Any, small: ps.Skin, tmp_path: 
     take = tsv(tmp_path / "take.tsv", ps.Markers(names, positions + 7, seen, rate=30.0))
     with studio(tmp_path / "hand.skin", "--motion", take) as process:
         page = StudioPage(chromium, process.address, with_beta(small, 0.3))
-        page.page.wait_for_function("posespace.stage.posing.moving && posespace.stage.posing.cursor > 0.1")
+        page.until("posespace.stage.posing.moving && posespace.stage.posing.cursor > 0.1")
         page.page.keyboard.press(" ")
         for seconds, count in ((0.0, len(names)), (35 / 30, len(names) - 2)):
             page.page.evaluate(f"posespace.stage.posing.seek({seconds})")
-            page.page.wait_for_function(
+            page.until(
                 f"document.querySelector('#markers path').getAttribute('d').split('M').length === {count + 1}"
             )
             page.frame()
@@ -173,5 +182,5 @@ def test_a_take_plays_with_its_markers(chromium: Any, small: ps.Skin, tmp_path: 
         handle = page.handle(0)
         assert np.hypot(handle[0] - canvas["x"] - x, handle[1] - canvas["y"] - y) < 25
         page.page.keyboard.press("m")
-        page.page.wait_for_function("document.querySelector('#markers path').getAttribute('d') === ''")
+        page.until("document.querySelector('#markers path').getAttribute('d') === ''")
         page.close()
