@@ -9,7 +9,7 @@ import type { PoseSkin } from "../three/index.js";
 export function exchange(old: PoseSkin, loaded: PoseSkin): PoseSkin {
   const twin = new Map<Object3D, Object3D>(loaded.bones.map((bone, k) => [bone, old.bones[k]]));
   // Copies: a mesh that a skin drives already keeps what that put there.
-  const meshes = loaded.meshes.map((mesh) => copyWith(mesh as SkinnedMesh, (bone) => twin.get(bone) ?? bone));
+  const meshes = loaded.meshes.map((mesh) => copyWith(mesh, (bone) => twin.get(bone) ?? bone));
   old.meshes[0].parent?.add(...meshes);
   const skin = loaded.on(meshes, old.bones);
   Object.assign(skin.controls, old.controls);
@@ -20,13 +20,18 @@ export function exchange(old: PoseSkin, loaded: PoseSkin): PoseSkin {
   return skin;
 }
 
-/** A copy of a mesh that other bones move. */
-function copyWith(mesh: SkinnedMesh, twinOf: (bone: Object3D) => Object3D): Mesh {
+/** A copy of a mesh that other bones move; one that is posed on the processor has none of its own. */
+function copyWith(mesh: Mesh, twinOf: (bone: Object3D) => Object3D): Mesh {
   const copy = mesh.clone();
+  copy.frustumCulled = false;
+  if (!isSkinned(mesh) || !isSkinned(copy)) return copy;
   const { bones, boneInverses } = mesh.skeleton;
   copy.bind(new Skeleton(bones.map(twinOf) as typeof bones, boneInverses), mesh.bindMatrix);
-  copy.frustumCulled = false;
   return copy;
+}
+
+function isSkinned(mesh: Mesh): mesh is SkinnedMesh {
+  return (mesh as SkinnedMesh).isSkinnedMesh;
 }
 
 /** Take a mesh away, and give back what it has on the graphics card. */
