@@ -4,6 +4,13 @@ import { Skeleton } from "three";
 import type { Mesh, Object3D, SkinnedMesh } from "three";
 
 import type { PoseSkin } from "../three/index.js";
+import { nameOf } from "./posing.js";
+
+/** Whether two skins are of one rig: of the same joints, or of the same control points. */
+export function haveSameBones(old: PoseSkin, loaded: PoseSkin): boolean {
+  const names = loaded.bones.map(nameOf);
+  return names.length === old.bones.length && old.bones.every((bone, k) => nameOf(bone) === names[k]);
+}
 
 /** Put the meshes of a loaded skin where those of `old` are, moved by the bones of `old`; returns the skin in its place. */
 export function exchange(old: PoseSkin, loaded: PoseSkin): PoseSkin {
