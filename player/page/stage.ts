@@ -11,7 +11,7 @@ import type { Source } from "./comparison.js";
 import type { Picture } from "./drag_motion.js";
 import { Drags } from "./drags.js";
 import { Drawing } from "./drawing.js";
-import { exchange } from "./exchange.js";
+import { exchange, haveSameBones } from "./exchange.js";
 import { Ground } from "./ground.js";
 import { JointEditing } from "./joint_editing.js";
 import { Keys } from "./keys.js";
@@ -103,10 +103,14 @@ export class Stage {
     this.joints = new JointEditing(skin, this.surface?.joints ?? new Set(), this.posing, () => this.notify());
   }
 
-  /** Show the skin of another GLB file of the same rig, in the same pose. */
-  async exchange(file: ArrayBuffer): Promise<void> {
+  /** Show the skin of another GLB file of the same rig, in the same pose; returns whether it is of that rig. */
+  async exchange(file: ArrayBuffer): Promise<boolean> {
     const gltf = await new GLTFLoader().register(posespace).parseAsync(file, "");
     const [loaded] = gltf.userData.posespace as PoseSkin[];
+    if (!haveSameBones(this.skins[0], loaded)) {
+      loaded.dispose();
+      return false;
+    }
     const skin = exchange(this.skins[0], loaded);
     this.skins[0] = skin;
     this.meshes.splice(0, this.meshes.length, ...skin.meshes);
@@ -116,6 +120,7 @@ export class Stage {
     this.colours?.exchange(skin);
     this.ground?.exchange(this.meshes);
     this.notify();
+    return true;
   }
 
   /** Add a tool; its elements come below those of the tools before, on the side panel or another one. */

@@ -9,14 +9,14 @@ from typing import Any
 PATIENCE = 1_800_000
 """Milliseconds that a page waits before it gives up. Playwright's own half a minute is too little under load."""
 
-GRAPHICS = [
+GRAPHICS = (
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
     "--enable-unsafe-webgpu",
     "--use-webgpu-adapter=swiftshader",
-]
-"""Software graphics: WebGL and WebGPU by SwiftShader."""
+)
+"""Flags with which it draws in software."""
 
 
 @contextmanager

@@ -33,14 +33,14 @@ class DragPage:
     Parameters
     ----------
     chromium : the browser
-    path : the page
+    path : the page, or its address
     skin : what the page was made of
     axes : the unit and the axis that points up, as it was exported with
     phone : whether it is a small screen that feels fingers
     """
 
     def __init__(
-        self, chromium: Any, path: Path, skin: ps.Skin, axes: Mapping[str, str] = _USUAL, phone: bool = False
+        self, chromium: Any, path: Path | str, skin: ps.Skin, axes: Mapping[str, str] = _USUAL, phone: bool = False
     ) -> None:
         self.skin, self.said = skin, list[str]()
         self._metres = UNITS[axes["unit"]] if "unit" in axes else skin.rig.mesh.unit
@@ -49,7 +49,7 @@ class DragPage:
         self.page = chromium.new_page(viewport={"width": width, "height": height}, has_touch=phone)
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.goto(path.as_uri())
+        self.page.goto(path if isinstance(path, str) else path.as_uri())
         self.page.wait_for_selector("body[data-ready=yes]")
         self._fingers = self.page.context.new_cdp_session(self.page) if phone else None
         self.frame()
@@ -91,8 +91,9 @@ class DragPage:
 
     def handle(self, point: int) -> tuple[float, float]:
         """Return the pixel of a point's handle."""
+        canvas = self.page.locator("#stage").bounding_box()
         disc = self.page.locator(f"#handles circle[data-point='{point}']")
-        return float(disc.get_attribute("cx")), float(disc.get_attribute("cy"))
+        return canvas["x"] + float(disc.get_attribute("cx")), canvas["y"] + float(disc.get_attribute("cy"))
 
     def beside(self) -> tuple[float, float]:
         """Return a pixel of the canvas that is far from all handles."""

@@ -68,6 +68,18 @@ def test_the_whole_can_be_kept() -> None:
     np.testing.assert_allclose(world[:, 1:, :3, 3], given.positions, atol=1e-6)
 
 
+@pytest.mark.parametrize("keep_whole", [False, True])
+def test_the_markers_are_where_they_were_measured_beside_the_points(keep_whole: bool) -> None:
+    given = moved(hidden(bending(), [3], 30, 40), 3, 0.001)
+    found = replace(MAPPING, keep_whole=keep_whole, trim=0.0).motion(given, skeleton(), rate=50.0)
+    world = skeleton().world(found.motion.rotations, found.motion.translations)
+    seen = given.seen[::2]
+    assert np.array_equal(found.markers.seen, seen)
+    np.testing.assert_allclose(found.markers.positions[seen], world[:, 1:, :3, 3][seen], atol=1e-6)
+    assert found.markers.rate == 50.0
+    assert found.markers.unit == pytest.approx(given.unit * 0.001)
+
+
 def test_the_reference_is_the_frame_most_like_rest() -> None:
     late = bending()
     late = replace(late, positions=np.roll(late.positions, 50, axis=0))

@@ -35,7 +35,9 @@ export class CurrentSkin implements Tool {
     const answer = await this.project.do("skin");
     if (answer) {
       this.shown = answer.ok.revision as number;
-      await this.stage?.exchange(bufferOf(answer.arrays.glb as Uint8Array));
+      const isOfRig = await this.stage?.exchange(bufferOf(answer.arrays.glb as Uint8Array));
+      // A fit of control points has none of the joints that the tools were made for, and needs tools of its own.
+      if (isOfRig === false) location.reload();
       document.body.dataset.skin = `${this.shown}`;
     }
     this.fetching = false;

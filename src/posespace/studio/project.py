@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from posespace.formats.scene import Scene
 from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import at_rest
+from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.links import linked_rig
 from posespace.report.sculpts import describe_sculpts
 from posespace.sculpt import radii_by_label
@@ -64,9 +64,9 @@ class Project:
         self.scales: Mapping[str | int, float] = {}
         self._glb: tuple[int, bytes] = (0, b"")
 
-    @cached_property
+    @property
     def space(self) -> PageSpace:
-        """Converts between the page and the rig."""
+        """Converts between the page and the rig of the current skin: a fit may have made one of control points."""
         return PageSpace(self.skin.rig)
 
     @property
@@ -96,8 +96,12 @@ class Project:
         return Examples(session.rig, motion, [sculpt.shape for sculpt in session.sculpts.values()])
 
     def pose_of(self, name: str) -> Pose:
-        """Return the pose of a sculpt."""
-        return self.sculpts[name].pose
+        """Return the pose in which the current skin shows a sculpt: of control points, that of its shape."""
+        sculpt, rig, points = self.sculpts[name], self.skin.rig, self.skin.bones.points
+        if rig.skeleton.same_as(self.sculpts.rig.skeleton) or not len(points):
+            return sculpt.pose
+        shape = Examples(self.sculpts.rig, Motion.from_poses([sculpt.pose]), [sculpt.shape])
+        return motion_from_shapes(shape, rig, points)[0]
 
     def begin(self) -> None:
         """Solve what was opened, where that is wanted."""
@@ -149,9 +153,14 @@ class Project:
 
     @property
     def motions(self) -> dict[str, Motion]:
-        """The clips that the current skin plays, by name: a fit may have made a skin with other joints."""
+        """The clips that the current skin plays, by name: those for its joints or control points."""
         joints = len(self.skin.rig.skeleton)
         return {name: clip.motion for name, clip in self.clips.items() if clip.motion.rotations.shape[1] == joints}
+
+    def require_sculptable(self) -> None:
+        """Raise where the current skin has control points: a sculpt has a pose of the joints."""
+        if self.editable and len(self.skin.rig.skeleton) != len(self.sculpts.rig.skeleton):
+            raise InputError("sculpt: the skin shown has control points; show the sculpts, solved, to sculpt on them")
 
     def glb(self) -> bytes:
         """Return the current skin as a GLB with its drivers and clips."""
@@ -164,9 +173,8 @@ class Project:
 
     def errors_at(self, name: str) -> tuple[Floats, Floats, Floats]:
         """Return an example's shape (N, 3), and the distances to it of the skin and of plain skinning (N,)."""
-        sculpt = self.sculpts[name]
-        shape, rig = np.asarray(sculpt.shape), self.skin.rig
-        posed = (self.skin.pose(sculpt.pose)[0], rig.skin(sculpt.pose))
+        shape, rig, pose = np.asarray(self.sculpts[name].shape), self.skin.rig, self.pose_of(name)
+        posed = (self.skin.pose(pose)[0][: len(shape)], rig.skin(pose))
         skin, plain = (np.linalg.norm(points - shape, axis=1) for points in posed)
         return shape, skin, plain
 

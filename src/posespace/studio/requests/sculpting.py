@@ -24,6 +24,7 @@ _MIRROR_TOLERANCE = 0.01
 
 def define(opened: Project, fields: Fields, arrays: Arrays) -> Answer:
     """Add the sculpted shape at its pose; with `replace`, give the sculpt of that name another shape."""
+    opened.require_sculptable()
     name, pose = fields.text("name").strip(), opened.space.pose(fields.part("pose"))
     shape = opened.space.points(_sent(arrays, "points"))
     if fields.flag("replace", False):
