@@ -51,8 +51,8 @@ function projectTools(project: Project, shown: number): Tool[] {
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
-    ...(sculpt ? sculptTools(project, sculpt) : []),
     new Status(project),
+    ...(sculpt ? sculptTools(project, sculpt) : []),
     ...(sculpt ? [new FitPanel(project.link), new SignalsPanel(project.link)] : []),
     new LayersPanel(project.link),
     new Exports(project),

@@ -44,6 +44,7 @@ async function open(names: (keyof typeof TOOLS)[], editor: boolean): Promise<voi
   const link = new TestLink(editor);
   const tools = names.map((name) => new TOOLS[name](link));
   for (const tool of [new Background(), new Camera(), ...tools]) stage.add(tool);
+  for (const box of document.querySelectorAll("details.panel-box")) box.toggleAttribute("open", true);
   stage.start(() => {
     document.body.dataset.drawn = "yes";
   });

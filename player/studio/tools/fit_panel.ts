@@ -9,6 +9,7 @@ import { fitTable } from "../fit_table.js";
 import { readFit, readMethods } from "../fits.js";
 import type { Fit, Method } from "../fits.js";
 import { short } from "../line_chart.js";
+import { foldingBox } from "../folding_box.js";
 import type { Data, Link } from "../link.js";
 import { lineOf, read, readObjects, readOrNull } from "../reading.js";
 import { SettingInputs } from "../setting_inputs.js";
@@ -37,12 +38,10 @@ export class FitPanel implements Tool {
   constructor(private readonly link: Link) {}
 
   mount(_stage: Stage, panel: Panel): void {
-    const head = element("div", "row head");
-    head.append(element("h2", "", "Fit"));
     const buttons = element("div", "row");
     buttons.append(this.start, this.stop);
-    const box = element("section", "panel-box fit-panel");
-    box.append(head, this.methods, this.form, buttons, this.bar, this.step, this.said, this.earlier);
+    const { box, refresh } = foldingBox("Fit", "fit-panel", () => void this.load());
+    box.append(this.methods, this.form, buttons, this.bar, this.step, this.said, this.earlier);
     panel.append(box);
     const heard = {
       progress: (data: Data) => this.advance(data),
@@ -52,7 +51,7 @@ export class FitPanel implements Tool {
     };
     for (const [event, listener] of Object.entries(heard)) panel.onDispose(this.link.on(event, listener));
     this.run(false);
-    void this.load();
+    refresh();
   }
 
   /** Ask what can be fitted, and what has been. */

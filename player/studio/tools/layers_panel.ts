@@ -9,6 +9,7 @@ import type { Tool } from "../../page/tool.js";
 import type { Rgb } from "../../page/vertex_colours.js";
 import { singularBars } from "../bars.js";
 import { short } from "../line_chart.js";
+import { foldingBox } from "../folding_box.js";
 import type { Data, Link } from "../link.js";
 import { lineOf, read, readFloats, readList, readObjects, readOrNull } from "../reading.js";
 
@@ -53,13 +54,11 @@ export class LayersPanel implements Tool {
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
     this.panel = panel;
-    const head = element("div", "row head");
-    head.append(element("h2", "", "Layers"));
-    const box = element("section", "panel-box layers-panel");
-    box.append(head, this.figures, this.list, this.detail, this.problem);
+    const { box, refresh } = foldingBox("Layers", "layers-panel", () => void this.load());
+    box.append(this.figures, this.list, this.detail, this.problem);
     panel.append(box);
-    panel.onDispose(this.link.on("skin", () => void this.load()));
-    void this.load();
+    panel.onDispose(this.link.on("skin", refresh));
+    refresh();
   }
 
   changed(): void {

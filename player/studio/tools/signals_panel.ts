@@ -7,6 +7,7 @@ import type { Stage } from "../../page/stage.js";
 import type { Tool } from "../../page/tool.js";
 import { lineChart } from "../line_chart.js";
 import type { Line } from "../line_chart.js";
+import { foldingBox } from "../folding_box.js";
 import type { Arrays, Data, Link } from "../link.js";
 import { lineOf, read, readFloats, readList, readObjects } from "../reading.js";
 
@@ -40,13 +41,11 @@ export class SignalsPanel implements Tool {
   constructor(private readonly link: Link) {}
 
   mount(_stage: Stage, panel: Panel): void {
-    const head = element("div", "row head");
-    head.append(element("h2", "", "Signals"));
-    const box = element("section", "panel-box signals-panel");
-    box.append(head, this.layers, this.charts, this.rows, this.problem);
+    const { box, refresh } = foldingBox("Signals", "signals-panel", () => void this.load());
+    box.append(this.layers, this.charts, this.rows, this.problem);
     panel.append(box);
-    panel.onDispose(this.link.on("skin", () => void this.load()));
-    void this.load();
+    panel.onDispose(this.link.on("skin", refresh));
+    refresh();
   }
 
   /** Ask which layers the skin has. */
