@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _BLOCK = 64
 """Most poses that are driven at once."""
 
+_OF_LAYERS = ("drivers", "bounds")
+"""What is computed once of a skin, and depends on its rig and layers alone."""
+
 
 class Driven(NamedTuple):
     """What the first stage makes of a pose: all that the stages after it need.
@@ -119,6 +122,12 @@ class Skin:
             if layer.normal_driver is not None and layer.normal_basis is not None:
                 bases[id(layer.normal_driver)].append((layer.support, layer.normal_basis))
         return {id(driver): Bound.of(driver, bases[id(driver)], neighbourhoods) for driver in self.drivers}
+
+    def described(self, about: Mapping[str, Any]) -> Skin:
+        """Return the skin with another `about`; what was computed of it stays."""
+        skin = replace(self, about=about)
+        skin.__dict__.update({name: self.__dict__[name] for name in _OF_LAYERS if name in self.__dict__})
+        return skin
 
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
