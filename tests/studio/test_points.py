@@ -12,6 +12,7 @@ from helpers.point_skins import point_motion, point_skin
 from helpers.studio_client import Client, RefusedError, client, studio
 
 import posespace as ps
+from posespace.errors import InputError
 from posespace.skin.edit import with_beta
 
 RATE = 30
@@ -130,3 +131,26 @@ def test_another_beta_is_one_edit(skin: ps.Skin, file: Path, tmp_path: Path) -> 
     pose = point_motion(skin)[2]
     wanted = with_beta(skin, 2.0).pose(pose)[0]
     assert np.linalg.norm(ps.Skin.load(glb).pose(pose)[0] - wanted, axis=1).max() < ROUNDING * box(skin)
+
+
+def test_a_fit_of_control_points_shows_the_sculpts_at_its_points(tmp_path: Path) -> None:
+    from posespace.studio.opening import opened
+
+    examples = ps.datasets.bending_arm(rings=14, sides=9)[0][::3]
+    examples.save(tmp_path / "arm.examples")
+    project = opened(tmp_path / "arm.examples")
+    project.show(ps.ControlPoints(points=8, bones=10).fit(examples))
+    name = examples.motion.names[1]
+    pose = project.pose_of(name)
+    shape, skin, plain = project.errors_at(name)
+    assert pose.rotations.shape == (9, 4)
+    assert project.skin.rig.skeleton.world(pose.rotations[None], pose.translations[None])[
+        0, 1:, :3, 3
+    ] == pytest.approx(shape[project.skin.bones.points], abs=1e-6)
+    assert skin.max() < plain.max()
+    assert project.scores()[0]["ratio"] < 1
+    with pytest.raises(InputError, match="the skin shown has control points"):
+        project.require_sculptable()
+    project.solve()
+    project.require_sculptable()
+    assert project.pose_of(name).rotations.shape == (3, 4)
