@@ -1,6 +1,6 @@
 """Pictures of control points in the studio: key poses made by dragging, and a take that plays with its markers.
 
-Run: uv run python docs/studio_point_pictures.py [hand.skin], one of `scanned_hand(vertices=4000)`; default: fitted here.
+Run: uv run python docs/studio_point_pictures.py [hand.skin], of `scanned_hand(vertices=4000)`; default: fitted here.
 """
 
 from __future__ import annotations
