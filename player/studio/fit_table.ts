@@ -32,7 +32,7 @@ export function fitTable(fits: Fit[], current: number, take: ((number: number) =
     first.append(chosen, element("span", "hint", settingsOf(fit)));
     const left = fit.crossValidated === null ? "–" : short(fit.crossValidated);
     const numbers = [short(fit.error), left, short(fit.bytesPerVertex)];
-    row.append(first, ...numbers.map((text) => element("td", "number", text)));
+    row.append(first, ...numbers.map((text) => element("td", "figure", text)));
     body.append(row);
   }
   return table;

@@ -37,6 +37,9 @@ export interface ProjectInfo {
   revision: number;
 }
 
+/** What is said of a request that takes longer than so many milliseconds. */
+const [WORKING, PATIENCE] = ["working…", 300];
+
 export class Project {
   info: ProjectInfo | null = null;
   /** What was done last, or why it could not be. */
@@ -77,13 +80,17 @@ export class Project {
 
   /** Ask for something, and say what came of it. */
   async do(what: string, data: Data = {}, arrays: Arrays = {}): Promise<Answer | null> {
+    const slow = window.setTimeout(() => this.say(WORKING), PATIENCE);
     try {
       const answer = await this.link.request(what, data, arrays);
       if (typeof answer.ok.did === "string") this.say(answer.ok.did);
+      else if (this.said === WORKING) this.say("");
       return answer;
     } catch (error) {
       this.say(error instanceof Error ? error.message : String(error));
       return null;
+    } finally {
+      window.clearTimeout(slow);
     }
   }
 

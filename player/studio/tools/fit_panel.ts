@@ -47,7 +47,8 @@ export class FitPanel implements Tool {
       progress: (data: Data) => this.advance(data),
       fitted: (data: Data) => this.finish(data),
       failed: (data: Data) => this.end(read(data, "error", "string")),
-      cancelled: () => this.end("Cancelled. The skin is as before."),
+      cancelled: () => this.end("Cancelled. The skin is as before.", "hint"),
+      skin: () => box.open && void this.follow(),
     };
     for (const [event, listener] of Object.entries(heard)) panel.onDispose(this.link.on(event, listener));
     this.run(false);
@@ -67,6 +68,16 @@ export class FitPanel implements Tool {
       this.methods.replaceChildren(buttons.row);
       this.choose(used);
       this.run(read(past, "running", "boolean"));
+      this.list();
+    } catch (error) {
+      this.problem(error);
+    }
+  }
+
+  /** Another skin is shown: mark the fit that it is of, if any. */
+  private async follow(): Promise<void> {
+    try {
+      this.current = readOrNull(await this.figures("fits"), "current", "number") ?? 0;
       this.list();
     } catch (error) {
       this.problem(error);
@@ -136,10 +147,10 @@ export class FitPanel implements Tool {
     this.list();
   }
 
-  private end(words: string): void {
+  private end(words: string, kind = "problem"): void {
     this.run(false);
     this.said.replaceChildren();
-    if (words) this.said.append(element("p", "problem", words));
+    if (words) this.said.append(element("p", kind, words));
   }
 
   private problem(error: unknown): void {

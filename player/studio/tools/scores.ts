@@ -36,6 +36,12 @@ export class Scores implements Tool {
     row.append(measure);
     panel.append(row, this.list);
     this.list.hidden = true;
+    // What was measured is of the skin before.
+    panel.onDispose(
+      this.project.link.on("skin", () => {
+        this.list.hidden = true;
+      }),
+    );
   }
 
   private async read(): Promise<void> {
@@ -49,7 +55,7 @@ export class Scores implements Tool {
   private entry({ name, error, ratio }: Score, unit: string): HTMLElement {
     const entry = element("li");
     const share = ratio === null || error < NONE ? "" : ` · ${ratio.toPrecision(2)} of plain skinning`;
-    const words = error < NONE ? "met" : `${error.toPrecision(2)} ${unit}${share}`;
+    const words = error < NONE ? "exact" : `${error.toPrecision(2)} ${unit}${share}`;
     entry.append(
       button(name, "go to its pose", () => this.go(name)),
       element("span", error >= NONE && isWorse(ratio ?? 0) ? "worse" : "", words),

@@ -84,7 +84,7 @@ export class Sculpt implements Tool {
     const { stage, link, settings } = this;
     if (!stage || this.session) return;
     if (!link.editor) throw new Error("another page edits this project: this one looks on");
-    const { pose, surface, rest } = await this.read(stage);
+    const { pose, surface, rest, sculpt } = await this.read(stage);
     const sculpting = new Sculpting(surface, rest);
     stage.posing.take(pose, { kind: "hand" });
     this.session = new SculptSession(stage, sculpting, settings, {
@@ -94,7 +94,7 @@ export class Sculpt implements Tool {
     });
     this.panel.offerMirror(sculpting.mirror.matched);
     this.mirror(this.panel.mirror.input.checked);
-    this.panel.name.value = name;
+    this.panel.name.value = name || sculpt;
     if (points) this.session.replace(points);
     this.removeKeys = this.keys(this.session).map((group) => stage.keys.add(group));
     this.say(HELP);
@@ -117,7 +117,8 @@ export class Sculpt implements Tool {
       weld: Int32Array.from(weld),
     };
     // Plain skinning at rest is the rest shape.
-    return { pose, surface, rest: Float32Array.from(rest.arrays.plain) };
+    const sculpt = typeof posed.ok.sculpt === "string" ? posed.ok.sculpt : "";
+    return { pose, surface, rest: Float32Array.from(rest.arrays.plain), sculpt };
   }
 
   private async define(): Promise<void> {

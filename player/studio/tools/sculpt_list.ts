@@ -31,6 +31,7 @@ export class SculptList implements Tool {
     const rows = info?.sculpts ?? [];
     this.title.hidden = this.list.hidden = !rows.length;
     this.list.replaceChildren(...rows.map((row) => this.entry(row)));
+    this.list.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   }
 
   private entry(row: SculptRow): HTMLElement {

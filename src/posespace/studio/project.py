@@ -108,6 +108,10 @@ class Project:
         if self._sculpts is not None:
             self.solve()
 
+    def sculpt_at(self, pose: Pose) -> str | None:
+        """Return the name of the sculpt at a pose, if there is one."""
+        return None if self._sculpts is None else self._sculpts.at(pose)
+
     def change(self, work: Callable[[Sculpts], Any]) -> Any:
         """Change the sculpts by `work`, then solve them; returns what `work` does."""
         result = work(self.sculpts)
@@ -179,8 +183,8 @@ class Project:
         return shape, skin, plain
 
     def scores(self) -> list[Json]:
-        """Return the error of the current skin at each example, in millimetres, the worst first."""
-        examples = self.examples
+        """Return the error of the current skin at each sculpt that is not muted, in millimetres, the worst first."""
+        examples = self.sculpts.examples()
         score = evaluate(self.skin, examples)
         plain = np.sqrt(np.mean(np.square(score.base, dtype=np.float64), axis=1))
         rows = [

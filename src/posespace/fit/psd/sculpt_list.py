@@ -240,6 +240,10 @@ class SculptList:
             self._largest[name] = known
         return known[2]
 
+    def at(self, pose: Pose) -> str | None:
+        """Return the name of the sculpt at this very pose, None where there is none; muted ones do not count."""
+        return self._at(pose, {name: sculpt for name, sculpt in self._all.items() if not sculpt.muted})
+
     def undo(self) -> str:
         """Take the last change back; returns what it was."""
         did, self._state = self._journal.undo()
