@@ -2,6 +2,7 @@
 
 import type { PagePose } from "../page/data.js";
 import type { Answer, Arrays, Data, Link } from "./link.js";
+import { REFUSED } from "./socket_link.js";
 
 export interface SculptRow {
   name: string;
@@ -40,6 +41,8 @@ export interface ProjectInfo {
 /** What is said of a request that takes longer than so many milliseconds. */
 const [WORKING, PATIENCE] = ["working…", 300];
 
+const ANEW = "the studio was started anew, or too many pages are open: open the address that it printed";
+
 export class Project {
   info: ProjectInfo | null = null;
   /** What was done last, or why it could not be. */
@@ -53,8 +56,8 @@ export class Project {
       this.info = info as unknown as ProjectInfo;
       this.notify();
     });
-    link.on("connected", () => this.connect(true));
-    link.on("disconnected", () => this.connect(false));
+    link.on("connected", () => this.connect());
+    link.on("disconnected", ({ code }) => this.disconnect(code === REFUSED));
   }
 
   /** Whether this page may change the project now. */
@@ -106,11 +109,14 @@ export class Project {
     this.notify();
   }
 
-  private connect(connected: boolean): void {
-    this.connected = connected;
-    this.say(
-      connected ? "" : "the studio has ended or is busy; the page connects again by itself, nothing saved is lost",
-    );
+  private connect(): void {
+    this.connected = true;
+    this.say("");
+  }
+
+  private disconnect(refused: boolean): void {
+    this.connected = false;
+    this.say(refused ? ANEW : "the studio has ended or is busy; the page connects again by itself if it is back");
   }
 
   /** Tell tools that something has changed. */

@@ -114,10 +114,9 @@ function opened(project: Project): Promise<void> {
   });
 }
 
-/** The address of the WebSocket. The token leaves the page's address, so that it is in no picture and no history. */
+/** The address of the WebSocket. The token is that of the page's address; it ends with the studio. */
 function socketAddress(): string {
-  const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token") ?? "";
-  sessionStorage.setItem("token", token);
+  const token = new URLSearchParams(location.search).get("token") ?? "";
   return `ws://${location.host}/socket?token=${encodeURIComponent(token)}`;
 }
 

@@ -43,6 +43,10 @@ class SettingError(InputError):
     """A setting does not suit the data, which may be sound: no file's name is put before the setting's."""
 
 
+class StoreChangedError(FileError):
+    """Another process changed a store since it was opened."""
+
+
 class MissingExtraError(InputError):
     """Optional parts of posespace are not installed."""
 

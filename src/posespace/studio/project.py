@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.errors import InputError, one_line
+from posespace.errors import InputError, StoreChangedError, one_line
 from posespace.evaluation.score import evaluate
 from posespace.examples import Examples
 from posespace.fit.psd.psd import solved
@@ -114,7 +114,14 @@ class Project:
 
     def change(self, work: Callable[[Sculpts], Any]) -> Any:
         """Change the sculpts by `work`, then solve them; returns what `work` does."""
-        result = work(self.sculpts)
+        try:
+            result = work(self.sculpts)
+        except StoreChangedError as error:
+            self._sculpts = Sculpts.open(self.path, self.sculpts.settings)
+            self.solve()
+            raise InputError(
+                f"{self.path}: was changed by another program and is read again; repeat the change"
+            ) from error
         self.solve()
         return result
 

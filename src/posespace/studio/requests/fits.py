@@ -35,7 +35,7 @@ def take_fit(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa
         opened.show(opened.fits.skin(number))
     else:
         opened.solve()
-    return {"did": f"showing fit {number}" if number else "showing the sculpts, solved"}, {}
+    return {"did": f"showing fit {number}" if number else "showing the sculpts as they are solved"}, {}
 
 
 def figures(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
