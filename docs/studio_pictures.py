@@ -22,10 +22,10 @@ from posespace.poses.control_points import motion_from_shapes
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from helpers.browsing import GRAPHICS, opened_chromium
-from helpers.marker_files import tsv
-from helpers.studio_client import studio
-from helpers.studio_page import StudioPage
+from helpers.browsing import GRAPHICS, opened_chromium  # noqa: E402
+from helpers.marker_files import tsv  # noqa: E402
+from helpers.studio_client import studio  # noqa: E402
+from helpers.studio_page import StudioPage  # noqa: E402
 
 IMG = Path(__file__).with_name("img")
 KNIGHT = "humanoid-kaykit-knight/Knight.glb"
@@ -35,7 +35,7 @@ FRAME = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimati
 STILL = 1e-3
 """Metres that a camera moves from look to look when it counts as standing."""
 CAMERA = "() => posespace.stage.camera.position.toArray()"
-FIST = 40
+SHOWN = "index_mcp.x +66"
 """The example of the hand that the map shows."""
 Pixel = tuple[float, float]
 
@@ -210,9 +210,9 @@ def hand(browser: Any, store: Path) -> None:
         desk = Desk(browser, process)
         desk.wait("info.method === 'psd' && document.body.dataset.skin === `${info.revision}`")
         desk.press("light or dark")
-        desk.press(examples.motion.names[FIST])
+        desk.press(SHOWN)
         desk.wait("stage.posing.source.kind === 'listed'")
-        desk.page.locator("details.pose-map svg circle").first.wait_for(state="attached")
+        desk.page.locator(".pose-map .map button").first.wait_for(state="attached")
         desk.scroll("details.influence")
         desk.rest_mouse()
         desk.picture("map")

@@ -33,9 +33,7 @@ def test_the_program_of_the_page_drives_a_studio(store: Path, tmp_path: Path) ->
     program.write_text(code)
     before = Sculpts.open(store).names
     with studio(store) as process:
-        done = subprocess.run(
-            [sys.executable, program, process.address], check=False, capture_output=True, text=True
-        )
+        done = subprocess.run([sys.executable, program, process.address], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     first, scores, last = done.stdout.splitlines()
     assert "program" in first
