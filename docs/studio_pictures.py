@@ -245,7 +245,7 @@ def points(browser: Any, folder: Path) -> None:
         desk.page.evaluate("() => posespace.stage.posing.seek(0.9)")
         for _ in range(3):
             desk.frame()
-        desk.picture("points")
+        desk.picture("take")
         desk.page.close()
 
 
