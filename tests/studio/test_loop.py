@@ -85,7 +85,7 @@ def mirror_undo_redo(page: StudioPage) -> None:
     page.page.locator("#stage").focus()
     page.page.keyboard.press("u")
     page.wait(f"info.sculpts.length === {count - 1} && info.redo")
-    page.page.keyboard.press("U")
+    page.page.keyboard.press("Shift+U")
     page.wait(f"info.sculpts.length === {count} && !info.redo")
 
 
