@@ -121,7 +121,7 @@ def reopened(store: Path, chromium: Any, saved: list[dict[str, Any]], fitted: ps
 def test_two_pages_and_a_server_that_comes_back(store: Path, chromium: Any) -> None:
     with studio(store) as process:
         first, second = StudioPage(chromium, process), StudioPage(chromium, process)
-        second.page.get_by_text("Another page edits this project").wait_for()
+        second.page.get_by_text("Another page edits this project").first.wait_for()
         assert second.page.get_by_role("button", name="start sculpt").is_disabled()
         first.page.close()
         second.wait("posespace.project.mayEdit")
