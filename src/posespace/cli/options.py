@@ -150,7 +150,7 @@ clips_option = click.option(
     "clips",
     multiple=True,
     metavar="NAME",
-    help="Clip of the motion's file to export. May be repeated. Default: the first.",
+    help="Clip of the motion file to use. May be repeated. Default: the first.",
 )
 
 

@@ -38,7 +38,8 @@ MATCHING = (
 @click.option(
     "--signals",
     type=int,
-    help="Number of signals per skin. Default: all that are larger than 1/10000 of the largest.",
+    help="Number of components that each skin is split into. Default: those whose singular value exceeds 1/10000 of "
+    "the largest.",
 )
 @click.option("--transfer", type=Choice(TRANSFERS), help=TRANSFER)
 @click.option("--correspondence", type=Choice(CORRESPONDENCES), help=MATCHING)

@@ -23,7 +23,11 @@ from posespace.cli.printing import print_one
     help="Approximate number of vertices of the template; scans have about four times as many.",
 )
 @click.option("--noise", default=0.04, help="Standard deviation of the noise along the normals, in millimetres.")
-@click.option("--holes", default=6, help="Number of holes in each scan, besides those where skin faces skin.")
+@click.option(
+    "--holes",
+    default=6,
+    help="Number of holes in each scan, in addition to those between touching fingers or folds, where no camera sees.",
+)
 @click.option("--picking", default=0.4, help="Standard deviation of the error of the landmarks, in millimetres.")
 @click.option("--seed", default=1, help="Random seed.")
 @json_option

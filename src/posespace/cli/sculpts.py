@@ -194,7 +194,7 @@ def radius(store: Path, name: str, value: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def control_radius(store: Path, names: tuple[str, ...], value: str, layer: bool, as_json: bool) -> None:
-    """Set the radius within which all sculpts act, along the axis of a joint or control.
+    """Set the radius of all sculpts along one axis.
 
     Fits with PSD use it, unless --radius is given; the radius of a single sculpt comes before.
     """
@@ -284,7 +284,10 @@ def undo(store: Path, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def redo(store: Path, as_json: bool) -> None:
-    """Redo what was undone last; a new change forgets what was undone."""
+    """Redo the change undone last.
+
+    After a new change nothing is left to redo.
+    """
     session = _open(store)
     did = session.redo()
     _done(store, session, f"redone: {did}", as_json, left=len(session.undone))

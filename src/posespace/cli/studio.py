@@ -51,7 +51,7 @@ def studio(
     port: int,
     no_browser: bool,
 ) -> None:
-    """Pose, sculpt, solve and look in a page of your browser.
+    """Pose, sculpt, fit and view a character in your browser.
 
     The page's address is printed first. Only this machine can open it, and only with the token that it ends with.
     Every change is saved at once. Ctrl-C ends the studio.

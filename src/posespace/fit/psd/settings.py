@@ -27,10 +27,10 @@ class PSDSettings:
     kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
         gaussian with `per_vertex`. If none of `kernel`, `radius` and `per_vertex` is given, frames of clips are
         approximated by a smooth regression per region
-    radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: that which the examples
-        have for a joint or control, else chosen by leave-one-out cross-validation for each layer. In Python one number
-        for all, or by name: a joint or control for its axis in every layer, a tuple of names for the layer they span,
-        "*" for all others
+    radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: that set in the examples
+        for the joint or control, if any; otherwise chosen for each layer by leave-one-out cross-validation. In Python
+        one number for all, or by name: a joint or control for its axis in every layer, a tuple of names for the layer
+        they span, "*" for all others
     smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
         contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
