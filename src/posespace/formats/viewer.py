@@ -34,6 +34,8 @@ _BITS = 8
 """Bits per number of a page's layers: what rounding adds is far below a skin's own error, and pages are sent around."""
 _FINE_BITS = 16
 """Bits per number of detail, and of what learned bones add: with 8, rounding reaches 1e-4 of the box."""
+_DIGITS = 8
+"""Of the rotations and of the translations, in metres, of a page's poses."""
 _HOTTEST = 99.5
 """Percentile of plain skinning's errors that is shown as the hottest."""
 
@@ -87,8 +89,10 @@ def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
     poses, errors = [], np.zeros((2, len(rows), len(skin.rig.mesh.points)), dtype=np.float32)
     for row, index in enumerate(track(rows.tolist(), "poses of the page")):
         pose, shape = motion[index], np.asarray(examples.shapes[index])
-        joints = [*pose.rotations.ravel().tolist(), *(metres * pose.translations).ravel().tolist()]
-        poses.append({"name": motion.names[index], "joints": joints, "controls": dict(pose.controls)})
+        joints = np.concatenate([pose.rotations.ravel(), (metres * pose.translations).ravel()])
+        poses.append(
+            {"name": motion.names[index], "joints": joints.round(_DIGITS).tolist(), "controls": dict(pose.controls)}
+        )
         for kind, points in enumerate((coarse.pose(pose)[0], skin.rig.skin(pose))):
             errors[kind, row] = np.linalg.norm(points - shape, axis=1)
     largest = float(np.percentile(errors[1], _HOTTEST)) or 1.0
