@@ -1,6 +1,6 @@
 """Pictures of control points in the studio: key poses made by dragging, and a take that plays with its markers.
 
-Run: uv run python docs/studio_point_pictures.py [hand.skin], one of `scanned_hand(vertices=4000)`; default: fitted here.
+Run: uv run python docs/studio_point_pictures.py [hand.skin], of `scanned_hand(vertices=4000)`; default: fitted here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from posespace.check import Floats
 from posespace.poses.control_points import motion_from_shapes
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
-from markers import BACK, DATA, glove_points  # noqa: E402 - a script of the benchmarks
+from markers import BACK, DATA, glove_points
 
 IMG = Path(__file__).with_name("img")
 BENT = ("pair little_mcp.x +76 little_pip.x +82", "pair index_mcp.x +82 index_pip.x +86")
