@@ -14,7 +14,7 @@ from posespace.check import Floats
 from posespace.geometry.weld import weld_points
 
 PLAYER = Path(__file__).parents[2] / "player"
-_BODY = """<!doctype html><body data-view="skin"><canvas id="stage" tabindex="0"></canvas>
+_BODY = """<!doctype html><body data-view="skin"><div id="view"><canvas id="stage" tabindex="0"></canvas></div>
 <div id="side"><main id="panel"></main></div>"""
 _FRAME = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 _PIXEL = """(position) => {
