@@ -1,4 +1,4 @@
-"""Builds the pages of `posespace export SKIN -o page.html` and of `posespace studio`, where Node or its wheel can be had.
+"""Builds the pages of `posespace export SKIN -o page.html` and `posespace studio`, where Node or its wheel can be had.
 
 A source distribution carries them, so that what is installed from it needs no Node. In a checkout without Node, or
 without the packages it needs, all else installs and works, and the page commands say what is missing.

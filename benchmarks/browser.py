@@ -25,9 +25,32 @@ from posespace.demo.story import clip
 PLAYER = Path(__file__).parents[1] / "player"
 GRAPHICS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SIZE, ROUNDS, FRAMES, OPENED = 512, 7, 3, 5
-SCREENS = {"page.png": (1280, 800), "page-phone.png": (390, 844)}
+SCREENS = {
+    "page.png": (1280, 800, "light"),
+    "page-dark.png": (1280, 800, "dark"),
+    "page-phone.png": (390, 844, "light"),
+}
 POSE = 4
 """The pose of the list that is shown in pictures."""
+SHADOW = """([rounds, frames]) => {
+    const { stage } = posespace;
+    const gl = stage.renderer.getContext();
+    const times = { without: [], with: [] };
+    stage.posing.rest();
+    for (let round = 0; round <= rounds; round++) {
+        for (const kind of ["without", "with"]) {
+            stage.ground.shown = kind === "with";
+            const start = performance.now();
+            for (let k = 0; k < frames; k++) {
+                stage.draw();
+                gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+            }
+            // The first round builds the shaders.
+            if (round) times[kind].push((performance.now() - start) / frames);
+        }
+    }
+    return times;
+}"""
 
 
 def bundled(script: str, folder: Path) -> str:
@@ -84,6 +107,16 @@ def first_frames(chromium: Browser, file: Path) -> list[float]:
     return found
 
 
+def shadow_cost(chromium: Browser, file: Path) -> dict[str, float]:
+    """Milliseconds per frame of a page without the shadow on the ground and with it, which take turns."""
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(file.as_uri())
+    page.wait_for_selector("body[data-ready=yes]")
+    times = page.evaluate(SHADOW, [ROUNDS, FRAMES])
+    page.close()
+    return {f"ms {kind} shadow": round(float(np.median(found)), 1) for kind, found in times.items()}
+
+
 def page_of(chromium: Browser, folder: Path, pictures: Path | None) -> dict[str, Any]:
     """The page of the demo's hand: its size, and how long it takes to its first frame."""
     single, unseen = ps.datasets.hand()
@@ -93,18 +126,28 @@ def page_of(chromium: Browser, folder: Path, pictures: Path | None) -> dict[str,
     times = first_frames(chromium, file)
     if pictures:
         shoot(chromium, file, pictures)
-    return {"MB": round(file.stat().st_size / 1e6, 2), "seconds to the first frame": round(float(np.median(times)), 2)}
+    seconds = {
+        "MB": round(file.stat().st_size / 1e6, 2),
+        "seconds to the first frame": round(float(np.median(times)), 2),
+    }
+    return seconds | shadow_cost(chromium, file)
 
 
 def shoot(chromium: Browser, file: Path, pictures: Path) -> None:
-    """Pictures of the page on a screen, split, and on a phone."""
-    for name, (width, height) in SCREENS.items():
-        page = chromium.new_page(viewport={"width": width, "height": height})
+    """Pictures of the page on a screen, split and in colours of errors; dark, with a read-out; and on a phone."""
+    for name, (width, height, scheme) in SCREENS.items():
+        page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         page.goto(file.as_uri())
         page.wait_for_selector("body[data-ready=yes]")
         page.select_option("select >> nth=1", index=POSE)
-        page.keyboard.press("3")
         page.keyboard.press("f")
+        if scheme == "light":
+            page.keyboard.press("3")
+            page.keyboard.press("h")
+        else:
+            page.keyboard.press("i")
+            page.mouse.move(0.44 * width, 0.42 * height)
+            page.wait_for_selector(".readout:visible")
         page.evaluate("posespace.stage.draw()")
         page.screenshot(path=pictures / name)
         page.close()

@@ -14,7 +14,7 @@ const [page = join(here, "dist", "page.html"), studio = join(here, "dist", "stud
 const PAGE = { script: "page/page.ts", styles: ["page/page.css"], html: "page/page.html" };
 const STUDIO = {
   script: "studio/studio.ts",
-  styles: ["page/page.css", "studio/studio.css", "studio/sculpt.css"],
+  styles: ["page/page.css", "studio/studio.css", "studio/sculpt.css", "studio/panels.css"],
   html: "studio/studio.html",
 };
 

@@ -225,7 +225,7 @@ def test_a_motion_carried_onto_other_axes_and_units_moves_the_joints_alike(seed:
 def test_a_motion_of_unknown_joints_is_refused() -> None:
     one = Skeleton.from_world(["a"], [-1], np.eye(4)[None])
     other = Skeleton.from_world(["b"], [-1], np.eye(4)[None])
-    with pytest.raises(InputError, match=r"none of its joints \(a"):
+    with pytest.raises(InputError, match=r"none of the motion's joints \(a\) is in the skeleton \(b\)$"):
         retarget_motion(Motion(np.tile([0, 0, 0, 1.0], (1, 1, 1))), one, other)
 
 

@@ -37,12 +37,13 @@ def test_the_licence_of_every_requirement_is_listed() -> None:
     ]
     rows = re.findall(r"^\|[^|]*\|([^|]*)\|([^|]*)\|$", (ROOT / "docs" / "licences.md").read_text(), re.MULTILINE)
     for name in (re.split(r"[\[<>=]", each)[0] for each in needed):
-        (licence,) = [licence for packages, licence in rows if f"`{name}`" in packages]
+        licences = [licence for packages, licence in rows if f"`{name}`" in packages]
+        assert len(licences) == 1, f"docs/licences.md: expected one row with `{name}`, got {len(licences)}"
         said = metadata.metadata(name)
         words = " ".join([said.get("License-Expression", ""), *(said.get_all("Classifier") or [])])
         for family in ("LGPL", "MIT", "BSD", "Apache", "TOST", "MPL", "AGPL"):
             if family in words:
-                assert family in licence, f"{name}: {words}"
+                assert family in licences[0], f"{name}: {words}"
 
 
 @pytest.mark.slow

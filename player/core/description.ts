@@ -130,6 +130,10 @@ export function readDescription(json: unknown, numbers: ArrayBuffer, nodes: numb
   if (!pool.every(Number.isFinite)) throw new Error(`${EXTENSION}: numbers: expected finite ones`);
   const jointFields = fields.parts("joints");
   const joints = jointFields.map((joint) => readJoint(joint, nodes, jointFields.length));
+  if (new Set(joints.map(({ node }) => node)).size < joints.length) {
+    throw new Error(`${EXTENSION}: joints: expected each node once`);
+  }
+  if (joints.some(({ link }, k) => link === k)) throw new Error(`${EXTENSION}: joints: expected links to others`);
   const controls = fields.texts("controls");
   const drivers = fields.parts("drivers").map((driver) => readDriver(driver, pool, joints.length, controls.length));
   checkWork(drivers, pool.length + MOST_SHARED);

@@ -88,7 +88,7 @@ export class Drive {
   }
 
   /** A degree of freedom: an angle or a translation of a joint, or a control, whose joint is -1. */
-  private freedom(joint: number, axis: number, { translations, controls }: Features): number {
+  freedom(joint: number, axis: number, { translations, controls }: Features): number {
     if (joint < 0) return controls[axis];
     return axis < 3 ? this.angles[3 * joint + axis] : translations[3 * joint + axis - 3];
   }

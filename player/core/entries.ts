@@ -130,3 +130,26 @@ export function displace(entries: Entries, vertex: number, weights: Float32Array
     for (let i = 0; i < 3; i++) out[i] += weight * values[start + i];
   }
 }
+
+/** Return what each layer displaces a vertex by, read as the shader reads it: 3 numbers by the number of the layer. */
+export function displacementsByLayer(
+  entries: Entries,
+  vertex: number,
+  weights: Float32Array,
+  slots: Slots,
+  targets: Target[],
+): Map<number, number[]> {
+  const { spans, values, stride } = entries;
+  const sums = new Map<number, number[]>();
+  let slot = -1;
+  for (let k = 0; k < spans[2 * vertex + 1]; k++) {
+    const start = stride * (spans[2 * vertex] + k);
+    slot += values[start + 3];
+    const { kind, layer } = targets[slots.targets[slot]] ?? {};
+    if (kind !== "component") continue;
+    const sum = sums.get(layer) ?? [0, 0, 0];
+    sums.set(layer, sum);
+    for (let i = 0; i < 3; i++) sum[i] += weights[2 * slot] * values[start + i];
+  }
+  return sums;
+}

@@ -39,7 +39,12 @@ export class World {
   add(bone: SceneNode): number {
     const chain: SceneNode[] = [];
     let top: SceneNode | null = bone;
-    for (; top && !top.userData[TOP] && !this.indices.has(top); top = top.parent) chain.push(top);
+    const above = new Set<SceneNode>();
+    for (; top && !top.userData[TOP] && !this.indices.has(top); top = top.parent) {
+      if (above.has(top)) throw new Error("expected a tree of nodes, got one that is above itself");
+      above.add(top);
+      chain.push(top);
+    }
     let index = (top && this.indices.get(top)) ?? -1;
     for (const node of chain.reverse()) {
       this.parents.push(index);

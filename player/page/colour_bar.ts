@@ -1,4 +1,4 @@
-/** The colours of errors over the picture: a bar with ticks and a unit. */
+/** The colours of errors and other lengths over the picture: a bar with ticks and a unit. */
 
 import { element } from "./elements.js";
 import { HEAT } from "./heat_colours.js";
@@ -16,8 +16,8 @@ export function ticksUpTo(largest: number): number[] {
   return Array.from({ length: count + 1 }, (_, k) => Number((k * step).toFixed(digits)));
 }
 
-/** The bar from no error to the largest that has a colour of its own; above, colours stay the same. */
-export function colourBar(largest: number, unit: string): HTMLElement {
+/** The bar from zero to the largest number that has a colour of its own; above, colours stay the same. */
+export function colourBar(largest: number, unit: string, what = "error"): HTMLElement {
   const box = element("figure", "colour-bar");
   const bar = element("div", "bar");
   const ticks = element("div", "ticks");
@@ -27,7 +27,7 @@ export function colourBar(largest: number, unit: string): HTMLElement {
     mark.style.left = `${(100 * value) / largest}%`;
     ticks.append(mark);
   }
-  const words = `error in ${unit}; the last colour: ${Number(largest.toPrecision(2))} ${unit} or more`;
+  const words = `${what}: 0 to ${Number(largest.toPrecision(2))} ${unit} or more`;
   box.append(element("figcaption", "", words), bar, ticks);
   return box;
 }

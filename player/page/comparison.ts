@@ -23,15 +23,18 @@ export class Comparison {
   readonly sources: Source[] = [];
   private chosenMode: Mode = "single";
   private share = 0.5;
+  private leftName: string;
+  private rightName: string;
   private aloneName: string;
 
-  /** Parameters: the names of the two sources that are compared first, and what is called after each change. */
+  /** Parameters: the names of the two sources that are compared usually, and what is called after each change. */
   constructor(
-    private leftName: string,
-    private rightName: string,
+    private readonly usualLeft: string,
+    private readonly usualRight: string,
     private readonly changed: () => void,
   ) {
-    this.aloneName = rightName;
+    this.leftName = usualLeft;
+    this.rightName = this.aloneName = usualRight;
   }
 
   get mode(): Mode {
@@ -84,12 +87,15 @@ export class Comparison {
     this.changed();
   }
 
-  /** Add a source; returns what takes it away. */
+  /** Add a source; returns what takes it away, and leaves its place to the usual one. */
   add(source: Source): () => void {
     this.sources.push(source);
     this.changed();
     return () => {
       this.sources.splice(this.sources.indexOf(source), 1);
+      if (this.leftName === source.name) this.leftName = this.usualLeft;
+      if (this.rightName === source.name) this.rightName = this.usualRight;
+      if (this.aloneName === source.name) this.aloneName = this.usualRight;
       this.changed();
     };
   }
@@ -100,7 +106,7 @@ export class Comparison {
     return this.mode === "split" && share < this.share ? this.left : this.right;
   }
 
-  /** The source of a name, or the first where it was taken away. */
+  /** The source of a name, or the first as long as that one is not added. */
   private named(name: string): Source {
     return this.sources.find((source) => source.name === name) ?? this.sources[0];
   }

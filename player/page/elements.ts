@@ -132,7 +132,7 @@ export function menu(none: string, names: string[], changed: (index: number) => 
     },
     order(numbers: readonly number[]) {
       const { value } = list;
-      list.append(...numbers.map((k) => entries[k + 1]));
+      list.append(...numbers.map((k) => entries[k + 1]), said);
       list.value = value;
     },
     say(words: string) {
@@ -140,4 +140,51 @@ export function menu(none: string, names: string[], changed: (index: number) => 
       list.value = "said";
     },
   };
+}
+
+/** An element of a drawing in SVG. */
+export function svg<K extends keyof SVGElementTagNameMap>(tag: K, name = ""): SVGElementTagNameMap[K] {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  if (name) node.setAttribute("class", name);
+  return node;
+}
+
+/** Set attributes of an element of a drawing, numbers in tenths of a pixel, where they change. */
+export function place(part: SVGElement, values: Record<string, number>): void {
+  for (const [name, value] of Object.entries(values)) {
+    const text = value.toFixed(1);
+    if (part.getAttribute(name) !== text) part.setAttribute(name, text);
+  }
+}
+
+/** A field for a number; an empty one is null. */
+export interface NumberField {
+  row: HTMLElement;
+  input: HTMLInputElement;
+  value: number | null;
+}
+
+/** A labelled field for a number above 0 with a unit; `changed` hears of a number that was entered. */
+export function numberField(
+  name: string,
+  none: string,
+  unit: string,
+  changed: (value: number | null) => void,
+): NumberField {
+  const row = element("label", "number");
+  const input = element("input");
+  Object.assign(input, { type: "number", min: "0", step: "any", placeholder: none });
+  row.append(element("span", "", name), input, element("span", "unit", unit));
+  const field = {
+    row,
+    input,
+    get value() {
+      return input.value === "" ? null : Number(input.value);
+    },
+    set value(wanted: number | null) {
+      input.value = wanted === null ? "" : `${Number(wanted.toPrecision(3))}`;
+    },
+  };
+  input.addEventListener("change", () => changed(field.value));
+  return field;
 }

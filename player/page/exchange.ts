@@ -45,6 +45,7 @@ function isSkinned(mesh: Mesh): mesh is SkinnedMesh {
 function discard(mesh: Mesh): void {
   mesh.removeFromParent();
   mesh.geometry.dispose();
+  if (isSkinned(mesh)) mesh.skeleton.dispose();
   for (const material of [mesh.material].flat()) {
     for (const value of Object.values(material)) if (value?.isTexture) value.dispose();
     material.dispose();

@@ -40,9 +40,13 @@ uniform vec3 pale;
 uniform vec2 depth;
 varying vec2 vPlace;
 void main() {
-  vec2 dark = texture2D(shadow, 0.5 * (vPlace - area.xy) / area.zw + 0.5).rg;
-  vec2 lit = 1.0 - depth * dark;
-  float faded = 1.0 - smoothstep(0.1, 1.0, length(vPlace - middle) / radius);
+  vec2 place = (vPlace - area.xy) / area.zw;
+  vec2 lit = vec2(1.0);
+  // Most of the disc is beside the shadow.
+  if (max(abs(place.x), abs(place.y)) < 1.0) lit -= depth * texture2D(shadow, 0.5 * place + 0.5).rg;
+  vec2 away = (vPlace - middle) / radius;
+  float faded = max(0.0, 1.0 - dot(away, away));
+  faded *= faded;
   gl_FragColor = vec4(mix(background, pale * lit.x * lit.y, strength * faded), 1.0);
 }`;
 

@@ -66,5 +66,5 @@ function isOwn(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLButtonElement) return key === " ";
   if (!(target instanceof HTMLInputElement)) return false;
   if (target.type === "range") return key.startsWith("Arrow");
-  return target.type === "text" || key === " ";
+  return target.type === "text" || target.type === "number" || key === " ";
 }

@@ -4,6 +4,7 @@ import { bytesOf, readData, unzipped } from "./data.js";
 import type { PageData } from "./data.js";
 import type { PoseSkin } from "../three/index.js";
 import { element } from "./elements.js";
+import { StoredErrors } from "./errors.js";
 import { poseTools } from "./pose_tools.js";
 import { Stage } from "./stage.js";
 import type { Tool } from "./tool.js";
@@ -18,6 +19,7 @@ import { KeyList } from "./tools/key_list.js";
 import { KeyPoses } from "./tools/key_poses.js";
 import { ListedPoses } from "./tools/listed_poses.js";
 import { Picture } from "./tools/picture.js";
+import { Readout } from "./tools/readout.js";
 import { Refinements } from "./tools/refinements.js";
 import { RestPose } from "./tools/rest_pose.js";
 import { Shadow } from "./tools/shadow.js";
@@ -30,6 +32,7 @@ import { Wireframe } from "./tools/wireframe.js";
 /** The tools of a page, in the order of the panel: those that the skin has something for. */
 function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined): Tool[] {
   const hasPoints = !!skin?.points.length;
+  const errors = heat && new StoredErrors(heat);
   const tools: (Tool | false | null | undefined)[] = [
     new Title(title),
     new Views(),
@@ -44,7 +47,8 @@ function toolsFor({ title, poses, heat }: PageData, skin: PoseSkin | undefined):
     new Shadow(),
     new Clay(),
     new Wireframe(),
-    skin && heat && new Heat(heat),
+    skin && new Readout(errors),
+    skin && errors && new Heat(errors),
     skin && new Undo(),
     new RestPose(),
     new Camera(),

@@ -21,6 +21,7 @@ import { PointEditing } from "./point_editing.js";
 import { Posing } from "./posing.js";
 import { SurfacePick } from "./surface_pick.js";
 import type { Tool } from "./tool.js";
+import { VertexColours } from "./vertex_colours.js";
 
 /** What may change the picture; frames are drawn for a while after it, so that what follows from it is seen too. */
 const EVENTS = ["pointerdown", "pointermove", "pointerup", "wheel", "keydown", "click", "input", "change"] as const;
@@ -49,6 +50,8 @@ export class Stage {
   surface: SurfacePick | null = null;
   readonly comparison = new Comparison("plain", "skin", () => this.notify());
   looks = new Looks([]);
+  /** Colours of the skin's vertices; null where no skin is loaded. */
+  colours: VertexColours | null = null;
   /** What the skin stands on; null before one is loaded. */
   ground: Ground | null = null;
   /** What is in the scene now. */
@@ -90,6 +93,7 @@ export class Stage {
     this.comparison.add({ name: "skin", label: "the skin", show: () => this.enable(true) });
     this.comparison.add({ name: "plain", label: "plain skinning", show: () => this.enable(false) });
     this.looks = new Looks(this.materials);
+    this.colours = this.skins.length ? new VertexColours(this.skins[0], this.looks) : null;
     this.ground = new Ground(this.scene, this.meshes);
     this.posing = new Posing(gltf.scene, gltf.animations, this.skins, () => this.notify());
     const skin = this.skins[0] ?? null;
@@ -113,6 +117,7 @@ export class Stage {
     this.points.exchange(skin);
     this.surface = new SurfacePick(skin, skin.meshes);
     this.looks.exchange(this.materials);
+    this.colours?.exchange(skin);
     this.ground?.exchange(this.meshes);
     this.notify();
     return true;

@@ -3,16 +3,16 @@
 import { Vector3 } from "three";
 
 import type { Picture } from "../page/drag_motion.js";
+import { svg } from "../page/elements.js";
 
 const CORNERS = 64;
 const HALF = 0.5;
-const SVG = "http://www.w3.org/2000/svg";
 
 export class BrushRing {
-  private readonly drawing = document.createElementNS(SVG, "svg");
-  private readonly outer = document.createElementNS(SVG, "path");
-  private readonly inner = document.createElementNS(SVG, "path");
-  private readonly label = document.createElementNS(SVG, "text");
+  private readonly drawing = svg("svg");
+  private readonly outer = svg("path");
+  private readonly inner = svg("path");
+  private readonly label = svg("text");
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     this.drawing.id = "brush";

@@ -35,7 +35,7 @@ export class SculptPanel {
     private readonly settings: BrushSettings,
     actions: SculptActions,
   ) {
-    this.start = button("start sculpt", "sculpt the skin at this pose: key b", () => actions.start());
+    this.start = button("start sculpt", "sculpt the skin at this pose: key n", () => actions.start());
     this.define = button("define", "make the shape a sculpt of this pose", () => actions.define());
     const names = BRUSHES.map(({ name }) => name);
     this.brushes = choice(names, settings.brush.name, (name) => {
@@ -72,8 +72,8 @@ export class SculptPanel {
       this.mirror.row,
       whole.row,
       row(
-        button("undo", "key Ctrl+z", () => actions.undo()),
-        button("redo", "key Ctrl+Shift+z", () => actions.redo()),
+        button("undo stroke", "key Ctrl+z", () => actions.undo()),
+        button("redo stroke", "key Ctrl+Shift+z", () => actions.redo()),
       ),
       row(this.name, this.define, cancel),
       this.files(actions),

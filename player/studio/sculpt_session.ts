@@ -20,6 +20,8 @@ export interface SessionUser {
   changed(): void;
   /** Something tried to change the pose. */
   held(): void;
+  /** Whether the shape is on its way to the server: strokes that began now would be lost. */
+  busy(): boolean;
 }
 
 export class SculptSession implements PointerUser {
@@ -84,12 +86,13 @@ export class SculptSession implements PointerUser {
   }
 
   undo(): void {
+    if (this.user.busy()) return;
     this.stroke = null;
     if (this.sculpting.undo()) this.reshaped();
   }
 
   redo(): void {
-    if (this.sculpting.redo()) this.reshaped();
+    if (!this.user.busy() && this.sculpting.redo()) this.reshaped();
   }
 
   /** Take another shape (N, 3). */
@@ -116,7 +119,7 @@ export class SculptSession implements PointerUser {
   begin(sample: Sample, held: Held): boolean {
     const { clay, stage, settings } = this;
     const hit = clay.meet(stage.picture, sample.x, sample.y);
-    if (!hit) return false;
+    if (!hit || this.user.busy()) return false;
     this.sculpting.begin();
     this.stroke = strokeOf(clay, stage.picture, settings, settings.use(held), { ...sample, hit });
     return true;

@@ -11,6 +11,9 @@ interface Waiting {
 /** Milliseconds until it connects again: each time longer. */
 const [FIRST, LAST] = [250, 4000];
 
+/** What a connection is closed with whose token is wrong, or where too many pages are open. */
+export const REFUSED = 4403;
+
 export class SocketLink implements Link {
   editor = false;
   private socket: WebSocket | null = null;
@@ -70,6 +73,8 @@ export class SocketLink implements Link {
     for (const { reject } of this.waiting.values()) reject(new Error("the connection to the studio was lost"));
     this.waiting.clear();
     this.tell("disconnected", { code }, {});
+    // Another studio listens here now, which has another token: only its own address leads to it.
+    if (code === REFUSED) return;
     window.setTimeout(() => this.connect(), this.delay);
     this.delay = Math.min(LAST, 2 * this.delay);
   }

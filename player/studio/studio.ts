@@ -9,8 +9,10 @@ import { Camera } from "../page/tools/camera.js";
 import { Clay } from "../page/tools/clay.js";
 import { Clips } from "../page/tools/clips.js";
 import { Divider } from "../page/tools/divider.js";
+import { Heat } from "../page/tools/heat.js";
 import { KeyPoses } from "../page/tools/key_poses.js";
 import { Picture } from "../page/tools/picture.js";
+import { Readout } from "../page/tools/readout.js";
 import { Refinements } from "../page/tools/refinements.js";
 import { RestPose } from "../page/tools/rest_pose.js";
 import { Shadow } from "../page/tools/shadow.js";
@@ -20,28 +22,54 @@ import { Undo } from "../page/tools/undo.js";
 import { Views } from "../page/tools/views.js";
 import { Wireframe } from "../page/tools/wireframe.js";
 import { Project } from "./project.js";
+import { ProjectErrors } from "./project_errors.js";
 import { SocketLink } from "./socket_link.js";
 import { CurrentSkin, bufferOf } from "./tools/current_skin.js";
 import { Exports } from "./tools/exports.js";
 import { FirstStep } from "./tools/first_step.js";
+import { FitPanel } from "./tools/fit_panel.js";
 import { KeyHelp } from "./tools/key_help.js";
+import { LayersPanel } from "./tools/layers_panel.js";
 import { Markers } from "./tools/markers.js";
+import { PoseMap } from "./tools/pose_map.js";
+import { RadiusCurve } from "./tools/radius_curve.js";
+import { Scores } from "./tools/scores.js";
 import { Sculpt } from "./tools/sculpt.js";
 import { SculptList } from "./tools/sculpt_list.js";
+import { SignalsPanel } from "./tools/signals_panel.js";
 import { Status } from "./tools/status.js";
+import { Truth } from "./tools/truth.js";
 import { Unsaved } from "./tools/unsaved.js";
 
 /** The tools of the project's panel, in its order. */
 function projectTools(project: Project, shown: number): Tool[] {
-  const sculpt = project.info?.editable ? new Sculpt(project.link) : null;
+  const sculpt = project.info?.editable
+    ? new Sculpt(project.link, (name) => {
+        project.chosen = name;
+      })
+    : null;
   return [
     new Title(project.info?.name ?? ""),
     new FirstStep(project, sculpt),
-    ...(sculpt ? [new Unsaved(project, sculpt), sculpt, new SculptList(project)] : []),
     new Status(project),
+    ...(sculpt ? sculptTools(project, sculpt) : []),
+    ...(sculpt ? [new FitPanel(project.link), new SignalsPanel(project.link)] : []),
+    new LayersPanel(project.link),
     new Exports(project),
     new CurrentSkin(project, shown),
     new KeyHelp(),
+  ];
+}
+
+/** The tools for sculpts. */
+function sculptTools(project: Project, sculpt: Sculpt): Tool[] {
+  return [
+    new Unsaved(project, sculpt),
+    sculpt,
+    new SculptList(project),
+    new RadiusCurve(project),
+    new PoseMap(project),
+    new Scores(project),
   ];
 }
 
@@ -49,8 +77,9 @@ function projectTools(project: Project, shown: number): Tool[] {
 function viewTools(stage: Stage, project: Project): Tool[] {
   const [skin] = stage.skins;
   const title = project.info?.name ?? "skin";
+  const errors = project.info?.editable ? new ProjectErrors(project) : null;
   const hasPoints = skin.points.length > 0;
-  const tools: (Tool | false)[] = [
+  const tools: (Tool | false | null)[] = [
     new Views(),
     new Divider(),
     new Clips(),
@@ -62,6 +91,9 @@ function viewTools(stage: Stage, project: Project): Tool[] {
     new Shadow(),
     new Clay(),
     new Wireframe(),
+    new Readout(errors),
+    errors && new Heat(errors),
+    errors && new Truth(project, errors),
     new Undo(),
     new RestPose(),
     new Camera(),
@@ -82,10 +114,9 @@ function opened(project: Project): Promise<void> {
   });
 }
 
-/** The address of the WebSocket. The token leaves the page's address, so that it is in no picture and no history. */
+/** The address of the WebSocket. The token is that of the page's address; it ends with the studio. */
 function socketAddress(): string {
-  const token = new URLSearchParams(location.search).get("token") ?? sessionStorage.getItem("token") ?? "";
-  sessionStorage.setItem("token", token);
+  const token = new URLSearchParams(location.search).get("token") ?? "";
   return `ws://${location.host}/socket?token=${encodeURIComponent(token)}`;
 }
 
@@ -107,7 +138,6 @@ async function main(): Promise<void> {
   new ResizeObserver(() => stage.resize()).observe(canvas);
   stage.start(() => {
     document.body.dataset.ready = "yes";
-    document.body.dataset.revision = `${project.info?.revision}`;
   });
   Object.assign(window, { posespace: { stage, project } });
 }

@@ -3,10 +3,10 @@
 import type { DataTexture, Material, Mesh, Object3D, SkinnedMesh, Vector3 } from "three";
 
 import type { Description } from "../core/description.js";
-import { displace, weigh } from "../core/entries.js";
+import { displace, displacementsByLayer, weigh } from "../core/entries.js";
 import { Skeleton } from "../core/features.js";
 import type { Features } from "../core/features.js";
-import type { ControlPoint, DrivenMesh, DrivenMeshes } from "./driven_meshes.js";
+import type { ControlPoint, DrivenMesh, DrivenMeshes, VertexReading } from "./driven_meshes.js";
 import type { SharedMesh } from "./shared_mesh.js";
 import { weightTexture } from "./textures.js";
 import type { Textures } from "./textures.js";
@@ -59,6 +59,17 @@ export class DisplacedMeshes implements DrivenMeshes {
       start += count;
       return values.slice(start - count, start);
     });
+  }
+
+  readVertex(mesh: Mesh, index: number): VertexReading {
+    const number = this.parts.findIndex((part) => part.mesh === mesh);
+    const { shared, targets, weights } = this.parts[number];
+    const before = this.parts.slice(0, number);
+    const first = before.reduce((sum, part) => sum + part.mesh.geometry.getAttribute("position").count, 0);
+    const sums = displacementsByLayer(shared.packed.entries, index, numbers(weights), shared.slots, targets);
+    const metres = this.description.grid;
+    const layers = new Map([...sums].map(([layer, sum]) => [layer, metres * Math.hypot(...sum)]));
+    return { vertex: first + index, bones: bonesOf(mesh as SkinnedMesh, index), layers, corrections: 0 };
   }
 
   follow(): void {
@@ -147,6 +158,17 @@ function readVertices({ mesh, shared, weights }: Part): void {
     if (skinned.isSkinnedMesh) skinned.applyBoneTransform(index, target);
     return target;
   };
+}
+
+/** The bones of a vertex and their weights, as the file has them. */
+function bonesOf({ geometry, skeleton }: SkinnedMesh, index: number): VertexReading["bones"] {
+  const [bones, weights] = [geometry.getAttribute("skinIndex"), geometry.getAttribute("skinWeight")];
+  if (!skeleton || !bones || !weights) return [];
+  const all = [0, 1, 2, 3].map((k) => {
+    const bone = bones.getComponent(index, k);
+    return { bone, node: skeleton.bones[bone] ?? null, weight: weights.getComponent(index, k) };
+  });
+  return all.filter(({ weight }) => weight > 0);
 }
 
 function numbers(weights: DataTexture): Float32Array {

@@ -21,6 +21,17 @@ export interface ControlPoint {
   normal(target: Vector3): Vector3;
 }
 
+/** What moves a vertex of a mesh now. */
+export interface VertexReading {
+  /** Its number in the skin; on a subdivided surface, that of a vertex at the end of the edge that it is on. */
+  vertex: number;
+  /** The bones that move it, their nodes where they have any, and their weights. */
+  bones: { bone: number; node: Object3D | null; weight: number }[];
+  /** The lengths of the displacements by layers, by the number of the layer, and by learned bones; in metres. */
+  layers: Map<number, number>;
+  corrections: number;
+}
+
 export interface DrivenMeshes {
   readonly parts: DrivenMesh[];
   /** What pose spaces see of the bones. */
@@ -39,6 +50,8 @@ export interface DrivenMeshes {
   show(coordinates: Float64Array, value: (part: DrivenMesh, target: number) => number, shown: Shown): void;
   /** Return numbers of the skin's vertices, one of each, as numbers of the vertices of each mesh. */
   spread(values: Float64Array): Float64Array[];
+  /** Return what moves a vertex of one of the meshes now. */
+  readVertex(mesh: Mesh, index: number): VertexReading;
   /** Return the same of other meshes and bones, in the order of these. */
   on(meshes: Mesh[], bones: Object3D[]): DrivenMeshes;
   /** Free what it has on the graphics card. */

@@ -5,7 +5,7 @@ import type { Mesh, Object3D, Vector3 } from "three";
 import type { Bounds } from "../core/bound.js";
 import type { Description } from "../core/description.js";
 import { Drive } from "../core/drive.js";
-import type { DrivenMesh, DrivenMeshes } from "./driven_meshes.js";
+import type { DrivenMesh, DrivenMeshes, VertexReading } from "./driven_meshes.js";
 
 const skins = new WeakMap<Object3D, PoseSkin>();
 
@@ -72,6 +72,16 @@ export class PoseSkin {
     if (beta !== null && this.driven.beta !== null) this.driven.beta = beta;
   }
 
+  /** A degree of freedom of a joint as last updated, 0 to 2: angles from rest about its axes, 3 to 5: translations in the skin's unit. */
+  freedom(joint: number, axis: number): number {
+    return this.drive.freedom(joint, axis, this.driven.features);
+  }
+
+  /** The rotation of a joint relative to the joint it is linked to, x y z w, as last updated. */
+  rotation(joint: number): Float64Array {
+    return this.driven.features.rotations.subarray(4 * joint, 4 * joint + 4);
+  }
+
   /** Bytes of its textures on the graphics card, or of its posed points and normals. */
   get textureBytes(): number {
     return this.driven.bytes;
@@ -90,6 +100,11 @@ export class PoseSkin {
   /** Return numbers of the skin's vertices, one of each, as numbers of the vertices of each of its meshes. */
   spread(values: Float64Array): Float64Array[] {
     return this.driven.spread(values);
+  }
+
+  /** Return what moves a vertex of one of its meshes, as last updated. */
+  readVertex(mesh: Mesh, index: number): VertexReading {
+    return this.driven.readVertex(mesh, index);
   }
 
   /** Write where the surface is at a control point, in the world, as last updated. */

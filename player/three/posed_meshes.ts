@@ -9,8 +9,8 @@ import type { FineSet } from "../core/posed/fine_set.js";
 import type { PosedSkin } from "../core/posed/posed_skin.js";
 import { PosedSurface } from "../core/posed/posed_surface.js";
 import type { Shown } from "../core/posed/posed_surface.js";
-import { refined } from "../core/posed/subdivision.js";
-import type { ControlPoint, DrivenMesh, DrivenMeshes } from "./driven_meshes.js";
+import { coarseVertex, refined } from "../core/posed/subdivision.js";
+import type { ControlPoint, DrivenMesh, DrivenMeshes, VertexReading } from "./driven_meshes.js";
 import { posedAttribute } from "./posed_geometry.js";
 import type { StaticGeometry } from "./posed_geometry.js";
 import type { MeshContent } from "./sources.js";
@@ -50,7 +50,7 @@ export class PosedMeshes implements DrivenMeshes {
     private readonly skin: PosedSkin,
     private readonly sets: FineSet[],
     meshes: [Mesh, PosedPrimitive][],
-    bones: Object3D[],
+    private readonly bones: Object3D[],
   ) {
     this.stage = skin.stageOf(bones);
     this.surface = new PosedSurface(skin, this.stage);
@@ -92,6 +92,20 @@ export class PosedMeshes implements DrivenMeshes {
       const { from } = this.vertices[primitive.geometry.set];
       return from ? Float64Array.from(from, (vertex) => fine[vertex]) : fine;
     });
+  }
+
+  readVertex(mesh: Mesh, index: number): VertexReading {
+    const { binding } = this.skin.mesh;
+    const part = this.parts.find((each) => each.mesh === mesh);
+    const { from = null } = part ? this.vertices[part.primitive.geometry.set] : {};
+    const vertex = coarseVertex(this.skin.detail?.levels ?? [], from ? from[index] : index);
+    const bones = [];
+    for (let k = binding.starts[vertex]; k < binding.starts[vertex + 1]; k++) {
+      // Learned bones are no nodes: control points move them.
+      const node = this.points.length ? null : this.bones[binding.bones[k]];
+      bones.push({ bone: binding.bones[k], node, weight: binding.weights[k] });
+    }
+    return { vertex, bones, ...this.surface.displacementsOf(vertex) };
   }
 
   follow(): void {

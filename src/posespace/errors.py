@@ -39,6 +39,14 @@ class FileError(InputError):
         super().__init__(f"{path}: {problem}")
 
 
+class SettingError(InputError):
+    """A setting does not suit the data, which may be sound: no file's name is put before the setting's."""
+
+
+class StoreChangedError(FileError):
+    """Another process changed a store since it was opened."""
+
+
 class MissingExtraError(InputError):
     """Optional parts of posespace are not installed."""
 

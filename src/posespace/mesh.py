@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from posespace import check
 from posespace.check import Floats, Ints
 from posespace.errors import InputError
-from posespace.geometry.edges import edges_of
+from posespace.geometry.edges import edges_of, neighbours_of
 from posespace.geometry.normals import sides_apart, vertex_normals
 from posespace.geometry.weld import Weld, weld_points
 from posespace.look import Look
@@ -105,6 +105,11 @@ class Mesh:
     def weld(self) -> Weld:
         """Which vertices share a position: a file that splits vertices at seams repeats them."""
         return weld_points(self.points)
+
+    @cached_property
+    def neighbours(self) -> tuple[Ints, Ints]:
+        """The vertices that share an edge with each, those that share a position being one: see `neighbours_of`."""
+        return neighbours_of(self.weld.groups[self.triangles], len(self.weld.first))
 
     @cached_property
     def shading(self) -> Weld:

@@ -193,8 +193,12 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
         if any(fnmatchcase(name, entry) for entry in wanted) and not any(fnmatchcase(name, entry) for entry in unwanted)
     ]
     if names and not chosen:
-        first = ", ".join(quoted(name) for name in names[:3])
-        raise InputError(f"poses {' '.join(patterns)}: none of the {len(names)} matches; they are called {first}, ...")
+        listed = ", ".join(quoted(name) for name in names[:3])
+        which = "the first are" if len(names) > 3 else "they are"
+        only = " ".join(quoted(pattern) for pattern in patterns)
+        if len(names) == 1:
+            raise InputError(f"only {only}: does not match the only pose, {listed}")
+        raise InputError(f"only {only}: matches none of the {len(names)} poses; {which} {listed}")
     return chosen
 
 

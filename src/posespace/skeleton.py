@@ -280,8 +280,8 @@ class Skeleton:
                 if axis not in known:
                     raise InputError(f"{where}: it has no axis {axis[:20]!r}; it has {', '.join(known) or 'none'}")
                 if not -180 <= low <= 0 <= high <= 180:
-                    wanted = "the lowest angle from -180 to 0 and the highest from 0 to 180 degrees from rest"
-                    raise InputError(f"{where}: {axis}: expected {wanted}, got {low:g} and {high:g}")
+                    wanted = "LOW:HIGH with -180 <= LOW <= 0 <= HIGH <= 180 (degrees from rest)"
+                    raise InputError(f"{where}: {axis}: expected {wanted}, got {low:g}:{high:g}")
                 limits[joint, AXES.index(axis)] = np.radians((low, high))
         return replace(self, limits=limits if ranges else None)
 

@@ -252,7 +252,7 @@ def test_a_skin_can_be_read_by_others(tmp_path: Path) -> None:
     ("unit", "said"),
     [
         (1.0, "m, assumed as the rig names none: the skin is 7 m across; use --unit to change it"),
-        (0.01, "cm, so that the skin is 0.07 m across, by the rig"),
+        (0.01, "cm, from the rig; the skin is 0.07 m across"),
     ],
 )
 def test_export_says_which_unit_it_took(tmp_path: Path, unit: float, said: str) -> None:
@@ -261,7 +261,14 @@ def test_export_says_which_unit_it_took(tmp_path: Path, unit: float, said: str) 
     done = run("export", "a.skin", "-o", "a.glb", "--json", folder=tmp_path)
     assert json.loads(done.stdout)["unit"] == said
     done = run("export", "a.skin", "-o", "a.glb", "--json", "--unit", "mm", folder=tmp_path)
-    assert json.loads(done.stdout)["unit"] == "mm, so that the skin is 0.007 m across, by --unit"
+    assert json.loads(done.stdout)["unit"] == "mm, from --unit; the skin is 0.007 m across"
+
+
+def test_whole_numbers_in_a_list_have_no_commas_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    print_figures("hand.skin", {"vertices": 14047, "points": [4047, 512, 1270]})
+    shown = capsys.readouterr().out
+    assert "vertices: 14,047\n" in shown
+    assert "points: 4047, 512, 1270\n" in shown
 
 
 def test_many_links_are_shortened_for_people(capsys: pytest.CaptureFixture[str]) -> None:

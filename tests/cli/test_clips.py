@@ -78,7 +78,7 @@ def test_a_motion_is_chosen_by_its_name_and_rate(clips: Path, tmp_path: Path) ->
     ]
     wrong = run(*export, "--motion", clips, "--clip", "wakl")
     assert_one_line(wrong, "holds no clip 'wakl' among its 8; the closest is 'walk'")
-    assert_one_line(run(*export, "--clip", "walk"), "--clip: expected --motion FILE with it")
+    assert_one_line(run(*export, "--clip", "walk"), "--clip: needs --motion FILE")
     assert_one_line(run(*export, "--motion", clips, "--rate", "fast"), "rate: expected frames per second", "'keys'")
 
 

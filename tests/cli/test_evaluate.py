@@ -100,7 +100,7 @@ def test_fit_refuses_in_one_line(folder: Path, tmp_path: Path) -> None:
     kernels = "gaussian, exponential, multiquadric, thin_plate, linear, cubic, got 'gauss'; the closest is 'gaussian'"
     assert_one_line(run(*base, "--kernel", "gauss", folder=folder), f"--kernel: expected one of {kernels}")
     assert_one_line(run(*base, "--kernal", "red", folder=folder), "--kernal", "the closest is '--kernel'")
-    assert_one_line(run(*base, "--only", "wrist*", folder=folder), "arm.examples", "none of the 30 matches")
+    assert_one_line(run(*base, "--only", "wrist*", folder=folder), "arm.examples", "matches none of the 30 poses")
     assert_one_line(run("fit", "psd", "none.examples", "-o", "x.skin", folder=folder), "none.examples: does not")
     assert_one_line(run("fit", "psd", "arm.examples", "-o", "no/x.skin", folder=folder), "no/x.skin", "folder")
     assert_one_line(run("fit", "psd", "arm.examples", folder=folder), "--out")

@@ -70,19 +70,55 @@ def test_a_skeleton_leads_the_points(folder: Path, skin: ps.Skin) -> None:
 
 def test_what_is_missing_is_said_in_one_line(folder: Path) -> None:
     cases = {
-        ("--markers", "map.json"): "--markers: expected --motion FILE with it",
+        ("--markers", "map.json"): "--markers: needs --motion FILE",
         ("--motion", "take.tsv"): "take.tsv: markers: none of 'm0', 'm1', 'm2', 'm3', ... has the name of a control "
         "point ('root', 'point1', 'point2', 'point3', ...); map markers to control points in a file, "
         "given as --markers",
         ("--motion", "take.tsv", "--clip", "a"): "take.tsv: holds one take of markers and no clip 'a'",
-        ("--motion", "arm.examples", "--markers", "map.json"): "arm.examples: holds no markers",
-        ("--rig", "arm.examples"): "--rig: expected a motion for it to play, and a skin with control points",
+        (
+            "--motion",
+            "arm.examples",
+            "--markers",
+            "map.json",
+        ): "arm.examples: has no markers (marker files end in .c3d, .tsv or .trc); omit --markers",
+        ("--rig", "arm.examples"): "--rig: needs --motion",
     }
     for words, said in cases.items():
         done = run("export", "arm.skin", "-o", "out.glb", *words)
         assert done.returncode == 2
         assert said in done.stderr
         assert not Path("out.glb").exists()
+
+
+def test_a_rig_leads_control_points_alone(folder: Path) -> None:
+    ps.Skin(TRAIN.rig).save("plain.skin")
+    done = run("export", "plain.skin", "--motion", "arm.examples", "--rig", "arm.examples", "-o", "out.glb")
+    assert_one_line(done, "--rig: the skin has no control points")
+    done = run("export", "arm.skin", "--motion", "arm.examples", "-o", "out.glb")
+    assert_one_line(done, "arm.examples: none of the motion's joints (", "give its rig by --rig")
+    done = run("pose", "arm.skin", "--poses", "arm.examples", "-o", "posed")
+    assert_one_line(done, "arm.examples: none of the motion's joints (")
+
+
+def test_rotations_and_limits_of_control_points_are_warned_of(folder: Path) -> None:
+    poses = {"posespace": "poses", "version": 1, "poses": {"a": {"rotations": {"point3": [0, 0, 1, 1]}}}}
+    Path("turned.json").write_text(json.dumps(poses))
+    said = "control points only translate; rotations of point3 are ignored\n"
+    done = run("pose", "arm.skin", "--poses", "turned.json", "-o", "posed")
+    assert (done.returncode, done.stderr) == (0, f"posespace: warning: turned.json: {said}")
+    done = run("export", "arm.skin", "--motion", "turned.json", "-o", "out.glb")
+    assert (done.returncode, done.stderr) == (0, f"posespace: warning: turned: {said}")
+    done = run("limits", "arm.skin", "--set", "point1.x=0:140", "-o", "limited.skin")
+    said = "arm.skin: control points only translate; limits of point1 are ignored"
+    assert (done.returncode, done.stderr) == (0, f"posespace: warning: {said}\n")
+
+
+def test_control_points_of_an_exported_file_are_linked_to_no_other_joint(folder: Path) -> None:
+    run("export", "arm.skin", "-o", "out.glb")
+    (told,) = json.loads(run("info", "out.glb", "--json").stdout)
+    (rig,) = told["rigs"].values()
+    assert rig["joint_names"][0] == "root"
+    assert "linked_for_pose_spaces" not in rig
 
 
 def test_the_joints_of_an_ordinary_skin_are_called_joints(folder: Path) -> None:

@@ -103,16 +103,20 @@ def test_joints_that_the_rig_lacks_are_named_or_skipped_with_a_count(arm: Path) 
 def test_export_and_retarget_choose_poses_of_their_motion(arm: Path) -> None:
     ps.Skin(ps.load_rig(arm / "arm.glb")).save(arm / "plain.skin")
     words = ("export", "plain.skin", "-o", "clip.glb")
-    assert_one_line(run(*words, "--only", "bent", folder=arm), "--only: expected --motion FILE with it")
+    assert_one_line(run(*words, "--only", "bent", folder=arm), "--only: needs --motion FILE")
     succeeds(arm, *words, "--motion", "poses.json", "--only", "bent*")
     assert len(ps.load_motion(arm / "clip.glb")) == 2
     words = ("retarget", "plain.skin", "plain.skin", "plain.skin", "-o", "x.skin", "--partial")
-    assert_one_line(run(*words, folder=arm), "--partial: expected --motion FILE with it")
+    assert_one_line(run(*words, folder=arm), "--partial: needs --motion FILE")
 
 
 def test_wrong_words_get_one_line(arm: Path) -> None:
     base = ("pose", "arm.glb", "--poses", "poses.json", "-o")
-    assert_one_line(run(*base, "x", "--only", "fist*", folder=arm), "poses.json", "none of the 3 matches")
+    assert_one_line(
+        run(*base, "x", "--only", "fist*", folder=arm),
+        "poses.json",
+        "only 'fist*': matches none of the 3 poses; they are",
+    )
     assert_one_line(run(*base, "none/x", folder=arm), "none/x", "its folder does not exist")
     assert_one_line(run(*base, "arm.glb", folder=arm), "arm.glb", "exists already")
     assert_one_line(run("pose", "none.glb", "--poses", "poses.json", "-o", "x", folder=arm), "none.glb")

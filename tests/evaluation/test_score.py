@@ -194,7 +194,7 @@ def test_poses_are_chosen_by_name() -> None:
     assert len(TRAIN.named("!bend 0 *")) == 25
     assert len(TRAIN.named("bend 0 *", "bend 24 *", "!* twist -90 *")) == 8
     with pytest.raises(
-        InputError, match=r"poses wrist\*: none of the 30 matches; they are called 'bend 0 twist -90 #0'"
+        InputError, match=r"only 'wrist\*': matches none of the 30 poses; the first are 'bend 0 twist -90 #0'"
     ):
         TRAIN.named("wrist*")
     with pytest.raises(InputError, match=r"examples: expected whole numbers from 0 to 29 .*999"):

@@ -73,9 +73,12 @@ def test_limits_by_command_change_what_they_name_alone(rig: Path, tmp_path: Path
         (["--set", "forearm=0:5"], "--set 'forearm=0:5': expected JOINT.AXIS=LOW:HIGH, e.g. forearm.z=0:140"),
         (["--set", "jiont 1.x=0:90"], "joint 'jiont 1': not in the skeleton; the closest is 'joint 1'"),
         (["--set", "joint 1.w=0:90"], "limits of joint 'joint 1': it has no axis 'w'; it has x, y, z"),
-        (["--set", "joint 1.x=10:90"], "the lowest angle from -180 to 0"),
-        (["--set", "joint 1.x=nan:90"], "the lowest angle from -180 to 0"),
-        (["--set", "joint 1.x=0:190"], "the highest from 0 to 180 degrees"),
+        (
+            ["--set", "joint 1.x=10:90"],
+            "x: expected LOW:HIGH with -180 <= LOW <= 0 <= HIGH <= 180 (degrees from rest), got 10:90",
+        ),
+        (["--set", "joint 1.x=nan:90"], "x: expected LOW:HIGH with -180 <= LOW"),
+        (["--set", "joint 1.x=0:190"], "got 0:190"),
     ],
 )
 def test_wrong_limits_are_refused_in_one_line(rig: Path, tmp_path: Path, words: list[str], said: str) -> None:

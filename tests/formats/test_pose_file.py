@@ -158,7 +158,7 @@ def test_only_chosen_poses_are_looked_at(both_hands: Path) -> None:
         warnings.simplefilter("error")
         assert ps.load_motion(both_hands, skeleton_of(0), only=["left*", "!*1"]).names == ("left 2",)
         assert ps.load_motion(both_hands, skeleton_of(0), only=["left*"], partial=True).names == ("left 1", "left 2")
-    with pytest.raises(FileError, match="poses up: none of the 4 matches; they are called 'left 1', 'right 1'"):
+    with pytest.raises(FileError, match="only 'up': matches none of the 4 poses; the first are 'left 1', 'right 1'"):
         ps.load_motion(both_hands, skeleton_of(0), only=["up"])
 
 

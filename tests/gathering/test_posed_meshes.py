@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,6 +172,11 @@ def test_a_skin_is_posed_with_its_corrections_on_its_own_vertices(tmp_path: Path
     skin = random_skin(np.random.default_rng(3))
     skin.save(tmp_path / "a.skin")
     motion = pose_file(tmp_path, skin.rig, ("a", "b"))
+    with warnings.catch_warnings():
+        # Nothing is left out of meshes that are not written.
+        warnings.simplefilter("error")
+        with pytest.raises(FileError, match="no such file"):
+            write_posed_meshes(tmp_path / "a.skin", tmp_path / "none.json", tmp_path / "out", "ply")
     with pytest.warns(UserWarning, match="its detail is left out"):
         write_posed_meshes(tmp_path / "a.skin", tmp_path / "many.json", tmp_path / "out", "ply")
     for name in motion.names:

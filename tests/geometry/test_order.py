@@ -29,6 +29,10 @@ def test_the_curve_visits_the_cells_in_mortons_order(seed: int, bits: int) -> No
     np.testing.assert_array_equal(order, np.argsort(codes))
 
 
+def test_points_at_one_position_are_in_order_in_single_precision() -> None:
+    np.testing.assert_array_equal(curve_order(np.ones((4, 3), np.float32), 10), np.arange(4))
+
+
 def test_neighbours_on_the_curve_are_near() -> None:
     points = np.random.default_rng(0).random((2000, 3))
     steps = np.linalg.norm(np.diff(points[curve_order(points, 16)], axis=0), axis=1)

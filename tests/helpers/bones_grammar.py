@@ -115,6 +115,8 @@ class Bones:
             part["exact"] = self._arrays.either(self._rng.randrange(2_500), [*WHOLES, *VALUES])
         if self._rng.random() < 0.6:
             part["holds"] = put(numbers.random((bones, near), np.float32))
+        if self._rng.random() < 0.3:
+            part["ties"] = put(numbers.integers(self._vertices, size=(3, 2)).astype(np.uint16))
         if self._corrections:
             part["corrections"] = self._arrays.either(
                 self._packed("values", self._vertices * 3, self._corrections), VALUES

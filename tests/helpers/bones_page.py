@@ -154,12 +154,15 @@ class PagePlayer:
         edges = np.unique(np.sort(pairs, axis=1), axis=0)
         matrix_a, right = np.zeros((self.bones, self.bones)), np.zeros((self.bones, 3))
         less = turns - np.eye(3)
-        for i, j in edges[edges[:, 0] != edges[:, 1]]:
+        ties = self.array("ties").astype(int).reshape(-1, 2) if "ties" in self.learned else []
+        for (i, j), weight in [*((edge, 1.0) for edge in edges), *((tie, 0.1) for tie in ties)]:
+            if i == j:
+                continue
             f = self.w[i] - self.w[j]
             m = 0.5 * np.outer(self.w[i] + self.w[j], self.v[i] - self.v[j])
             m += -self.w[i][:, None] * (self.v[i] - self.centres) + self.w[j][:, None] * (self.v[j] - self.centres)
-            matrix_a += np.outer(f, f)
-            right += np.outer(f, np.einsum("bij,bj->i", less, m))
+            matrix_a += weight * np.outer(f, f)
+            right += weight * np.outer(f, np.einsum("bij,bj->i", less, m))
         for k, vertex in enumerate(self.points):
             w = self.w[vertex]
             matrix_a += beta * np.outer(w, w)

@@ -26,7 +26,7 @@ class PosingPage(DragPage):
         return float(x), float(y)
 
     def beyond(self, name: str, above: str) -> tuple[float, float]:
-        """Return a pixel on the skin of the last joint of a chain, a little beyond the joint as seen from the one above."""
+        """Return a pixel on the skin of the last joint of a chain, a little beyond the joint."""
         last, before = np.array(self.joint(name)), np.array(self.joint(above))
         x, y = last + 0.3 * (last - before)
         return float(x), float(y)

@@ -216,6 +216,7 @@ def random_points_skin(rng: np.random.Generator) -> Skin:
         beta=3.0,
         holds=rng.random((bones, 3)) if rng.integers(2) else None,
         corrections=0.1 * rng.normal(size=(corrections, vertices, 3)).astype(np.float32) if corrections else None,
+        ties=rng.choice(vertices, (3, 2), replace=False).astype(np.int32) if raised else None,
     )
     space = PoseSpace("freedoms", tuple(f"{name}.{axis}" for name in names[1:] for axis in ("tx", "ty", "tz")))
     where = rng.normal(size=(samples, space.dimensions))

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from posespace.check import Floats
+from posespace.geometry.normals import area_vectors, vertex_sums
 from posespace.geometry.subdivision import levels_of
 from posespace.mesh import Mesh
 from posespace.pose import Pose
@@ -66,3 +68,13 @@ def _of_blends(skin: Skin, pose: Pose) -> NDArray[np.float64]:
     blend = BLENDINGS[skin.rig.blending](skin.transforms(pose), *skin.binding[:2])
     largest, middle, least = np.linalg.svd(blend[..., :3], compute_uv=False).T
     return np.minimum(2.0, 1e-6 * largest**2 / np.maximum(middle * least, 1e-30))
+
+
+def has_normal(mesh: Mesh, points: Floats) -> NDArray[np.bool_]:
+    """Where the areas around a vertex do not cancel: elsewhere rounding decides about its normal."""
+    areas, groups = area_vectors(points, mesh.triangles), mesh.shading.groups
+    corners, count = groups[mesh.triangles], int(groups.max()) + 1
+    total = np.linalg.norm(vertex_sums(areas, corners, count), axis=1)
+    return np.asarray(
+        (total > 1e-3 * vertex_sums(np.linalg.norm(areas, axis=1)[:, None], corners, count)[:, 0])[groups]
+    )

@@ -43,6 +43,7 @@ def points(tmp_path: Path) -> Json:
 
 
 def drawn(page: Any, content: Json) -> Json:
+    page.said.clear()
     file = base64.b64encode(json.dumps(content).encode()).decode()
     return dict(page.evaluate("(file) => draw(file)", file))
 
@@ -187,6 +188,13 @@ def accessor(content: Json, values: Any, kind: str) -> int:
     return len(content["accessors"]) - 1
 
 
+def rows(content: Json, values: Any, width: int = 4) -> int:
+    """Add an accessor of the points' 146 vertices, each of equal numbers; return its number."""
+    number = accessor(content, np.repeat(np.broadcast_to(values, 146), width), "<f4")
+    content["accessors"][number] |= {"type": f"VEC{width}", "count": 146, "min": [0] * 3, "max": [0] * 3}
+    return number
+
+
 BONES: dict[str, Callable[[Json, Json], None]] = {
     "no vertices": lambda file, _: file.pop("vertices"),
     "too few vertices": lambda file, _: file.update(vertices=10),
@@ -214,6 +222,25 @@ BONES: dict[str, Callable[[Json, Json], None]] = {
     "no such driver": lambda file, _: file["detail"].update(driver=0),
     "heights of others": lambda file, all: file["detail"].update(heights=accessor(all, 100 * [0.0], "<f4")),
     "bones that are no part": lambda file, _: file.update(bones=[1, 2, 3]),
+    "weights of nothing": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(WEIGHTS_0=rows(all, 0)),
+    "a vertex of no weight": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(
+        WEIGHTS_0=rows(all, [1, *([0] * 145)])
+    ),
+    "no joints": lambda _, all: [
+        all["meshes"][0]["primitives"][0]["attributes"].pop(name) for name in ("JOINTS_0", "WEIGHTS_0")
+    ],
+    "vertices far off": lambda _, all: all["meshes"][0]["primitives"][0]["attributes"].update(
+        POSITION=rows(all, 1e30, 3)
+    ),
+    "vertices left out": lambda _, all: all["meshes"][0]["extensions"][EXTENSION].update(
+        vertices=[accessor(all, [0, *range(145)], "<u4")]
+    ),
+    "two points on one node": lambda file, _: file["joints"][2].update(node=file["joints"][1]["node"]),
+    "a point on the root": lambda file, _: file["joints"][2].update(node=file["joints"][0]["node"]),
+    "a point linked to itself": lambda file, _: file["joints"][2].update(link=2),
+    "plain weights below 0": lambda file, all: file["bones"]["plain"].update(
+        weights=accessor(all, -np.ones(all["accessors"][file["bones"]["plain"]["weights"]]["count"]), "<f4")
+    ),
     "far too large": lambda file, all: file["bones"].update(beta=1e300),
 }
 
@@ -222,6 +249,19 @@ BONES: dict[str, Callable[[Json, Json], None]] = {
 def test_damaged_bones_or_detail_give_one_error_and_plain_skinning(name: str, page: Any, points: Json) -> None:
     BONES[name](points["extensions"][EXTENSION], points)
     assert_plain(drawn(page, points), "")
+
+
+def test_another_version_of_a_file_without_morph_targets_gives_one_error(page: Any, points: Json) -> None:
+    points["extensions"][EXTENSION]["version"] = 3
+    mesh = points["meshes"][0]
+    for holder in (mesh, mesh["primitives"][0], mesh["extensions"][EXTENSION]):
+        for name in ("targets", "weights", "extras"):
+            holder.pop(name, None)
+    mesh["extensions"].pop(EXTENSION)
+    points.pop("animations", None)
+    found = drawn(page, points)
+    assert (len(found["errors"]), found["skins"]) == (1, 0)
+    assert "version" in found["errors"][0]
 
 
 def test_the_undamaged_file_plays(page: Any, points: Json) -> None:
@@ -254,6 +294,48 @@ def test_endless_triangles_that_take_no_room_are_refused(page: Any, points: Json
     points["accessors"].append({"componentType": 5121, "count": 9_000_000, "type": "SCALAR"})
     points["meshes"][0]["primitives"][0]["indices"] = len(points["accessors"]) - 1
     assert_plain(drawn(page, points), "triangles")
+
+
+def test_primitives_that_share_their_triangles_are_refused(page: Any, points: Json) -> None:
+    primitive = points["meshes"][0]["primitives"][0]
+    points["meshes"][0]["primitives"] = 4_000 * [primitive]
+    assert_plain(drawn(page, points), "of them shared")
+
+
+def test_many_primitives_over_the_same_vertices_play(page: Any, points: Json) -> None:
+    primitive = points["meshes"][0]["primitives"][0]
+    whole = points["accessors"][primitive["indices"]]
+    size, first = {5121: 1, 5123: 2, 5125: 4}[whole["componentType"]], whole.get("byteOffset", 0)
+    pieces = []
+    for corner in range(0, whole["count"], 3):
+        points["accessors"].append(whole | {"count": 3, "byteOffset": first + size * corner})
+        pieces.append(primitive | {"indices": len(points["accessors"]) - 1})
+    points["meshes"][0]["primitives"] = pieces
+    found = drawn(page, points)
+    assert (found["errors"], found["skins"]) == ([], 1)
+
+
+def test_the_most_bones_of_a_vertex_count(page: Any, points: Json) -> None:
+    # One vertex has sixteen bones, all others one, and many triangles are at it.
+    count, attributes = 146, points["meshes"][0]["primitives"][0]["attributes"]
+    for four in range(4):
+        joints = np.zeros((count, 4), np.uint8)
+        joints[0] = 4 * four + np.arange(4)
+        weights = np.zeros((count, 4))
+        weights[0], weights[1:, 0] = 1 / 16, four == 0
+        attributes |= {f"WEIGHTS_{four}": rows(points, 0), f"JOINTS_{four}": rows(points, 0)}
+        put(points, attributes[f"WEIGHTS_{four}"], weights.astype("<f4"), 5126)
+        put(points, attributes[f"JOINTS_{four}"], joints, 5121)
+    triangles = np.zeros((2_200_000, 3), np.uint8)
+    points["meshes"][0]["primitives"][0]["indices"] = accessor(points, [0], "<u4")
+    put(points, points["meshes"][0]["primitives"][0]["indices"], triangles.ravel(), 5121)
+    points["accessors"][-1]["count"] = triangles.size
+    assert_plain(drawn(page, points), "steps")
+
+
+def put(content: Json, number: int, values: Any, kind: int) -> None:
+    """Give an accessor other numbers."""
+    content["accessors"][number] |= {"bufferView": view(content, values.tobytes()), "componentType": kind}
 
 
 @pytest.mark.parametrize("driven", [True, False], ids=["driven", "plain"])

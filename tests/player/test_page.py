@@ -2,57 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Runner
+from helpers.arm_page import HTML, NAME, arm, exported, fitted, opened, picture
 from helpers.commands import run
-from PIL import Image
 
 import posespace as ps
 from posespace.formats import viewer
 
-HTML = "<img src=x onerror='window.hacked = 1'></script><script>window.hacked = 1</script>"
 FOREARM, HAND = 2, 1
 """The rows of the joints in the tree, counted from the last one."""
-NAME = "arm <img src=x onerror=alert(1)>.html"
 
 
 @pytest.fixture(scope="module")
 def file(node: Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    train, unseen = (_renamed(each) for each in ps.datasets.bending_arm(rings=14, sides=9))
-    skin = ps.EigenSkin(normals="shared").fit(train)
-    path = tmp_path_factory.mktemp("page") / NAME
-    ps.export(skin, path, unseen.motion, examples=unseen)
-    return path
-
-
-def _renamed(examples: ps.Examples) -> ps.Examples:
-    """Joints and poses with names that would be elements if a page took them for HTML."""
-    skeleton = examples.rig.skeleton
-    named = replace(skeleton, names=tuple(f"{name}.l {HTML}" for name in skeleton.names))
-    motion = replace(examples.motion, names=tuple(f"{name} {HTML}" for name in examples.motion.names))
-    return replace(examples, rig=replace(examples.rig, skeleton=named), motion=motion)
+    return exported(fitted(), tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture(scope="module")
 def page(file: Path, chromium: Any) -> Iterator[Any]:
-    opened = chromium.new_page(viewport={"width": 900, "height": 600})
-    opened.said = []
-    opened.on("console", lambda message: opened.said.append(message.text))
-    opened.on("pageerror", lambda error: opened.said.append(str(error)))
-    opened.asked = []
-    opened.on("request", lambda request: opened.asked.append(request.url))
-    opened.goto(file.as_uri())
-    opened.wait_for_selector("body[data-ready=yes]")
-    opened.evaluate("posespace.stage.posing.rest()")
-    yield opened
-    opened.close()
+    shown = opened(chromium, file)
+    yield shown
+    shown.close()
 
 
 def shown(select: Any) -> str:
@@ -68,14 +44,6 @@ def sliders_of(page: Any, joint: int) -> Any:
     """The sliders of the joint in a row of the tree, counted from the last one."""
     page.locator(".joint-tree li").nth(-joint).click()
     return page.locator(".joint-angles .slider")
-
-
-def picture(page: Any, folder: Path) -> Any:
-    """What the stage draws, without what lies over it."""
-    page.evaluate("posespace.stage.draw()")
-    drawn = page.evaluate("posespace.stage.renderer.domElement.toDataURL().split(',')[1]")
-    (folder / "shot.png").write_bytes(base64.b64decode(drawn))
-    return np.asarray(Image.open(folder / "shot.png").convert("RGB")).astype(int)
 
 
 def test_it_opens_from_disk_and_says_nothing(page: Any, file: Path) -> None:
@@ -117,14 +85,14 @@ def test_no_script_runs_but_the_pages_own(file: Path, chromium: Any) -> None:
 
 
 @pytest.mark.parametrize("coloured", [False, True])
-def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool, tmp_path: Path) -> None:
+def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool) -> None:
     page.select_option("select >> nth=1", index=3)
     if coloured:
         page.keyboard.press("h")
     views = {}
     for name in ("skin", "plain", "split", "overlay"):
         page.click(f".choice button:text-is('{name}')")
-        views[name] = picture(page, tmp_path)
+        views[name] = picture(page)
     half = views["skin"].shape[1] // 2
     assert np.abs(views["skin"] - views["plain"]).max() > 60
     assert np.abs(views["split"][:, : half - 2] - views["plain"][:, : half - 2]).max() < 10
@@ -136,134 +104,27 @@ def test_views_show_plain_skinning_beside_the_skin(page: Any, coloured: bool, tm
         page.keyboard.press("h")
 
 
-def test_errors_are_shown_as_colours_where_the_truth_is_known(page: Any, tmp_path: Path) -> None:
+def test_errors_are_shown_as_colours_where_the_truth_is_known(page: Any) -> None:
     page.select_option("select >> nth=1", index=3)
     # Plain skinning has the large errors.
     page.keyboard.press("2")
-    before = picture(page, tmp_path)
+    before = picture(page)
     page.keyboard.press("h")
-    after = picture(page, tmp_path)
+    after = picture(page)
     page.keyboard.press("h")
     assert np.abs(after - before).max() > 60
-    assert np.abs(picture(page, tmp_path) - before).max() < 10
+    assert np.abs(picture(page) - before).max() < 10
     page.keyboard.press("1")
 
 
-def test_the_divider_is_dragged_and_moved_by_keys(page: Any, tmp_path: Path) -> None:
-    page.select_option("select >> nth=1", index=3)
-    views = {}
-    for name in ("skin", "plain", "split"):
-        page.click(f".choice button:text-is('{name}')")
-        views[name] = picture(page, tmp_path)
-    box = page.locator("#stage").bounding_box()
-    divider = page.locator(".divider")
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 40)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 60, steps=4)
-    page.mouse.up()
-    assert float(divider.get_attribute("aria-valuenow")) == pytest.approx(30, abs=1)
-    camera = page.evaluate("posespace.stage.camera.position.toArray()")
-    cut, shown = round(0.3 * views["skin"].shape[1]), picture(page, tmp_path)
-    assert np.abs(shown[:, : cut - 3] - views["plain"][:, : cut - 3]).max() < 10
-    assert np.abs(shown[:, cut + 3 :] - views["skin"][:, cut + 3 :]).max() < 10
-    page.keyboard.press("ArrowRight")
-    assert float(divider.get_attribute("aria-valuenow")) == pytest.approx(32, abs=1)
-    for key, value in (("Home", 2), ("End", 98)):
-        page.keyboard.press(key)
-        assert divider.get_attribute("aria-valuenow") == f"{value}"
-    divider.dblclick(position={"x": 12, "y": 40})
-    assert divider.get_attribute("aria-valuenow") == "50"
-    assert page.evaluate("posespace.stage.camera.position.toArray()") == camera
-    assert [label.text_content() for label in page.locator(".side-label").all()] == ["plain skinning", "the skin"]
-    page.keyboard.press("1")
-    assert divider.is_hidden()
-
-
-ADD_SOURCE = """() => {
-    const { comparison, scene, meshes } = posespace.stage;
-    const hidden = (on) => { for (const mesh of meshes) mesh.visible = !on; };
-    const source = { name: "truth", label: "the truth", show: () => hidden(true), hide: () => hidden(false) };
-    window.removeSource = comparison.add(source);
-}"""
-
-
-def test_a_source_that_a_tool_adds_is_shown_and_compared(page: Any, tmp_path: Path) -> None:
+def test_joints_turn_by_sliders_and_rest_again(page: Any) -> None:
     page.keyboard.press("r")
-    page.keyboard.press("1")
-    # Both sides have the shadow of the left one.
-    page.keyboard.press("g")
-    skin = picture(page, tmp_path)
-    page.evaluate(ADD_SOURCE)
-    page.keyboard.press("5")
-    assert page.locator(".views button:text-is('truth')").get_attribute("aria-pressed") == "true"
-    alone = picture(page, tmp_path)
-    assert np.abs(alone - skin).max() > 60
-    page.keyboard.press("3")
-    page.select_option(".sides select >> nth=0", "truth")
-    assert page.locator(".side-label.left").text_content() == "the truth"
-    half, split = skin.shape[1] // 2, picture(page, tmp_path)
-    assert np.abs(split[:, : half - 2] - alone[:, : half - 2]).max() < 10
-    assert np.abs(split[:, half + 2 :] - skin[:, half + 2 :]).max() < 10
-    page.evaluate("removeSource()")
-    page.keyboard.press("1")
-    assert np.abs(picture(page, tmp_path) - skin).max() < 10
-    assert page.locator(".views button").count() == 4
-    assert page.locator(".sides select").count() == 0
-    page.keyboard.press("g")
-
-
-def test_poses_are_listed_by_their_errors(page: Any) -> None:
-    def errors() -> list[float]:
-        entries = page.locator("select >> nth=1").locator("option:not([hidden])").all_text_contents()[1:]
-        return [float(entry.split(" · ")[-1].split()[0]) for entry in entries]
-
-    page.keyboard.press("r")
-    before = errors()
-    assert before != sorted(before, reverse=True)
-    page.click("button:text-is('worst first')")
-    assert errors() == sorted(before, reverse=True)
-    chosen = page.evaluate("posespace.stage.posing.source")
-    assert chosen == {"kind": "listed", "index": int(np.argmax(before))}
-    page.keyboard.press("]")
-    second = page.evaluate("posespace.stage.posing.source.index")
-    assert before[second] == sorted(before)[-2]
-    page.keyboard.press("[")
-    assert page.evaluate("posespace.stage.posing.source") == chosen
-    page.keyboard.press("o")
-    assert errors() == before
-
-
-def test_a_shadow_lies_on_the_ground_and_nowhere_else(page: Any, tmp_path: Path) -> None:
-    page.keyboard.press("r")
-    page.keyboard.press("1")
-    with_shadow = picture(page, tmp_path)
-    page.keyboard.press("g")
-    without = picture(page, tmp_path)
-    background = np.abs(without - without[2, 2]).max(axis=2) < 2
-    darker = (without - with_shadow).min(axis=2)
-    assert darker[background].max() > 15
-    assert np.abs(with_shadow - without)[~background].max() < 40
-    page.keyboard.press("g")
-    assert np.abs(picture(page, tmp_path) - with_shadow).max() < 2
-
-
-def test_clay_and_the_background_are_chosen_and_taken_back(page: Any, tmp_path: Path) -> None:
-    page.keyboard.press("r")
-    before = picture(page, tmp_path)
-    for key in ("m", "b"):
-        page.keyboard.press(key)
-        assert np.abs(picture(page, tmp_path) - before).max() > 20
-        page.keyboard.press(key)
-        assert np.abs(picture(page, tmp_path) - before).max() < 2
-
-
-def test_joints_turn_by_sliders_and_rest_again(page: Any, tmp_path: Path) -> None:
-    page.keyboard.press("r")
-    still = picture(page, tmp_path)
+    still = picture(page)
     drag(sliders_of(page, FOREARM).locator("input"), 90)
-    assert np.abs(picture(page, tmp_path) - still).max() > 60
+    page.evaluate("posespace.stage.joints.select(-1)")
+    assert np.abs(picture(page) - still).max() > 60
     page.keyboard.press("r")
-    assert np.abs(picture(page, tmp_path) - still).max() < 10
+    assert np.abs(picture(page) - still).max() < 10
     assert page.said == []
 
 
@@ -365,7 +226,7 @@ def test_key_poses_of_joints_are_saved_and_read(page: Any, tmp_path: Path) -> No
     with page.expect_download() as download:
         page.click("button:text-is('save poses')")
     download.value.save_as(tmp_path / "poses.json")
-    skeleton = _renamed(ps.datasets.bending_arm(rings=14, sides=9)[0]).rig.skeleton
+    skeleton = arm()[0].rig.skeleton
     rest, bent = ps.load_motion(tmp_path / "poses.json", skeleton).rotations
     assert np.abs(rest - skeleton.rest_rotations).max() < 1e-6
     angles = 2 * np.degrees(np.arccos(np.abs((rest * bent).sum(axis=1)).clip(0, 1)))

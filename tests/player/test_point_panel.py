@@ -1,4 +1,4 @@
-"""The panel of control points on the page: list, keys, beta, key poses and history, by mouse and on a touch screen."""
+"""The panel of control points on the page, by mouse and on a touch screen: list, keys, beta, key poses, history."""
 
 from __future__ import annotations
 

@@ -13,12 +13,11 @@ from conftest import Runner
 from helpers.played import poses_of, rows
 from helpers.point_skins import SETTINGS, point_motion, point_skin
 from helpers.strategies import random_points_skin, random_pose, random_skin
-from numpy.typing import NDArray
+from helpers.tolerances import has_normal
 
 import posespace as ps
 from posespace.check import Floats
 from posespace.formats.gltf.write.conversion import UPS
-from posespace.geometry.normals import area_vectors, vertex_sums
 from posespace.geometry.subdivision import fine_vertex_count
 from posespace.skin.detail import Detail
 
@@ -37,7 +36,7 @@ SHOWN: dict[str, dict[str, bool]] = {
     "bones": {"corrections": False, "detail": False},
 }
 """What is shown, by name."""
-RANDOM = [*(f"random {seed}" for seed in range(12)), *(f"{levels} levels" for levels in range(3))]
+RANDOM = [*(f"random {seed}" for seed in range(12)), *(f"{levels} levels" for levels in range(3)), "degenerate"]
 JOINTS = [f"joints {seed}" for seed in range(4)]
 
 
@@ -61,11 +60,23 @@ def points_of(skin: ps.Skin, rng: np.random.Generator, count: int = 4) -> ps.Mot
 
 def with_levels(skin: ps.Skin, levels: int, rng: np.random.Generator) -> ps.Skin:
     """The skin with other detail, on so many subdivisions."""
-    mesh, detail = skin.rig.mesh, skin.detail
-    assert detail is not None
+    return replace(skin, detail=detail_of(skin, skin.rig.mesh, levels, rng))
+
+
+def with_degenerate_triangles(skin: ps.Skin, rng: np.random.Generator) -> ps.Skin:
+    """The skin on a surface of which triangles are there twice or have equal corners, subdivided three times."""
+    a, b, c = skin.rig.mesh.triangles[:3]
+    extra = np.array([a, np.roll(b, 1), [c[0], c[0], c[1]], [c[1], c[1], c[0]], [c[2]] * 3])
+    mesh = replace(skin.rig.mesh, triangles=np.concatenate([skin.rig.mesh.triangles, extra]))
+    return replace(skin, rig=replace(skin.rig, mesh=mesh), detail=detail_of(skin, mesh, 3, rng))
+
+
+def detail_of(skin: ps.Skin, mesh: ps.Mesh, levels: int, rng: np.random.Generator) -> Detail:
+    """Random detail on a mesh, driven as that of the skin is."""
+    assert skin.detail is not None
     fine = fine_vertex_count(mesh.triangles, len(mesh.points), levels)
-    heights = 0.05 * rng.normal(size=(len(detail.heights), fine))
-    return replace(skin, detail=Detail(levels, detail.driver, heights.astype(np.float32)))
+    heights = 0.05 * rng.normal(size=(len(skin.detail.heights), fine))
+    return Detail(levels, skin.detail.driver, heights.astype(np.float32))
 
 
 def cases() -> dict[str, Case]:
@@ -78,6 +89,8 @@ def cases() -> dict[str, Case]:
     for levels in range(3):
         skin = with_levels(random_points_skin(rng), levels, rng)
         made[f"{levels} levels"] = Case(skin, points_of(skin, rng), {}, {})
+    skin = with_degenerate_triangles(random_points_skin(rng), rng)
+    made["degenerate"] = Case(skin, points_of(skin, rng), {}, {})
     for seed in range(4):
         rng = np.random.default_rng(seed)
         skin = random_skin(rng)
@@ -90,16 +103,6 @@ def cases() -> dict[str, Case]:
     made["8 bits"] = Case(skin.packed(8), motion, {}, {})
     made["another beta"] = Case(skin, motion, {}, {"beta": BETA})
     return made | {name: Case(skin, motion, {}, {"shown": shown}) for name, shown in SHOWN.items()}
-
-
-def has_normal(mesh: ps.Mesh, points: Floats) -> NDArray[np.bool_]:
-    """Where the areas around a vertex do not cancel: elsewhere rounding decides about its normal."""
-    areas, groups = area_vectors(points, mesh.triangles), mesh.shading.groups
-    corners, count = groups[mesh.triangles], int(groups.max()) + 1
-    total = np.linalg.norm(vertex_sums(areas, corners, count), axis=1)
-    return np.asarray(
-        (total > 1e-3 * vertex_sums(np.linalg.norm(areas, axis=1)[:, None], corners, count)[:, 0])[groups]
-    )
 
 
 def wanted(case: Case, back: ps.Skin) -> Callable[[ps.Pose], tuple[Floats, Floats]]:

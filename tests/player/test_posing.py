@@ -1,4 +1,4 @@
-"""Joints on the page, posed in a real browser: picked, rotated by rings, pulled, found in the tree, undone; the timeline."""
+"""Joints on the page, posed in a real browser: picked, rotated, pulled, found in the tree, undone; the timeline."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_the_tree_folds_is_searched_and_walked_by_keys(page: PosingPage) -> None
     assert rows.count() == 16
 
 
-def test_the_timeline_plays_pauses_steps_and_has_marks_of_key_poses(file: Path, skin: ps.Skin, chromium: object) -> None:
+def test_the_timeline_plays_steps_and_has_marks_of_key_poses(file: Path, skin: ps.Skin, chromium: object) -> None:
     page = PosingPage(chromium, file, skin)
     play, said = page.page.locator("#timeline button").nth(1), page.page.locator("#timeline output")
     assert play.text_content() == "pause"
@@ -237,7 +237,20 @@ def test_the_timeline_plays_pauses_steps_and_has_marks_of_key_poses(file: Path, 
     assert page.angles() == pytest.approx(stored, abs=1e-6)
     page.page.keyboard.press(" ")
     assert play.text_content() == "pause"
-    page.page.wait_for_selector("#timeline output:text-matches('frame (1[0-9]|[5-9]) of')")
+    page.page.wait_for_selector("#timeline output span:text-matches('frame (1[0-9]|[5-9]) of')")
+    page.close()
+
+
+def test_a_rig_without_layers_is_posed_too(node: Runner, chromium: object, tmp_path: Path) -> None:
+    train, _ = ps.datasets.bending_arm(rings=14, sides=9)
+    bare = ps.Skin(train.rig)
+    ps.export(bare, tmp_path / "arm.html")
+    page = PosingPage(chromium, tmp_path / "arm.html", bare)
+    page.select("forearm")
+    page.sweep(page.ring(), (0, -80))
+    assert np.abs(page.angles()).max() > 0.05
+    assert within_limits(page)
+    assert page.error() < BOX
     page.close()
 
 

@@ -82,6 +82,7 @@ def test_what_is_grabbed_follows_the_pointer(page: SculptPage) -> None:
     assert far.argmax() == vertex
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "held"), [("i", ()), ("i", ("Control",)), ("t", ()), ("s", ()), ("i", ("Shift",))])
 def test_each_brush_moves_what_is_below_it(page: SculptPage, key: str, held: tuple[str, ...]) -> None:
     before, normals = (
@@ -125,6 +126,7 @@ def test_escape_takes_back_the_stroke_that_is_made(page: SculptPage) -> None:
     assert moved(page, before).max() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("button", ["left", "right"])
 def test_beside_the_surface_or_with_the_right_button_a_drag_is_the_cameras(page: SculptPage, button: str) -> None:
     before = page.points()
@@ -137,6 +139,7 @@ def test_beside_the_surface_or_with_the_right_button_a_drag_is_the_cameras(page:
     page.drag(start, (-40, -10), button=button)
 
 
+@pytest.mark.slow
 def test_radius_and_strength_are_set_by_keys_and_by_the_pointer(page: SculptPage) -> None:
     shown = page.page.locator(".sculpt .slider output")
     page.press("]")
@@ -163,6 +166,7 @@ def test_radius_and_strength_are_set_by_keys_and_by_the_pointer(page: SculptPage
     assert moved(page, before).max() == 0
 
 
+@pytest.mark.slow
 def test_a_ring_and_a_tint_show_what_the_brush_covers(page: SculptPage) -> None:
     vertex, (x, y) = at(page, SHOULDER)
     page.page.mouse.move(x, y)
@@ -212,6 +216,7 @@ def test_cancel_drops_strokes_and_their_draft(page: SculptPage) -> None:
     assert not page.requests("define")
 
 
+@pytest.mark.slow
 def test_a_shape_goes_out_as_a_file_and_comes_back_as_one_stroke(page: SculptPage, tmp_path: Path) -> None:
     before = page.points()
     page.drag(at(page, ELBOW)[1], (0, -30))
@@ -228,6 +233,7 @@ def test_a_shape_goes_out_as_a_file_and_comes_back_as_one_stroke(page: SculptPag
     assert (page.points() == before).all()
 
 
+@pytest.mark.slow
 def test_one_finger_sculpts_and_two_turn_the_view(chromium: Any, script: str, skin: ps.Skin, pose: ps.Pose) -> None:
     page = SculptPage(chromium, script, skin, pose, phone=True)
     page.page.click("button:text-is('fit view')")

@@ -234,4 +234,7 @@ def test_shapes_of_files_are_transferred(folder: Path, tmp_path: Path) -> None:
     truth = bean(sphere(3)[0], 1.0)
     gaps = np.linalg.norm(found - found.mean(axis=0) - truth + truth.mean(axis=0), axis=1)
     assert gaps.mean() < 0.02 * template(3).diagonal
-    assert_one_line(run("transfer", source, "--onto", target, "-o", tmp_path / "c.examples"), "expected posed files")
+    assert_one_line(
+        run("transfer", source, "--onto", target, "-o", tmp_path / "c.examples"),
+        "is a single mesh; also give its other shapes",
+    )

@@ -102,7 +102,7 @@ def poses(tmp_path: Path) -> Path:
 
 
 def test_a_rig_that_cannot_be_read(tmp_path: Path) -> None:
-    assert_refused(tmp_path, ("none.glb",), "none.glb", "no such file")
+    assert_refused(tmp_path, ("none.glb",), "none.glb: does not exist")
     assert_refused(tmp_path, ("foot",), "'foot'", "expected hand, slender-hand, arm, or the file of a rig")
     (tmp_path / "cut.glb").write_bytes(b"glTF\x02\0\0\0\xff\0\0\0")
     assert_refused(tmp_path, ("cut.glb",), "cut.glb")
@@ -166,7 +166,7 @@ def test_poses_that_cannot_be_used(tmp_path: Path) -> None:
     assert_refused(tmp_path, words, "other.json", "'hnad' is not in the skeleton; known are 'upper_arm'", without=NEVER)
     words = (*words, "--partial")
     assert_refused(tmp_path, words, "other.json", "no pose is left: each names joints", without=NEVER)
-    assert_refused(tmp_path, ("arm", "--only", "fist*"), "poses fist*: none of the", "matches", without=NEVER)
+    assert_refused(tmp_path, ("arm", "--only", "fist*"), "only 'fist*': matches none of the", without=NEVER)
 
 
 def test_poses_are_chosen_by_name_and_by_the_joints_of_the_rig(tmp_path: Path) -> None:
@@ -237,6 +237,7 @@ def test_a_scheduler_without_workers_is_told_and_then_given_up() -> None:
 def test_all_missing_extras_are_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs = "simulating needs the extra 'cluster': pip install 'posespace[cluster]', or uv sync --extra"
     assert_refused(tmp_path, ("arm",), needs, without="distributed")
+    assert_refused(tmp_path, ("foot",), "'foot'", "expected hand", without="distributed")
     for module in ("netgen", "distributed", "pxr"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(InputError, match=r"'simulate' and 'cluster': pip install 'posespace\[simulate,cluster\]'"):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from helpers.browsing import GRAPHICS, opened_chromium
 
 import posespace as ps
 from posespace.fit.psd.sculpts import Sculpts
@@ -23,3 +26,9 @@ def store(tmp_path: Path) -> Path:
     pose, shape = examples[index]
     Sculpts.open(path).add("bent", pose, np.asarray(shape))
     return path
+
+
+@pytest.fixture(scope="module")
+def chromium(browser: str) -> Iterator[Any]:
+    with opened_chromium(browser, *GRAPHICS) as chromium:
+        yield chromium

@@ -112,6 +112,7 @@ def test_a_signal_that_is_muted_acts_no_more_and_comes_back(skins: dict[str, Ski
     skin, pose = skins["muscles"], MOTION[5]
     name = f"{skin.layers[0].name}:2"
     muted = edited(skin, {name: 0.0})
+    assert figures("signals", muted, MOTION, {"layer": 0}, {name: 0.0})[0]["scales"] == [1.0, 0.0, 1.0]
     assert not asked("signals", muted, layer=0)[1]["signals"][:, 1].any()
     half = edited(skin, {name: 0.5}).displacements(pose)
     assert half == pytest.approx((skin.displacements(pose) + muted.displacements(pose)) / 2, abs=1e-6)

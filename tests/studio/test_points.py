@@ -125,7 +125,7 @@ def test_clips_of_a_file_are_in_what_is_shown(store: Path, tmp_path: Path) -> No
 
 def test_another_beta_is_one_edit(skin: ps.Skin, file: Path, tmp_path: Path) -> None:
     with studio(file) as process, client(process) as program:
-        program.request("edit", beta=2.0)
+        program.request("edit_skin", beta=2.0)
         glb = tmp_path / "shown.glb"
         glb.write_bytes(program.request("skin")[1]["glb"].tobytes())
     pose = point_motion(skin)[2]

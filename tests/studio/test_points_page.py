@@ -146,7 +146,7 @@ def test_a_skin_that_is_solved_anew_keeps_pose_and_points(chromium: Any, small: 
         page.drag(*DRAGS[0])
         pose = page.pose()
         # The page came second, and looks on.
-        program.request("edit", beta=0.5)
+        program.request("edit_skin", beta=0.5)
         page.until("posespace.stage.skins[0].beta === 0.5")
         page.frame()
         soft = with_beta(small, 0.5)

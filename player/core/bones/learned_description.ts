@@ -43,6 +43,8 @@ export interface LearnedDescription {
   plainInfluences: Uint32Array;
   plainWeights: Float32Array;
   corrections: Corrections | null;
+  /** The vertices of ties, two each. */
+  ties: Uint32Array;
 }
 
 /** K displacements of the rest shape: (K, N, 3) numbers, and of each the length of one unit. */
@@ -79,6 +81,8 @@ export async function readLearned(
   checkModels(fields, models, near.length, corrections?.count ?? 0);
   const plain = fields.part("plain");
   const plainInfluences = await accessors.wholes(plain, "influences", null, joints.length, vertices);
+  const plainWeights = await accessors.floats(plain, "weights", plainInfluences.length);
+  checkShares(plain, "weights", plainWeights, plainInfluences.length / vertices);
   const beta = fields.number("beta");
   checkBeta(beta);
   return {
@@ -96,8 +100,9 @@ export async function readLearned(
     beta,
     plainCount: plainInfluences.length / vertices,
     plainInfluences,
-    plainWeights: await accessors.floats(plain, "weights", plainInfluences.length),
+    plainWeights,
     corrections,
+    ties: fields.has("ties") ? await accessors.wholes(fields, "ties", null, vertices, 2) : new Uint32Array(0),
   };
 }
 
@@ -180,14 +185,25 @@ async function readCorrections(fields: Fields, accessors: Accessors, vertices: n
 
 /** Numbers of at least 0, each row of `width` scaled to sum to one. */
 function shares(fields: Fields, name: string, values: Float32Array, width: number): Float64Array {
+  checkShares(fields, name, values, width);
   const scaled = Float64Array.from(values);
   for (let start = 0; start < scaled.length; start += width) {
     const row = scaled.subarray(start, start + width);
     const total = row.reduce((sum, value) => sum + value, 0);
-    if (!(total > 1e-30) || row.some((value) => value < 0)) {
-      throw new Error(`${fields.where}: ${name}: expected numbers of at least 0 that do not sum to 0`);
-    }
     if (Math.abs(total - 1) > 1e-6) for (let k = 0; k < width; k++) row[k] /= total;
   }
   return scaled;
+}
+
+/** Throws where a number is below 0, or a row of `width` sums to 0. */
+function checkShares({ where }: Fields, name: string, values: Float32Array, width: number): void {
+  let total = 0;
+  for (let k = 0; k < values.length; k++) {
+    total += values[k];
+    const isEnd = k % width === width - 1;
+    if (!(values[k] >= 0) || (isEnd && !(total > 1e-30))) {
+      throw new Error(`${where}: ${name}: expected numbers of at least 0 that do not sum to 0`);
+    }
+    if (isEnd) total = 0;
+  }
 }

@@ -73,7 +73,7 @@ function bindLearned(
 ): BoundBones {
   checkSteps(learned, mesh);
   const edges = new Edges(mesh.triangles, mesh.vertices);
-  const system = new BoneSystem(learned.centres, mesh.binding, mesh.rest, edges, learned.points);
+  const system = new BoneSystem(learned.centres, mesh.binding, mesh.rest, edges, learned.points, learned.ties);
   const positions = system.factored(learned.beta);
   const bones = () => new LearnedBones(learned, system, positions);
   const all = Uint32Array.from({ length: mesh.vertices }, (_, vertex) => vertex);
@@ -90,11 +90,13 @@ function bindLearned(
 
 /** Throws where preparing the bones would take too long: a short file could keep a player busy for ever. */
 function checkSteps(learned: LearnedDescription, { triangles, binding }: SkinMesh): void {
-  const { sampleCount, near, bones, blended, values, corrections } = learned;
+  const { sampleCount, near, bones, blended, values, corrections, ties } = learned;
+  const { starts } = binding;
   const entries = binding.weights.length;
-  const perVertex = 2 * Math.ceil(entries / Math.max(1, binding.starts.length - 1));
+  // The triangles may all be at the one vertex with the most bones.
+  const most = starts.reduce((least, start, k) => Math.max(least, k ? start - starts[k - 1] : 0), 0);
   const perSample = 3 * sampleCount * near.length + bones * blended * sampleCount * values;
   const corrected = sampleCount * (corrections?.count ?? 0) * (entries + 3 * binding.starts.length);
-  const steps = triangles.length * perVertex ** 2 + sampleCount * perSample + corrected;
+  const steps = (triangles.length + ties.length) * (2 * most) ** 2 + sampleCount * perSample + corrected;
   if (steps > MOST_STEPS) throw new Error(`${EXTENSION}: bones: expected at most ${MOST_STEPS} steps, got ${steps}`);
 }

@@ -1,7 +1,7 @@
 /** Displacements of points and normals by layers, and by blend shapes that the rig's file had. */
 
 import type { Target } from "../description.js";
-import { pack, slotsOf, weigh } from "../entries.js";
+import { displacementsByLayer, pack, slotsOf, weigh } from "../entries.js";
 import type { Entries, Slots } from "../entries.js";
 import type { SkinTargets } from "./skin_targets.js";
 
@@ -53,6 +53,13 @@ export class LayerState {
     this.normals.fill(0);
     this.add();
     return true;
+  }
+
+  /** Return how far each layer displaces a vertex, in metres, by the number of the layer. */
+  lengthsOf(vertex: number): Map<number, number> {
+    const { entries, slots, targets } = this.table;
+    const sums = displacementsByLayer(entries, vertex, this.weights, slots, targets);
+    return new Map([...sums].map(([layer, sum]) => [layer, Math.hypot(...sum)]));
   }
 
   private add(): void {

@@ -72,6 +72,14 @@ export class PosedSurface {
     return true;
   }
 
+  /** Return how far layers, by their numbers, and corrections displace a coarse vertex as last updated, in metres. */
+  displacementsOf(vertex: number): { layers: Map<number, number>; corrections: number } {
+    const isCorrected = this.shown?.enabled && this.shown.corrections;
+    const moved = isCorrected ? this.corrections?.displacements.subarray(3 * vertex, 3 * vertex + 3) : undefined;
+    const layers = isCorrected ? this.layers?.lengthsOf(vertex) : undefined;
+    return { layers: layers ?? new Map(), corrections: Math.hypot(...(moved ?? [])) };
+  }
+
   private pose({ enabled, corrections, detail }: Shown): void {
     const { skin, stage, points, normals } = this;
     const corrected = enabled && corrections;

@@ -5,12 +5,9 @@ import type { Binding } from "../bones/binding.js";
 import { EXTENSION } from "../description.js";
 import type { Description } from "../description.js";
 import type { GltfFile, MeshJson, PrimitiveJson } from "../gltf_file.js";
-import type { Indices } from "../vectors.js";
-import { readSet } from "./vertex_set.js";
-import type { VertexSet } from "./vertex_set.js";
-
-/** Most corners of triangles of a file. */
-const MOST_CORNERS = 2 ** 24;
+import { CornerReader } from "./corners.js";
+import { MOST_VERTICES, readSet } from "./vertex_set.js";
+import type { ReadSet, VertexSet } from "./vertex_set.js";
 
 /** Most bones of a vertex. */
 const MOST_INFLUENCES = 16;
@@ -67,45 +64,51 @@ export async function readSkinMesh(
     weights: new Float32Array(width * vertices),
     seen: new Uint8Array(vertices),
   };
-  const sets = new Map<string, VertexSet>();
-  let corners = 0;
+  const sets = await readSets(file, description, meshes, bones, tables);
+  const { rest, normals, influences, weights, seen } = tables;
+  if (seen.includes(0)) throw new Error(`${EXTENSION}: vertices: expected all ${vertices} in the meshes of the file`);
+  const triangles = inOrder(joined(sets.map((set) => skinCorners(set))), vertices);
+  const binding = bindingOf(influences, weights, width);
+  return { vertices, rest, normals, triangles, binding, sets };
+}
+
+async function readSets(
+  file: GltfFile,
+  description: Description,
+  meshes: DrivenMesh[],
+  bones: number,
+  tables: VertexTables,
+): Promise<VertexSet[]> {
+  const sets = new Map<string, { set: ReadSet; parts: Uint32Array[]; size: number }>();
+  const corners = new CornerReader(file);
+  let count = 0;
   for (const { number, json, vertices: accessors } of meshes) {
     for (let k = 0; k < json.primitives.length; k++) {
       const primitive = json.primitives[k];
       if ((primitive.mode ?? TRIANGLES) > TRIANGLES) throw new Error(`mesh ${number}: expected no strips or fans`);
       if ((primitive.mode ?? TRIANGLES) < TRIANGLES) continue;
       const key = JSON.stringify([primitive.attributes, accessors[k]]);
-      const set =
-        sets.get(key) ?? (await readSet(file, description, primitive.attributes, accessors[k], bones, tables));
-      sets.set(key, set);
-      const added = await readCorners(file, primitive, set.count);
-      corners += added.length;
-      if (corners > MOST_CORNERS) throw new Error(`mesh ${number}: expected at most ${MOST_CORNERS} corners in all`);
-      set.primitives.push({ mesh: number, primitive: k, first: set.triangles.length, count: added.length });
-      set.triangles = joined([set.triangles, added]);
+      let shared = sets.get(key);
+      if (!shared) {
+        const set = await readSet(file, description, primitive.attributes, accessors[k], bones, tables);
+        shared = { set, parts: [], size: 0 };
+        sets.set(key, shared);
+        count += set.count;
+        if (count > MOST_VERTICES) throw new Error(`mesh ${number}: expected at most ${MOST_VERTICES} vertices in all`);
+      }
+      const added = await corners.read(primitive, shared.set.count);
+      shared.set.primitives.push({ mesh: number, primitive: k, first: shared.size, count: added.length });
+      shared.parts.push(added);
+      shared.size += added.length;
     }
   }
-  const { rest, normals, influences, weights } = tables;
-  const triangles = inOrder(joined([...sets.values()].map((set) => skinCorners(set))), vertices);
-  const binding = bindingOf(influences, weights, width);
-  return { vertices, rest, normals, triangles, binding, sets: [...sets.values()] };
+  return [...sets.values()].map(({ set, parts }) => ({ ...set, triangles: joined(parts) }));
 }
 
 function influenceCount({ attributes }: PrimitiveJson): number {
   let count = 0;
   while (attributes[`JOINTS_${count}`] !== undefined) count++;
   return 4 * count;
-}
-
-/** The corners of a primitive's triangles, checked to be vertices of its set. */
-async function readCorners(file: GltfFile, { indices }: PrimitiveJson, vertices: number): Promise<Uint32Array> {
-  const listed: Indices = indices === undefined ? { count: vertices, getX: (k) => k } : await file.accessor(indices);
-  if (listed.count > MOST_CORNERS) throw new Error(`accessor ${indices}: expected at most ${MOST_CORNERS} corners`);
-  const corners = Uint32Array.from({ length: 3 * Math.floor(listed.count / 3) }, (_, k) => listed.getX(k));
-  if (corners.some((corner) => corner >= vertices)) {
-    throw new Error(`accessor ${indices}: expected corners below ${vertices}`);
-  }
-  return corners;
 }
 
 function skinCorners({ vertices, triangles }: VertexSet): Uint32Array {

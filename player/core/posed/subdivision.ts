@@ -26,6 +26,14 @@ export function levelsOf(triangles: Uint32Array, vertices: number, count: number
   return levels;
 }
 
+/** Return the vertex of the coarsest surface that a fine one is, or on an edge of which it is. */
+export function coarseVertex(levels: Level[], vertex: number): number {
+  return levels.reduceRight(
+    (fine, { vertices, edges }) => (fine < vertices ? fine : edges.lows[fine - vertices]),
+    vertex,
+  );
+}
+
 function subdivide(triangles: Uint32Array, vertices: number): Level {
   const edges = new Edges(triangles, vertices);
   const fine = new Uint32Array(4 * triangles.length);
@@ -41,15 +49,46 @@ function subdivide(triangles: Uint32Array, vertices: number): Level {
 
 /** How many vertices a surface has after so many levels, without making them. */
 export function fineVertexCount(triangles: Uint32Array, vertices: number, levels: number): number {
-  let faces = triangles.length / 3;
-  let edges = levels ? new Edges(triangles, vertices).count : 0;
+  if (!levels) return vertices;
+  const known = new Edges(triangles, vertices);
+  let loops = known.lows.reduce((sum, low, k) => (low === known.highs[k] ? sum + 1 : sum), 0);
+  let edges = known.count - loops;
+  let { faces, flat, points, pairs } = kindsOf(triangles, vertices, known);
   for (let k = 0; k < levels; k++) {
-    vertices += edges;
-    // Each edge splits in two, and each triangle gains three inner edges.
-    edges = 2 * edges + 3 * faces;
-    faces *= 4;
+    vertices += edges + loops;
+    // Each edge splits in two, but one from a vertex to itself stays one. A triangle gains three inner edges, a flat
+    // a a b, with n in the middle of a and b, two, of which n n is also that of b b a.
+    [edges, loops] = [2 * edges + loops + 3 * faces + flat, pairs + points];
+    [faces, flat] = [4 * faces + flat, 2 * flat + points];
+    pairs = flat;
   }
   return vertices;
+}
+
+/**
+ * How many triangles of different corners there are: triangles of the same corners have the same edges on all levels.
+ * `flat` ones name a vertex twice, these two of `pairs`, and `points` three times; `faces` are all others.
+ */
+function kindsOf(triangles: Uint32Array, vertices: number, edges: Edges) {
+  const keys = new Float64Array(triangles.length / 3);
+  const pairs = new Set<number>();
+  for (let t = 0; t < keys.length; t++) {
+    const [a, b, c] = [triangles[3 * t], triangles[3 * t + 1], triangles[3 * t + 2]];
+    const [low, high] = [Math.min(a, b, c), Math.max(a, b, c)];
+    keys[t] = edges.find(low, a + b + c - low - high) * vertices + high;
+  }
+  let [faces, flat, points] = [0, 0, 0];
+  keys.sort().forEach((key, k) => {
+    if (k && key === keys[k - 1]) return;
+    const edge = Math.floor(key / vertices);
+    const [a, b, c] = [edges.lows[edge], edges.highs[edge], key % vertices];
+    if (a === c) points++;
+    else if (a === b || b === c) {
+      flat++;
+      pairs.add(a * vertices + c);
+    } else faces++;
+  });
+  return { faces, flat, points, pairs: pairs.size };
 }
 
 /** Return rows of `width` numbers of the finest level from those of the coarsest: of a midpoint the mean of its ends. */

@@ -1,12 +1,15 @@
 /** Vertices that primitives of a file share: which of the skin's they are, and what the file says of these. */
 
-import { Accessors } from "../accessors.js";
+import { Accessors, isOrdinary } from "../accessors.js";
 import { EXTENSION } from "../description.js";
 import type { Description } from "../description.js";
 import { Fields } from "../fields.js";
 import type { GltfFile } from "../gltf_file.js";
 import type { Table } from "../vectors.js";
 import type { VertexTables } from "./skin_mesh.js";
+
+/** Most vertices of all primitives, each set of them counted once. */
+export const MOST_VERTICES = 2 ** 23;
 
 export interface VertexSet {
   count: number;
@@ -20,6 +23,9 @@ export interface VertexSet {
   primitives: { mesh: number; primitive: number; first: number; count: number }[];
 }
 
+/** A set whose triangles are not read yet. */
+export type ReadSet = Omit<VertexSet, "triangles">;
+
 /** Read the vertices of a primitive into the skin's tables; `accessor` has their numbers in the skin, if it is not -1. */
 export async function readSet(
   file: GltfFile,
@@ -28,7 +34,7 @@ export async function readSet(
   accessor: number,
   bones: number,
   tables: VertexTables,
-): Promise<VertexSet> {
+): Promise<ReadSet> {
   const positions = await tableOf(file, attributes.POSITION, null);
   const { count } = positions;
   const vertices = await numbersOf(file, accessor, count, tables.seen.length);
@@ -36,14 +42,11 @@ export async function readSet(
   const number = (row: number) => (vertices ? vertices[row] : row);
   const firsts = Uint32Array.from({ length: count }, (_, row) => row).filter((row) => isNew(tables.seen, number(row)));
   for (const row of firsts) {
-    const at = 3 * number(row);
     for (let i = 0; i < 3; i++) {
-      tables.rest[at + i] = gridCentre[i] + grid * positions.getComponent(row, i);
-      tables.normals[at + i] = normals?.getComponent(row, i) ?? 0;
+      const at = 3 * number(row) + i;
+      tables.rest[at] = ordinary(gridCentre[i] + grid * positions.getComponent(row, i));
+      tables.normals[at] = ordinary(normals?.getComponent(row, i) ?? 0);
     }
-  }
-  if (!tables.rest.every(Number.isFinite) || !tables.normals.every(Number.isFinite)) {
-    throw new Error(`${EXTENSION}: expected vertices of finite numbers`);
   }
   for (let four = 0; attributes[`JOINTS_${four}`] !== undefined; four++) {
     const joints = await tableOf(file, attributes[`JOINTS_${four}`], count);
@@ -52,7 +55,19 @@ export async function readSet(
       writeInfluences(tables, tables.width * number(row) + 4 * four, joints, weights, row, bones);
     }
   }
-  return { count, vertices, firsts, triangles: new Uint32Array(0), primitives: [] };
+  for (const row of firsts) checkMoved(tables, tables.width * number(row));
+  return { count, vertices, firsts, primitives: [] };
+}
+
+function ordinary(value: number): number {
+  if (!isOrdinary(value)) throw new Error(`${EXTENSION}: expected vertices of ordinary size`);
+  return value;
+}
+
+/** Throws where no joint moves a vertex, whose weights begin at `first`. */
+function checkMoved({ weights, width }: VertexTables, first: number): void {
+  for (let k = first; k < first + width; k++) if (weights[k] > 0) return;
+  throw new Error(`${EXTENSION}: expected a joint with a weight above 0 for each vertex`);
 }
 
 function writeInfluences(
@@ -97,7 +112,7 @@ async function tableOf(file: GltfFile, index: number | undefined, count: number 
     accessors[new Fields({ index }, EXTENSION).whole("index", 0, accessors.length - 1)],
     EXTENSION,
   );
-  fields.whole("count", count ?? 0, count ?? 2 ** 31);
+  fields.whole("count", count ?? 0, count ?? MOST_VERTICES);
   return file.accessor(index ?? 0);
 }
 

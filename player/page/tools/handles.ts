@@ -1,22 +1,20 @@
 /** Handles of the control points: discs over the picture, of one size, where the posed surface has the points. */
 
-import { tick } from "../elements.js";
+import { place, svg, tick } from "../elements.js";
 import type { Panel } from "../panel.js";
 import type { PointEditing } from "../point_editing.js";
 import type { Stage } from "../stage.js";
 import type { Tool } from "../tool.js";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 /** Pixels between the surface and what a point was dragged to, from which on both are shown. */
 const APART = 8;
 
 export class Handles implements Tool {
   private stage: Stage | null = null;
-  private readonly layer = document.createElementNS(SVG, "svg");
-  private readonly line = document.createElementNS(SVG, "line");
-  private readonly ring = document.createElementNS(SVG, "circle");
-  private readonly label = document.createElementNS(SVG, "text");
+  private readonly layer = svg("svg");
+  private readonly line = svg("line");
+  private readonly ring = svg("circle");
+  private readonly label = svg("text");
   private readonly discs: SVGCircleElement[] = [];
 
   mount(stage: Stage, panel: Panel): void {
@@ -26,7 +24,7 @@ export class Handles implements Tool {
     this.ring.classList.add("target");
     this.layer.append(this.line);
     stage.points.names.forEach((_, k) => {
-      const disc = document.createElementNS(SVG, "circle");
+      const disc = svg("circle");
       disc.dataset.point = `${k}`;
       this.discs.push(disc);
       this.layer.append(disc);
@@ -47,11 +45,11 @@ export class Handles implements Tool {
     const { clientWidth: width, clientHeight: height } = renderer.domElement;
     this.layer.classList.toggle("hidden", !points.shown);
     if (!points.shown) return;
-    set(this.layer, { width, height });
+    place(this.layer, { width, height });
     points.project(camera, width, height);
     this.discs.forEach((disc, k) => {
       const { x, y, front, visible } = points.handles[k];
-      if (visible) set(disc, { cx: x, cy: y });
+      if (visible) place(disc, { cx: x, cy: y });
       const kinds = { hidden: !visible, back: !front, selected: k === points.selected, hovered: k === points.hovered };
       for (const [kind, on] of Object.entries(kinds)) disc.classList.toggle(kind, on);
     });
@@ -66,7 +64,7 @@ export class Handles implements Tool {
   /** The name of the point below the pointer. */
   private showLabel({ hovered, handles, names }: PointEditing): void {
     this.label.textContent = names[hovered] ?? "";
-    if (hovered >= 0) set(this.label, { x: handles[hovered].x + 12, y: handles[hovered].y - 10 });
+    if (hovered >= 0) place(this.label, { x: handles[hovered].x + 12, y: handles[hovered].y - 10 });
   }
 
   /** A line to what the selected point was dragged to, where the surface does not reach it. */
@@ -79,15 +77,7 @@ export class Handles implements Tool {
     const apart = target !== null && Math.hypot(x - handles[selected].x, y - handles[selected].y) > APART;
     for (const part of [this.line, this.ring]) part.classList.toggle("hidden", !apart);
     if (!apart) return;
-    set(this.line, { x1: handles[selected].x, y1: handles[selected].y, x2: x, y2: y });
-    set(this.ring, { cx: x, cy: y });
-  }
-}
-
-/** Set attributes in tenths of a pixel, where they change. */
-function set(part: SVGElement, values: Record<string, number>): void {
-  for (const [name, value] of Object.entries(values)) {
-    const text = value.toFixed(1);
-    if (part.getAttribute(name) !== text) part.setAttribute(name, text);
+    place(this.line, { x1: handles[selected].x, y1: handles[selected].y, x2: x, y2: y });
+    place(this.ring, { cx: x, cy: y });
   }
 }

@@ -1,14 +1,11 @@
 /** Errors as colours: how far each vertex is from the truth at a pose whose truth is known. */
 
-import { Color, Float32BufferAttribute, SRGBColorSpace } from "three";
-import type { BufferAttribute, InterleavedBufferAttribute } from "three";
+import type { BufferAttribute } from "three";
 
 import { colourBar } from "../colour_bar.js";
 import type { Source } from "../comparison.js";
-import { bytesOf } from "../data.js";
-import type { PageErrors } from "../data.js";
-import type { PoseSkin } from "../../three/index.js";
 import { element } from "../elements.js";
+import type { Errors } from "../errors.js";
 import { heatColour } from "../heat_colours.js";
 import type { Panel } from "../panel.js";
 import type { Stage } from "../stage.js";
@@ -24,35 +21,22 @@ export function isWorse(ratio: number | undefined): boolean {
   return (ratio ?? 0) > WORSE;
 }
 
-type Attribute = BufferAttribute | InterleavedBufferAttribute;
-
 export class Heat implements Tool {
   private stage: Stage | null = null;
-  /** By the name of the source: a byte per pose and vertex. What other sources show counts as the truth. */
-  private readonly errors: Record<string, Uint8Array>;
-  /** The meshes that are coloured, and how numbers of the skin's vertices become those of theirs. */
-  private skin: PoseSkin | null = null;
-  /** How many vertices the skin has. */
-  private readonly vertices: number;
-  /** The colours that the file gives the vertices of each mesh, if any. */
-  private own: (Attribute | undefined)[] = [];
-  /** The pose whose errors are shown, or -1, and by source the colours of each mesh there. */
+  /** The pose whose errors are shown, or -1, which errors these were, and by source the colours of each mesh there. */
   private shown = -1;
+  private revision = 0;
   private readonly colours = new Map<string, BufferAttribute[]>();
   private wanted: HTMLInputElement | null = null;
   private readonly bar: HTMLElement;
   private readonly legend = element("p", "legend");
 
-  constructor(private readonly data: PageErrors) {
-    this.errors = { skin: bytesOf(data.skin), plain: bytesOf(data.plain) };
-    this.vertices = this.errors.skin.length / data.ratios.length;
-    this.bar = colourBar(data.largest, data.unit);
+  constructor(private readonly errors: Errors) {
+    this.bar = colourBar(errors.data.largest, errors.data.unit);
   }
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    this.skin = stage.skins[0];
-    this.own = this.skin.meshes.map(({ geometry }) => geometry.getAttribute("color"));
     this.wanted = panel.tick("errors as colours", "h", () => stage.notify());
     panel.append(this.legend);
     panel.over(this.bar);
@@ -62,6 +46,8 @@ export class Heat implements Tool {
     if (!this.stage || !this.wanted) return;
     const { source } = this.stage.posing;
     const pose = source.kind === "listed" ? source.index : -1;
+    // Another tool shows its colours.
+    if (this.shown >= 0 && this.stage.colours?.owner !== this) this.wanted.checked = false;
     const { checked } = this.wanted;
     this.show(checked ? pose : -1);
     this.bar.hidden = this.shown < 0;
@@ -70,10 +56,7 @@ export class Heat implements Tool {
   }
 
   beforeDraw({ name }: Source): void {
-    if (this.shown < 0) return;
-    const colours = this.colours.get(name) ?? this.coloursOf(this.errors[name]);
-    this.colours.set(name, colours);
-    this.paint(colours);
+    if (this.shown >= 0) this.paint(name);
   }
 
   dispose(): void {
@@ -82,41 +65,31 @@ export class Heat implements Tool {
 
   /** Where plain skinning is closer to the truth at a pose, that it is. */
   private comparison(pose: number): string {
-    const ratio = this.data.ratios[pose] ?? 0;
+    const ratio = this.errors.data.ratios[pose] ?? 0;
     if (!isWorse(ratio)) return "";
     return `The skin is worse than plain skinning here: its error is ${ratio.toPrecision(3)} times as large.`;
   }
 
   /** Show the errors of a pose, or of none (-1). */
   private show(pose: number): void {
-    if (pose === this.shown || !this.stage) return;
+    const { revision } = this.errors;
+    if (!this.stage || (pose === this.shown && revision === this.revision)) return;
     this.shown = pose;
+    this.revision = revision;
     this.colours.clear();
-    if (pose < 0) this.paint(this.own);
-    this.stage.looks.coloured = pose >= 0;
+    if (pose < 0) this.stage.colours?.hide(this);
+    else this.paint("skin");
   }
 
-  private paint(colours: (Attribute | undefined)[]): void {
-    this.skin?.meshes.forEach(({ geometry }, k) => {
-      const colour = colours[k];
-      if (colour) geometry.setAttribute("color", colour);
-      else geometry.deleteAttribute("color");
-    });
+  /** Show the errors of a source. */
+  private paint(name: string): void {
+    const colours = this.colours.get(name) ?? this.coloursOf(name);
+    this.colours.set(name, colours);
+    this.stage?.colours?.show(this, colours);
   }
 
-  /** The colours of each mesh at the pose that is shown; without errors, those of none. */
-  private coloursOf(errors: Uint8Array | undefined): BufferAttribute[] {
-    const start = this.shown * this.vertices;
-    const shown = new Float64Array(this.vertices);
-    if (errors) shown.set(errors.subarray(start, start + this.vertices));
-    return (this.skin?.spread(shown) ?? []).map((values) => {
-      const colours = new Float32Array(3 * values.length);
-      values.forEach((error, vertex) => {
-        // Colours of vertices are in linear light.
-        const [red, green, blue] = heatColour(error / 255);
-        new Color().setRGB(red, green, blue, SRGBColorSpace).toArray(colours, 3 * vertex);
-      });
-      return new Float32BufferAttribute(colours, 3);
-    });
+  /** The colours of each mesh at the pose that is shown. */
+  private coloursOf(source: string): BufferAttribute[] {
+    return this.stage?.colours?.of(this.errors.shares(source, this.shown), heatColour) ?? [];
   }
 }

@@ -27,7 +27,7 @@ export class ListedPoses implements Tool {
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
-    const row = element("div", "row");
+    const row = element("div", "row listed");
     row.append(this.menu.list);
     panel.append(row);
     panel.keys("[ ] pose before, after", { "[": () => this.step(-1), "]": () => this.step(1) });

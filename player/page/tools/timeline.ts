@@ -14,7 +14,8 @@ export class Timeline implements Tool {
   private readonly track = element("div", "track");
   private readonly frames = element("input");
   private readonly marks = element("div", "marks");
-  private readonly said = element("output");
+  private readonly time = element("span");
+  private readonly frame = element("span");
   /** The marks that are there, in words. */
   private shownMarks = "";
 
@@ -29,7 +30,9 @@ export class Timeline implements Tool {
     this.track.append(this.marks, this.frames);
     const back = button("‹", "a frame back: key left", () => this.step(-1));
     const on = button("›", "a frame on: key right", () => this.step(1));
-    this.bar.append(back, this.play, on, this.track, this.said);
+    const said = element("output");
+    said.append(this.time, " · ", this.frame);
+    this.bar.append(back, this.play, on, this.track, said);
     stage.renderer.domElement.after(this.bar);
     panel.keys("space play or pause", { " ": () => stage.posing.line && stage.posing.togglePlay() });
     // Where a control point is selected, the arrows move it.
@@ -72,7 +75,8 @@ export class Timeline implements Tool {
   private showTime(line: Line, seconds: number): void {
     const frame = frameAt(line, seconds);
     this.frames.value = `${frame}`;
-    this.said.textContent = `${seconds.toFixed(2)} s · frame ${frame} of ${lastFrame(line)}`;
+    this.time.textContent = `${seconds.toFixed(2)} s`;
+    this.frame.textContent = `frame ${frame} of ${lastFrame(line)}`;
   }
 
   private showMarks(line: Line): void {

@@ -7,8 +7,8 @@ import type { Tool } from "../tool.js";
 
 export class Undo implements Tool {
   private stage: Stage | null = null;
-  private readonly undo = button("undo", "key Ctrl+z", () => this.go("undo"));
-  private readonly redo = button("redo", "key Ctrl+y", () => this.go("redo"));
+  private readonly undo = button("undo pose", "key Ctrl+z", () => this.go("undo"));
+  private readonly redo = button("redo pose", "key Ctrl+y", () => this.go("redo"));
 
   mount(stage: Stage, panel: Panel): void {
     this.stage = stage;
@@ -16,8 +16,8 @@ export class Undo implements Tool {
     row.append(this.undo, this.redo);
     panel.append(row);
     const redo = () => this.go("redo");
-    panel.keys("Ctrl+z undo", { "Ctrl+z": () => this.go("undo") }, true);
-    panel.keys("Ctrl+y redo", { "Ctrl+y": redo, "Ctrl+Shift+z": redo }, true);
+    panel.keys("Ctrl+z undo the pose", { "Ctrl+z": () => this.go("undo") }, true);
+    panel.keys("Ctrl+y redo the pose", { "Ctrl+y": redo, "Ctrl+Shift+z": redo }, true);
     panel.keys("Esc cancel a drag", { Escape: () => stage.drags.cancel() }, true);
   }
 

@@ -51,7 +51,7 @@ export class Views implements Tool {
     });
     this.left.value = comparison.left.name;
     this.right.value = comparison.right.name;
-    this.sides.hidden = comparison.mode === "single";
+    this.sides.hidden = comparison.mode === "single" || !this.sides.childElementCount;
   }
 
   /** Make buttons and lists of all sources; the first two and the ways to compare keep their keys. */

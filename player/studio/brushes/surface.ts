@@ -3,7 +3,7 @@
 import type { Topology } from "./topology.js";
 
 export class SculptSurface {
-  /** Unit normals (N, 3), smooth: those of welded vertices are one. */
+  /** Unit normals (N, 3), smooth: those of welded vertices are one, but for the two sides of a sheet. */
   readonly normals: Float32Array;
   private readonly changed: Marks;
   private readonly stale: Marks;
@@ -53,28 +53,49 @@ export class SculptSurface {
     return moved;
   }
 
-  /** Sum the normals of the triangles at a first vertex, by their areas. */
+  /** Give each member of a weld group the sum of its triangles' normals, by area, and of those of members that face its way. */
   private updateNormal(vertex: number): void {
-    const { points, normals, topology } = this;
-    const { triangles } = topology;
-    let [x, y, z] = [0, 0, 0];
+    const members = this.topology.members.row(vertex);
+    const sums = this.normalSums(vertex, members);
+    members.forEach((member, k) => {
+      const total = [0, 0, 0];
+      for (let other = 0; other < members.length; other++) {
+        if (!alike(sums, k, other)) continue;
+        for (let axis = 0; axis < 3; axis++) total[axis] += sums[3 * other + axis];
+      }
+      const length = Math.hypot(...total) || 1;
+      for (let axis = 0; axis < 3; axis++) this.normals[3 * member + axis] = total[axis] / length;
+    });
+  }
+
+  /** The sums (K, 3) of the normals of the triangles at each member of a weld group, as long as twice their areas. */
+  private normalSums(vertex: number, members: Uint32Array): Float64Array {
+    const { points, topology } = this;
+    const { triangles, weld } = topology;
+    const sums = new Float64Array(3 * members.length);
     for (const triangle of topology.around.row(vertex)) {
       const a = 3 * triangles[3 * triangle];
       const b = 3 * triangles[3 * triangle + 1];
       const c = 3 * triangles[3 * triangle + 2];
       const [bx, by, bz] = [points[b] - points[a], points[b + 1] - points[a + 1], points[b + 2] - points[a + 2]];
       const [cx, cy, cz] = [points[c] - points[a], points[c + 1] - points[a + 1], points[c + 2] - points[a + 2]];
-      x += by * cz - bz * cy;
-      y += bz * cx - bx * cz;
-      z += bx * cy - by * cx;
+      for (const corner of [a / 3, b / 3, c / 3]) {
+        if (weld[corner] !== vertex) continue;
+        const k = 3 * members.indexOf(corner);
+        sums[k] += by * cz - bz * cy;
+        sums[k + 1] += bz * cx - bx * cz;
+        sums[k + 2] += bx * cy - by * cx;
+      }
     }
-    const length = Math.hypot(x, y, z) || 1;
-    for (const member of topology.members.row(vertex)) {
-      normals[3 * member] = x / length;
-      normals[3 * member + 1] = y / length;
-      normals[3 * member + 2] = z / length;
-    }
+    return sums;
   }
+}
+
+/** Whether two of some vectors (K, 3) point less than 120 degrees apart: the two sides of a sheet do not. */
+function alike(vectors: Float64Array, k: number, other: number): boolean {
+  if (k === other) return true;
+  const [a, b] = [vectors.subarray(3 * k, 3 * k + 3), vectors.subarray(3 * other, 3 * other + 3)];
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] >= -0.5 * Math.hypot(...a) * Math.hypot(...b);
 }
 
 /** A set of vertices that is filled and emptied often. */

@@ -23,6 +23,7 @@ export class CurrentSkin implements Tool {
         this.shown = 0;
       }),
     );
+    document.body.dataset.skin = `${this.shown}`;
     this.follow();
   }
 
@@ -37,6 +38,7 @@ export class CurrentSkin implements Tool {
       const isOfRig = await this.stage?.exchange(bufferOf(answer.arrays.glb as Uint8Array));
       // A fit of control points has none of the joints that the tools were made for, and needs tools of its own.
       if (isOfRig === false) location.reload();
+      document.body.dataset.skin = `${this.shown}`;
     }
     this.fetching = false;
     if (answer) this.follow();

@@ -42,7 +42,11 @@ export class Sculpt implements Tool {
   /** The sculpts that the project has. */
   private names: string[] = [];
 
-  constructor(private readonly link: Link) {
+  /** Parameters: the server, and what hears of the name of a sculpt that was defined. */
+  constructor(
+    private readonly link: Link,
+    private readonly defined: (name: string) => void = () => {},
+  ) {
     this.drafts = new Drafts(link, (words) => this.say(words));
   }
 
@@ -80,16 +84,17 @@ export class Sculpt implements Tool {
     const { stage, link, settings } = this;
     if (!stage || this.session) return;
     if (!link.editor) throw new Error("another page edits this project: this one looks on");
-    const { pose, surface, rest } = await this.read(stage);
+    const { pose, surface, rest, sculpt } = await this.read(stage);
     const sculpting = new Sculpting(surface, rest);
     stage.posing.take(pose, { kind: "hand" });
     this.session = new SculptSession(stage, sculpting, settings, {
       changed: () => this.reshaped(),
+      busy: () => this.busy,
       held: () => this.say("The pose stays as it is while you sculpt: define or cancel first."),
     });
     this.panel.offerMirror(sculpting.mirror.matched);
     this.mirror(this.panel.mirror.input.checked);
-    this.panel.name.value = name;
+    this.panel.name.value = name || sculpt;
     if (points) this.session.replace(points);
     this.removeKeys = this.keys(this.session).map((group) => stage.keys.add(group));
     this.say(HELP);
@@ -112,7 +117,8 @@ export class Sculpt implements Tool {
       weld: Int32Array.from(weld),
     };
     // Plain skinning at rest is the rest shape.
-    return { pose, surface, rest: Float32Array.from(rest.arrays.plain) };
+    const sculpt = typeof posed.ok.sculpt === "string" ? posed.ok.sculpt : "";
+    return { pose, surface, rest: Float32Array.from(rest.arrays.plain), sculpt };
   }
 
   private async define(): Promise<void> {
@@ -131,6 +137,7 @@ export class Sculpt implements Tool {
       { points: session.sculpting.points() },
     );
     this.leave();
+    this.defined(name);
     this.say(typeof ok.did === "string" ? ok.did : "");
   }
 

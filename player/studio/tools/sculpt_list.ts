@@ -1,14 +1,16 @@
-/** The sculpts of the project: go to one, rename, mute, mirror, soften or remove it. */
+/** The sculpts of the project: go to one, rename, mute, mirror or remove it. */
 
 import { button, element } from "../../page/elements.js";
 import type { Panel } from "../../page/panel.js";
 import type { Stage } from "../../page/stage.js";
 import type { Tool } from "../../page/tool.js";
+import { chooseSculpt } from "../choose_sculpt.js";
 import type { Project, SculptRow } from "../project.js";
 
 export class SculptList implements Tool {
   private stage: Stage | null = null;
-  private chosen = "";
+  /** What the list was made of. */
+  private shown: unknown[] = [];
   private readonly list = element("ul", "sculpts");
   private readonly title = element("h2", "", "sculpts");
 
@@ -21,20 +23,25 @@ export class SculptList implements Tool {
   }
 
   changed(): void {
-    const rows = this.project.info?.sculpts ?? [];
+    const { info, chosen, mayEdit } = this.project;
+    // Posing goes on with every frame, and a name that is being typed is kept.
+    const shown = [info, chosen, mayEdit];
+    if (shown.every((part, k) => part === this.shown[k])) return;
+    this.shown = shown;
+    const rows = info?.sculpts ?? [];
     this.title.hidden = this.list.hidden = !rows.length;
-    if (this.stage?.posing.source.kind !== "listed") this.chosen = "";
-    this.list.replaceChildren(...rows.map((row, k) => this.entry(row, k)));
+    this.list.replaceChildren(...rows.map((row) => this.entry(row)));
+    this.list.querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
   }
 
-  private entry(row: SculptRow, index: number): HTMLElement {
+  private entry(row: SculptRow): HTMLElement {
     const entry = element("li", row.muted ? "muted" : "");
-    const go = button(row.name, "go to its pose", () => this.go(row.name, index));
+    const go = button(row.name, "go to its pose", () => this.go(row.name));
     go.classList.add("name");
     const figures = row.moves.length ? `${(100 * row.largest).toPrecision(2)} %` : "at rest";
     entry.append(go, element("span", "figures", figures));
-    entry.setAttribute("aria-current", `${row.name === this.chosen}`);
-    if (row.name === this.chosen && this.project.mayEdit) entry.append(this.actions(row));
+    entry.setAttribute("aria-current", `${row.name === this.project.chosen}`);
+    if (row.name === this.project.chosen && this.project.mayEdit) entry.append(this.actions(row));
     return entry;
   }
 
@@ -52,34 +59,16 @@ export class SculptList implements Tool {
       ),
       button("mirror", "make its mirror image on the other side", () => this.mirror(name)),
       button("remove", "remove it; undo brings it back", () => this.project.do("remove", { name })),
-      this.radius(row),
     );
     return actions;
   }
 
-  /** A field for the radius of a sculpt; empty: that of its layer. */
-  private radius({ name, radius }: SculptRow): HTMLElement {
-    const row = element("label", "row");
-    const field = element("input");
-    Object.assign(field, { type: "number", min: "0", step: "0.05", placeholder: "auto", value: radius ?? "" });
-    field.addEventListener("change", () => {
-      const value = field.value === "" ? null : Number(field.value);
-      this.project.do("radius", { name, radius: value });
-    });
-    row.append(element("span", "", "radius"), field);
-    return row;
-  }
-
-  private async go(name: string, index: number): Promise<void> {
-    const pose = await this.project.poseOf(name);
-    if (!pose) return;
-    this.chosen = name;
-    this.stage?.posing.take(pose, { kind: "listed", index });
+  private go(name: string): void {
+    if (this.stage) chooseSculpt(this.project, this.stage, name);
   }
 
   private async rename(name: string, to: string): Promise<void> {
-    if (await this.project.do("rename", { name, to })) this.chosen = to.trim();
-    this.changed();
+    if (await this.project.do("rename", { name, to })) this.project.chosen = to.trim();
   }
 
   private async mirror(name: string): Promise<void> {

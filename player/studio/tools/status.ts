@@ -10,6 +10,7 @@ export class Status implements Tool {
   private readonly undo = button("undo", "key u", () => this.project.do("undo"));
   private readonly redo = button("redo", "key U", () => this.project.do("redo"));
   private readonly said = element("p", "status");
+  private readonly shown = element("p", "hint");
   private readonly notes = element("ul", "notes");
 
   constructor(private readonly project: Project) {}
@@ -17,13 +18,13 @@ export class Status implements Tool {
   mount(_stage: Stage, panel: Panel): void {
     this.said.setAttribute("role", "status");
     if (this.project.info?.editable) {
-      const row = element("div", "row buttons");
+      const row = element("div", "row buttons history");
       row.append(this.undo, this.redo);
       panel.append(row);
       panel.keys("u undo the last change of the sculpts", { u: () => this.undo.click() });
       panel.keys("U redo it", { U: () => this.redo.click() });
     }
-    panel.append(this.said, this.notes);
+    panel.append(this.said, this.shown, this.notes);
     panel.onDispose(this.project.onChange(() => this.changed()));
   }
 
@@ -33,7 +34,9 @@ export class Status implements Tool {
     this.redo.disabled = !mayEdit || !info?.redo;
     this.undo.textContent = info?.undo ? `undo: ${info.undo}` : "undo";
     this.redo.textContent = info?.redo ? `redo: ${info.redo}` : "redo";
+    for (const pressable of [this.undo, this.redo]) pressable.title = pressable.textContent ?? "";
     this.said.textContent = said;
+    this.shown.textContent = info ? `skin shown: ${info.method}` : "";
     this.notes.replaceChildren(...(info?.notes ?? []).map((line) => element("li", "", line)));
     this.notes.hidden = !info?.notes.length;
   }

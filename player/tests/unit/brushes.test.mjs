@@ -120,6 +120,23 @@ test("normals are brought up to date where something moved: the same as made ane
   assert.deepEqual(surface.normals, surfaceOf(shape, surface.points).normals);
 });
 
+test("both sides of a sheet have normals of their own, and move as one", () => {
+  const one = sheet(10);
+  const count = one.points.length / 3;
+  const back = one.triangles.map((vertex) => vertex + count).reverse();
+  const surface = surfaceOf({
+    points: Float32Array.from([...one.points, ...one.points]),
+    triangles: Int32Array.from([...one.triangles, ...back]),
+  });
+  const y = surface.normals[1];
+  assert.equal(Math.abs(y), 1);
+  assert.equal(surface.normals[3 * count + 1], -y);
+  touch(surface, INFLATE, dabAt(surface, [0, 0, 0], 0.5));
+  const middle = surface.topology.firsts[60];
+  assert.ok(Math.abs(row(surface.points, middle)[1]) > 0.04);
+  assert.deepEqual(row(surface.points, middle + count), row(surface.points, middle));
+});
+
 test("what does not hang together with the pointer's place is left out", () => {
   const [upper, lower] = [sheet(10), sheet(10, () => -0.1)];
   const count = upper.points.length / 3;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Edges } from "../../core/posed/edges.ts";
 import { fineSets } from "../../core/posed/fine_set.ts";
-import { fineVertexCount, levelsOf, refined } from "../../core/posed/subdivision.ts";
+import { coarseVertex, fineVertexCount, levelsOf, refined } from "../../core/posed/subdivision.ts";
 import { weld } from "../../core/weld.ts";
 
 const SQUARE = Uint32Array.of(0, 1, 2, 2, 1, 3);
@@ -34,6 +34,30 @@ test("a triangle becomes four, with its edges' midpoints after its corners", () 
   assert.deepEqual([...refined([level], Float64Array.of(0, 2, 4, 8), 1)], [0, 2, 4, 8, 1, 2, 3, 5, 6]);
 });
 
+test("the vertices of all levels are counted where triangles repeat or have equal corners", () => {
+  const faces = [
+    [0, 1, 2],
+    [2, 0, 1],
+    [0, 2, 1],
+    [0, 2, 3],
+    [0, 0, 1],
+    [1, 0, 1],
+    [1, 1, 0],
+    [3, 1, 1],
+    [2, 2, 2],
+    [4, 4, 4],
+  ];
+  for (let chosen = 0; chosen < 2 ** faces.length; chosen += 7) {
+    const triangles = Uint32Array.from(faces.filter((_, k) => (chosen >> k) & 1).flat());
+    let count = 5;
+    levelsOf(triangles, 5, 4).forEach((level, k) => {
+      assert.equal(fineVertexCount(triangles, 5, k), count);
+      count += level.edges.count;
+    });
+    assert.equal(fineVertexCount(triangles, 5, 4), count);
+  }
+});
+
 test("split vertices know the skin's, on all levels", () => {
   const levels = levelsOf(SQUARE, 4, 2);
   const vertices = Uint32Array.of(0, 1, 2, 2, 1, 3);
@@ -51,4 +75,19 @@ test("split vertices know the skin's, on all levels", () => {
 test("vertices of one position are welded, whatever the sign of their zeros", () => {
   const { of, count } = weld(Float64Array.of(0, 1, 2, 0, 1, 3, -0, 1, 2));
   assert.deepEqual([[...of], count], [[0, 1, 0], 2]);
+});
+
+test("each fine vertex has a coarse one beside it", () => {
+  const levels = levelsOf(SQUARE, 4, 2);
+  const fine = levels[1].vertices + levels[1].edges.count;
+  // Corners of the square: from a fine vertex to its coarse one is at most an edge.
+  const places = refined(levels, Float64Array.of(0, 0, 1, 0, 0, 1, 1, 1), 2);
+  for (let k = 0; k < fine; k++) {
+    const coarse = coarseVertex(levels, k);
+    assert.ok(coarse < 4);
+    if (k < 4) assert.equal(coarse, k);
+    const away = Math.hypot(places[2 * k] - places[2 * coarse], places[2 * k + 1] - places[2 * coarse + 1]);
+    assert.ok(away <= Math.SQRT2);
+  }
+  assert.equal(coarseVertex([], 7), 7);
 });

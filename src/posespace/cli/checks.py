@@ -61,7 +61,7 @@ def require_motion(motion: Path | None, choice: PoseChoice, clips: Sequence[str]
         "--markers": choice.markers is not None,
     }
     if motion is None and any(used.values()):
-        raise InputError(f"{next(name for name in used if used[name])}: expected --motion FILE with it")
+        raise InputError(f"{next(name for name in used if used[name])}: needs --motion FILE")
 
 
 def require_folder(out: Path) -> None:

@@ -124,4 +124,4 @@ def _unit(skin: Skin, chosen: str | None) -> str:
     across = f"the skin is {metres * skin.rig.mesh.diagonal:.3g} m across"
     if chosen is None and metres == 1:
         return f"{name}, assumed as the rig names none: {across}; use --unit to change it"
-    return f"{name}, so that {across}, by {'the rig' if chosen is None else '--unit'}"
+    return f"{name}, from {'the rig' if chosen is None else '--unit'}; {across}"

@@ -101,7 +101,8 @@ def short(value: Any, most: int = ENTRIES_SHOWN) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        entries = [short(entry) for entry in value[:most]]
+        # Without separators of thousands, which would look like those of the list.
+        entries = [str(entry) if type(entry) is int else short(entry) for entry in value[:most]]
         shown = ", ".join(entry.replace(" ", _KEPT) if len(entry) <= _NAME else entry for entry in entries)
         return f"{shown}, ...{_KEPT}({len(value)})" if len(value) > most else shown or "none"
     return str(value)

@@ -21,9 +21,10 @@ TRANSFER = (
     "difference: adds X2 - X1 to Y1. Default: operator, unless it would lose more than half of the change."
 )
 MATCHING = (
-    "How the vertices of the two characters correspond. same: by index, both having equally many; closest: each to "
-    "the closest point of the other, once joints of the same name are aligned; padding: by index, and extra vertices "
-    "of the larger mesh to none, as in the paper. Default: same where the triangles are the same, else closest."
+    "How the vertices of the two characters correspond. same: by index; both must have the same number of vertices. "
+    "closest: each to the closest point of the other, once joints of the same name are aligned. padding: by index; the "
+    "extra vertices of the larger mesh correspond to none, as in the paper. Default: same where the triangles are the "
+    "same, else closest."
 )
 
 

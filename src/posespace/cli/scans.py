@@ -22,9 +22,9 @@ from posespace.cli.printing import print_one
     default=49_000,
     help="Approximate number of vertices of the template; scans have about four times as many.",
 )
-@click.option("--noise", default=0.04, help="Standard deviation of the points, in millimetres.")
+@click.option("--noise", default=0.04, help="Standard deviation of the noise along the normals, in millimetres.")
 @click.option("--holes", default=6, help="Number of holes in each scan, besides those where skin faces skin.")
-@click.option("--picking", default=0.4, help="Standard deviation of the landmarks, in millimetres.")
+@click.option("--picking", default=0.4, help="Standard deviation of the error of the landmarks, in millimetres.")
 @click.option("--seed", default=1, help="Random seed.")
 @json_option
 def scans(

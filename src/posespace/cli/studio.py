@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import webbrowser
 from pathlib import Path
 
@@ -32,7 +33,13 @@ from posespace.formats.registry import CLIPS, MARKERS, format_names
     help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
 )
 @clips_option
-@click.option("--port", default=0, show_default="a free one", help="Port to listen at, on 127.0.0.1.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default="a free one",
+    help="Port to listen at, on 127.0.0.1.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
 def studio(
     file: Path | None,
@@ -72,6 +79,15 @@ def studio(
         click.echo(address)
         note(f"{project.path}: open the address in a browser; Ctrl-C ends the studio")
         if not no_browser:
-            webbrowser.open(address)
+            webbrowser.open(_opener(Path(private), address).as_uri())
 
-    asyncio.run(serve(project, listener, ready))
+    with tempfile.TemporaryDirectory() as private:
+        asyncio.run(serve(project, listener, ready))
+
+
+def _opener(folder: Path, address: str) -> Path:
+    """A page that leads to the address: other users of the machine could read the token on a browser's command line."""
+    page = folder / "studio.html"
+    page.touch(mode=0o600)
+    page.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    return page

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from posespace.errors import InputError
-from posespace.evaluation.score import Score, evaluate_all, posed_points
+from posespace.evaluation.score import Score, evaluate_all
 from posespace.examples import Examples
+from posespace.poses.control_points import are_unposed
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Posable, Skin
 
@@ -131,11 +132,12 @@ def control_point_notes(entries: list[Entry], examples: Examples) -> list[str]:
     rig = examples.rig
     notes = []
     for entry in entries:
-        if entry.rival or entry.skin is None or (points := posed_points(entry.skin, examples)) is None:
+        skin = entry.skin
+        if entry.rival or skin is None or not are_unposed(examples, skin.rig, skin.points):
             continue
         notes.append(
             f"{entry.name}: the examples have no poses of its control points, so their positions are taken from "
-            f"{len(points)} of the {len(rig.mesh.points)} vertices of each shape; {PLAIN} uses the "
+            f"{len(skin.points)} of the {len(rig.mesh.points)} vertices of each shape; {PLAIN} uses the "
             f"{len(rig.skeleton)} joints of the examples, in their poses"
         )
     return notes

@@ -24,7 +24,7 @@ def fit_rivals(skins: Iterable[Posable], examples: Examples) -> Fitted:
     points drive are fitted at the points of the first skin that has any.
     """
     by_joints = {name: method for name, method in rivals().items() if name != PLAIN}
-    pointed = (skin for skin in skins if isinstance(skin, Skin) and len(skin.bones.points))
+    pointed = (skin for skin in skins if isinstance(skin, Skin) and len(skin.points))
     by_points = next((_fit_by_points(skin, examples) for skin in pointed), {})
     return fit_all(by_joints, examples) | by_points
 
@@ -41,7 +41,7 @@ def without_poses_of(examples: Examples, evaluated: Examples) -> Examples:
 
 def _fit_by_points(skin: Skin, examples: Examples) -> Fitted:
     """The rivals that a skin's control points drive; where the examples have heights, also other methods for detail."""
-    points = skin.bones.points
+    points = skin.points
     method = ControlPoints(picked=tuple(points.tolist()), bones=skin.binding.bone_count)
     driven = examples_from_shapes(examples, skin.rig, points)
     fitted = fit_all({"FKY08": replace(method, local="none"), **point_rivals()}, driven)

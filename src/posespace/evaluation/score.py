@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.check import Floats, Floats32, Ints
+from posespace.check import Floats, Floats32
 from posespace.errors import InputError
 from posespace.evaluation.storage import stored_bytes, stored_numbers
 from posespace.examples import Examples
 from posespace.motion import Motion
 from posespace.poses.active import active_in_poses, active_names
-from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.control_points import are_unposed, motion_at
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
 from posespace.skin.skin import Posable, Skin
@@ -248,14 +248,7 @@ def compared(skin: Posable, examples: Examples) -> Posable:
 
 def motion_of(skin: Posable, examples: Examples) -> Motion:
     """Return the poses to evaluate a skin at: the examples', or for control points taken from their shapes."""
-    points = posed_points(skin, examples)
-    return examples.motion if points is None else motion_from_shapes(examples, skin.rig, points)
-
-
-def posed_points(skin: Posable, examples: Examples) -> Ints | None:
-    """Return the vertices (M,) of a skin's control points where the examples have none; None: the examples pose it."""
-    points: Ints = getattr(skin.bones if isinstance(skin, Skin) else skin, "points", np.zeros(0, np.int32))
-    return points if len(points) and examples.rig.skeleton.names != skin.rig.skeleton.names else None
+    return motion_at(examples, skin.rig, skin.points)
 
 
 def posed(skin: Posable, motion: Motion) -> Iterator[tuple[Floats, Floats]]:
@@ -279,6 +272,7 @@ def _percentile(values: Floats32, part: float) -> float:
 
 def _check_kinds(skin: object, examples: object) -> None:
     posable = isinstance(getattr(skin, "rig", None), Rig) and callable(getattr(skin, "pose", None))
+    posable = posable and hasattr(skin, "points")
     if not posable or not isinstance(examples, Examples):
         got = f"{type(skin).__name__} and {type(examples).__name__}"
         raise InputError(f"evaluate: expected a skin and the examples to evaluate it on, got {got}")
@@ -297,7 +291,7 @@ def check_comparable(skin: Posable, examples: Examples) -> None:
     surface = compared(skin, examples)
     vertices = len(surface.mesh.points if isinstance(surface, Skin) else surface.rig.mesh.points)
     # Control-point skins take their pose from the shapes of the examples, whatever their joints are.
-    from_shapes = posed_points(surface, examples) is not None
+    from_shapes = are_unposed(examples, surface.rig, surface.points)
     check_same(vertices, rig if from_shapes else surface.rig, rig)
 
 

@@ -6,10 +6,12 @@ No skin may be worse than plain skinning at the shapes it was fitted to. What wa
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from posespace.check import Floats
 from posespace.examples import Examples
 from posespace.fit.regression import evenly_spread
 from posespace.poses.parts import parts_of
@@ -40,23 +42,26 @@ def do_not_predict(what: str, error: float) -> str:
     return f"its {what} do not predict one another ({error:.2f} of plain skinning's error by leave-one-out)"
 
 
-def checked(skin: Skin, examples: Examples) -> Skin:
+def checked(skin: Skin, examples: Examples, residuals: Sequence[Floats] | None = None) -> Skin:
     """Return a skin whose layers all lower the error at the examples it was fitted to.
 
     Those that raise it are weakened by the factor that helps most, or dropped; each is named in the skin's notes.
+    The `residuals` (N, 3) of the examples may be given.
     """
-    lines, sampled = list[str](), replace(examples, rig=skin.rig)[evenly_spread(len(examples), _POSES)]
+    numbers = evenly_spread(len(examples), _POSES)
+    lines, sampled = list[str](), replace(examples, rig=skin.rig)[numbers]
+    known = None if residuals is None else [residuals[number] for number in numbers]
     for _ in range(_ROUNDS):
-        layers, done, ratio = _improved(skin, sampled)
+        layers, done, ratio = _improved(skin, sampled, known)
         if not done:
             break
         skin, lines = replace(skin, layers=tuple(layers)), lines + done
     else:
-        ratio = _improved(skin, sampled)[2]
+        ratio = _improved(skin, sampled, known)[2]
     if ratio > 1.0:
         skin, ratio = replace(skin, layers=()), 1.0
         lines.append("every layer is dropped: the skin was worse than plain skinning at its own examples")
-    return replace(skin, about=with_notes({**skin.about, EXAMPLES_ERROR: round(ratio, 4)}, lines))
+    return skin.described(with_notes({**skin.about, EXAMPLES_ERROR: round(ratio, 4)}, lines))
 
 
 def said(skin: Skin) -> Skin:
@@ -66,7 +71,9 @@ def said(skin: Skin) -> Skin:
     return skin
 
 
-def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], float]:
+def _improved(
+    skin: Skin, examples: Examples, residuals: Sequence[Floats] | None
+) -> tuple[list[Layer], list[str], float]:
     """The layers, with those that raise the error weakened or dropped; a note on each of these; and the error before.
 
     The error is the root of the summed squares, as a fraction of plain skinning's.
@@ -76,7 +83,7 @@ def _improved(skin: Skin, examples: Examples) -> tuple[list[Layer], list[str], f
     driven = [skin.coordinates(layer.driver, examples.motion, parts) for layer in skin.layers]
     for index in track(range(len(examples)), "check at the examples"):
         added = [combined(layer.basis, values[index]) for layer, values in zip(skin.layers, driven, strict=True)]
-        errors = -examples.residual(index)[0]
+        errors = -(examples.residual(index)[0] if residuals is None else residuals[index])
         plain += float(np.square(errors).sum())
         for layer, moved in zip(skin.layers, added, strict=True):
             errors[layer.support] += moved

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace import budget
-from posespace.errors import FileError, InputError
+from posespace.errors import FileError, InputError, SettingError
 
 fcntl: ModuleType | None
 try:
@@ -217,10 +217,10 @@ def _remove_abandoned(path: Path) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Put the file's name in front of errors about what was found in it."""
+    """Put the file's name in front of errors about what was found in it; a setting is not from there."""
     try:
         yield
-    except FileError:
+    except (FileError, SettingError):
         raise
     except InputError as error:
         raise FileError(path, str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from posespace.errors import FileError
@@ -17,7 +18,7 @@ def load_limits(path: str | Path) -> Ranges:
     if registry.reads(file, LIMITS):
         ranges: Ranges = registry.reader(file, LIMITS).read(file)
         return ranges
-    return _skeleton(file).ranges
+    return _limited_joints(file)[0].ranges
 
 
 def save_limits(ranges: Ranges, source: str | Path, path: str | Path) -> None:
@@ -32,7 +33,11 @@ def save_limits(ranges: Ranges, source: str | Path, path: str | Path) -> None:
     require_path_last("save_limits(ranges, source, path)", ranges)
     rig_file, file = Path(source), Path(path)
     with naming(rig_file):
-        limited = _skeleton(rig_file).with_ranges(ranges)
+        skeleton, still = _limited_joints(rig_file)
+        limited = skeleton.with_ranges(ranges)
+    if ignored := [joint for joint in ranges if joint in still]:
+        problem = f"control points only translate; limits of {', '.join(ignored)} are ignored"
+        warnings.warn(f"{rig_file}: {problem}", stacklevel=2)
     if file.suffix.lower() in registry.written_endings(LIMITS):
         registry.writer(file, LIMITS, "limits are written").write(file, limited.ranges)
         return
@@ -43,9 +48,13 @@ def save_limits(ranges: Ranges, source: str | Path, path: str | Path) -> None:
     registry.writer(rig_file, LIMITED, "limits are written").write(rig_file, file, limited.ranges)
 
 
-def _skeleton(path: Path) -> Skeleton:
+def _limited_joints(path: Path) -> tuple[Skeleton, tuple[str, ...]]:
+    """The skeleton of a file, and the joints whose limits do nothing."""
     if path.is_dir():
         from posespace.formats.store.example_store import ExampleStore
 
-        return ExampleStore.open(path).rig.skeleton
-    return load.load_skin(path).rig.skeleton if load.is_skin_file(path) else load.load_rig(path).skeleton
+        return ExampleStore.open(path).rig.skeleton, ()
+    if load.is_skin_file(path):
+        skin = load.load_skin(path)
+        return skin.rig.skeleton, skin.bones.joints_without_rotation(skin.rig)
+    return load.load_rig(path).skeleton, ()

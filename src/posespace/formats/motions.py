@@ -101,7 +101,8 @@ def load_clips(
     if whole:
         for motion in motions.values():
             _require_joints(file, motion, source, skeleton)
-    return {name: retarget_motion(motion, source, skeleton) for name, motion in motions.items()}
+    with naming(file):
+        return {name: retarget_motion(motion, source, skeleton) for name, motion in motions.items()}
 
 
 def _require_skeleton(skeleton: object) -> None:
@@ -123,8 +124,8 @@ def _require_markers(file: Path, names: Sequence[str], markers: MarkerMapping | 
     if is_take and names:
         raise FileError(file, f"holds one take of markers and no clip {quoted(names[0])}")
     if markers is not None and not is_take:
-        endings = " ".join(registry.read_endings(MARKERS))
-        raise FileError(file, f"holds no markers, which {endings} hold; omit `markers`")
+        *endings, last = registry.read_endings(MARKERS)
+        raise FileError(file, f"has no markers (marker files end in {', '.join(endings)} or {last}); omit `markers`")
 
 
 def _poses(file: Path, skeleton: Skeleton | None, only: Sequence[str], partial: bool) -> Motion:

@@ -86,7 +86,8 @@ def write(path: Path, motion: Motion, skeleton: Skeleton, also: Mapping[str, obj
 def _own(content: Fields, budget: Budget) -> dict[str, FilePose]:
     """Return the poses of posespace's own form."""
     if (version := content.values.get("version")) != VERSION:
-        raise InputError(f"has version {shown(version)} of the form; expected {VERSION}")
+        which = "without a version" if version is None else f"of version {shown(version)}"
+        raise InputError(f"is a pose file {which}; expected version {VERSION}")
     poses, by_name = content.part("poses"), {}
     budget.work(len(poses.values) // _POSES_A_STEP, "poses", _FEWER)
     for name in poses:

@@ -178,9 +178,8 @@ def read_skin(record: Record) -> Skin:
     return Skin(read_rig(record.record("rig")), layers, detail, provenance, bones)
 
 
-_BONES = tuple(
-    field.name for field in fields(LearnedBones) if field.name not in ("blended", "beta", "holds", "corrections")
-)
+_NOT_ALWAYS = ("holds", "ties", "corrections")
+_BONES = tuple(field.name for field in fields(LearnedBones) if field.name not in ("blended", "beta", *_NOT_ALWAYS))
 """The arrays that all learned bones have."""
 
 
@@ -194,7 +193,7 @@ def _write_bones(bones: BoneStage, writer: Writer, where: str) -> Json:
 
 def _read_bones(record: Record) -> BoneStage:
     arrays: dict[str, Any] = {name: record.array(name) for name in _BONES}
-    arrays["holds"] = record.optional("holds")
+    arrays |= {name: record.optional(name) for name in ("holds", "ties")}
     arrays["corrections"] = _read_basis(record, "corrections", len(arrays["weights"]))
     return LearnedBones(**arrays, blended=record.integer("blended"), beta=record.number("beta"))
 

@@ -21,8 +21,7 @@ from posespace.examples import Examples
 from posespace.formats.files import atomic_write
 from posespace.formats.gltf import write as gltf_write
 from posespace.formats.scene import Scene
-from posespace.motion import Motion
-from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.control_points import motion_at
 from posespace.progress import track
 from posespace.skin.skin import Skin
 
@@ -83,7 +82,7 @@ def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
     if len(examples.rig.mesh.points) != len(skin.rig.mesh.points):
         got, expected = len(examples.rig.mesh.points), len(skin.rig.mesh.points)
         raise InputError(f"examples: expected {expected} vertices as in the skin, got {got}")
-    motion, coarse = _motion(skin, examples), replace(skin, detail=None)
+    motion, coarse = motion_at(examples, skin.rig, skin.points), replace(skin, detail=None)
     rows = np.unique(np.linspace(0, len(examples) - 1, min(len(examples), _MOST_POSES)).astype(int))
     poses, errors = [], np.zeros((2, len(rows), len(skin.rig.mesh.points)), dtype=np.float32)
     for row, index in enumerate(track(rows.tolist(), "poses of the page")):
@@ -102,14 +101,6 @@ def _errors(skin: Skin, examples: Examples, metres: float) -> Json:
         "poses": poses,
         "heat": heat | {"skin": _shades(errors[0], largest), "plain": _shades(errors[1], largest)},
     }
-
-
-def _motion(skin: Skin, examples: Examples) -> Motion:
-    """The poses of a skin at examples: theirs, or those of control points on shapes that another skeleton posed."""
-    points = skin.bones.points
-    if not len(points) or examples.rig.skeleton.names == skin.rig.skeleton.names:
-        return examples.motion
-    return motion_from_shapes(examples, skin.rig, points)
 
 
 def _shades(errors: Floats, largest: float) -> str:

@@ -18,10 +18,13 @@ from posespace.formats.checked_json import Fields, printable
 from posespace.formats.pose_choice import PoseChoice
 from posespace.formats.registry import MESH, SHAPES
 from posespace.formats.save import save_mesh
+from posespace.formats.skin_motions import warn_of_rotations
 from posespace.mesh import Mesh
+from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.progress import track
 from posespace.rig import Rig
+from posespace.skin.skin import Skin
 
 POSES = "poses.json"
 """Name of the pose file in such a folder; besides the poses it has the file name of each pose's mesh."""
@@ -55,8 +58,10 @@ def write_posed_meshes(
     if ending not in endings:
         raise InputError(f"format: expected one of {', '.join(endings)}, got {ending!r}")
     with files.atomic_folder(out) as folder:
-        rig, points_at = _subject(source)
+        rig, points_at, skin = _subject(source)
         motion = choice.of_sculpts(poses, note).load(poses, rig.skeleton, note=note)
+        if skin is not None:
+            _warn_of_what_is_ignored(skin, source, motion, poses)
         names = {pose: f"{stem}.{ending}" for pose, stem in zip(motion.names, file_stems(motion.names), strict=True)}
         save = merged_writer(rig, note) if ending == "obj" else save_mesh
         for index, name in enumerate(track(list(names.values()), "posing")):
@@ -146,17 +151,22 @@ def _poses_by_stem(path: Path) -> dict[str, str]:
         return {Path(meshes.text(pose)).stem: pose for pose in meshes}
 
 
-def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats]]:
-    """Return the rig of a file, and a function from a pose to its points (N, 3)."""
+def _subject(path: Path) -> tuple[Rig, Callable[[Pose], Floats], Skin | None]:
+    """Return the rig of a file, a function from a pose to its points (N, 3), and the skin where the file has one."""
     if load.is_skin(path):
         skin = load.load_skin(path)
-        if skin.detail is not None:
-            warnings.warn(f"{path}: its detail is left out; the meshes have the rig's own vertices", stacklevel=3)
         coarse = replace(skin, detail=None)
-        return skin.rig, lambda pose: coarse.pose(pose)[0]
+        return skin.rig, lambda pose: coarse.pose(pose)[0], skin
     contents = load.read(path)
     rig = load.rig_or_mesh(contents)
-    return rig, lambda pose: rig.skin(pose, _morph_offsets(rig, contents.morphs, pose))
+    return rig, lambda pose: rig.skin(pose, _morph_offsets(rig, contents.morphs, pose)), None
+
+
+def _warn_of_what_is_ignored(skin: Skin, source: Path, motion: Motion, poses: Path) -> None:
+    """Warn of what posed meshes of a skin leave out of the skin and of the poses, once both are known to be sound."""
+    if skin.detail is not None:
+        warnings.warn(f"{source}: its detail is left out; the meshes have the rig's own vertices", stacklevel=3)
+    warn_of_rotations(poses, skin, motion)
 
 
 def _morph_offsets(rig: Rig, morphs: Mapping[str, Floats], pose: Pose) -> Floats:

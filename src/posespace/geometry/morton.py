@@ -14,8 +14,10 @@ def curve_order(points: Floats, bits: int) -> NDArray[np.intp]:
     """Return the order (N,) of points (N, 3) along Morton's curve through a grid of 2**bits cells each way."""
     if not len(points):
         return np.zeros(0, dtype=np.intp)
-    size = max(float(np.ptp(points, axis=0).max()), 1e-300)
-    cells = ((points - points.min(axis=0)) / size * (2**bits - 1)).astype(np.int64)
+    # In double precision: in single precision the least size is 0.
+    apart = points.astype(np.float64) - points.min(axis=0)
+    size = max(float(apart.max()), 1e-300)
+    cells = (apart / size * (2**bits - 1)).astype(np.int64)
     key: NDArray[Any] = np.zeros(len(points), dtype=np.int64)
     for bit in range(bits):
         for axis in range(3):

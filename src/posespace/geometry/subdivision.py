@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from posespace.check import Floats, Ints
+from posespace.errors import InputError
 from posespace.geometry.edges import edges_of
 
 MOST_LEVELS = 6
 """How often a surface is subdivided at most: each level has four times the triangles."""
+
+
+_MOST_A_VERTEX = 64
+"""Most fine triangles per fine vertex or coarse triangle: triangles that are there once have about six at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +58,37 @@ def levels_of(triangles: Ints, vertices: int, count: int) -> tuple[Subdivision, 
 
 
 def fine_vertex_count(triangles: Ints, vertices: int, levels: int) -> int:
-    """Return how many vertices a mesh has after `levels` subdivisions, without making them."""
-    faces = len(triangles)
-    edges = len(subdivide(triangles, vertices).edges) if levels else 0
+    """Return how many vertices a mesh has after `levels` subdivisions, without making them.
+
+    Raises where these would have far more triangles than vertices: a file could ask for any number of them.
+    """
+    if not levels:
+        return vertices
+    ends = edges_of(triangles).ends
+    loops = int((ends[:, 0] == ends[:, 1]).sum())
+    edges = len(ends) - loops
+    # Triangles of the same corners have the same edges on all levels. `flat` name a vertex twice, `points` three times.
+    a, b, c = _distinct_corners(triangles)
+    is_point, is_flat = a == c, ((a == b) | (b == c)) & (a != c)
+    points, flat = int(is_point.sum()), int(is_flat.sum())
+    faces = len(a) - points - flat
+    pairs = len(np.unique(np.stack([a, c], axis=1)[is_flat], axis=0))
     for _ in range(levels):
-        vertices += edges
-        # Each edge splits in two and each triangle gains three inner edges.
-        edges, faces = 2 * edges + 3 * faces, 4 * faces
+        vertices += edges + loops
+        # Each edge splits in two, but one from a vertex to itself stays one. A triangle gains three inner edges, a flat
+        # a a b, with n in the middle of a and b, two, of which n n is also that of b b a.
+        edges, loops = 2 * edges + loops + 3 * faces + flat, pairs + points
+        faces, flat = 4 * faces + flat, 2 * flat + points
+        pairs = flat
+    if len(triangles) * 4**levels > _MOST_A_VERTEX * (vertices + len(triangles)):
+        raise InputError(f"mesh: expected most triangles once where it is subdivided {levels} times; merge equal ones")
     return vertices
+
+
+def _distinct_corners(triangles: Ints) -> tuple[Ints, Ints, Ints]:
+    """The corners of triangles (T, 3) of different corners, the lowest first; of the same ones once."""
+    corners = np.sort(triangles, axis=1)
+    corners = corners[np.lexsort((corners[:, 2], corners[:, 1], corners[:, 0]))]
+    is_new = np.append(True, (corners[1:] != corners[:-1]).any(axis=1))[: len(corners)]
+    a, b, c = corners[is_new].T
+    return a, b, c

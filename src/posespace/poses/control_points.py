@@ -28,6 +28,16 @@ def motion_from_shapes(examples: Examples, rig: Rig, points: Vertices) -> Motion
     return _translated(rig, translations, examples.motion)
 
 
+def are_unposed(examples: Examples, rig: Rig, points: Vertices) -> bool:
+    """Return whether a rig has control points, on vertices `points` (M,), that examples have no poses of."""
+    return len(points) > 0 and examples.rig.skeleton.names != rig.skeleton.names
+
+
+def motion_at(examples: Examples, rig: Rig, points: Vertices) -> Motion:
+    """Return the poses of a rig at examples: theirs, or if they have none of its control points, from their shapes."""
+    return motion_from_shapes(examples, rig, points) if are_unposed(examples, rig, points) else examples.motion
+
+
 def examples_from_shapes(examples: Examples, rig: Rig, points: Vertices) -> Examples:
     """Return examples of the same shapes whose poses are those of control points."""
     return replace(examples, rig=rig, motion=motion_from_shapes(examples, rig, points))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,16 +48,20 @@ class PoseAxis:
         return np.asarray(self._offsets(self.end[None])[0])
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """What each name of the space is measured in."""
+        if self.is_quaternions:
+            return (RADIANS,) * len(self.space.names)
+        degrees = [self.space.degree_of(name, self.skeleton) for name in self.space.names]
+        return tuple(CONTROL if degree is None else RADIANS if degree[1] < 3 else LENGTH for degree in degrees)
+
+    @property
     def unit(self) -> str:
         """What distances along the axis are measured in."""
         if self.is_quaternions:
             return RADIANS
-        degrees = [self.space.degree_of(name, self.skeleton) for name in self.space.names]
-        kinds = {
-            CONTROL if degree is None else RADIANS if degree[1] < 3 else LENGTH
-            for degree, step in zip(degrees, self.direction.tolist(), strict=True)
-            if abs(step) > _LEAST
-        }
+        both = zip(self.units, self.direction.tolist(), strict=True)
+        kinds = {unit for unit, step in both if abs(step) > _LEAST}
         return kinds.pop() if len(kinds) == 1 else FRACTION
 
     @property
@@ -70,6 +74,25 @@ class PoseAxis:
     def radius_along(self) -> float:
         """The distance along the axis, in `unit`, at which the interpolant's radius is reached."""
         return self.length / float(np.sqrt(self._weights().sum()))
+
+    @property
+    def scale(self) -> float:
+        """What `radius_along` is where the radius is 1 along every axis of the space."""
+        return replace(self, radius=np.ones_like(self.radius)).radius_along
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(axes,) the fraction of the way per step along each axis of the space, or (K,) per radian of each joint."""
+        weights = self._weights()
+        steps = np.linalg.norm(self.direction, axis=1) if self.is_quaternions else self.direction
+        moves = np.abs(steps) > _LEAST
+        return np.asarray(np.where(moves, weights / np.where(moves, steps, 1.0), 0.0) / weights.sum())
+
+    @cached_property
+    def joint_axes(self) -> Floats:
+        """(K, 3) the unit axes that joints rotate about; zero for a joint that does not."""
+        angles = np.linalg.norm(self.direction, axis=1)
+        return np.asarray(self.direction / np.where(angles > 0, angles, 1.0)[:, None])
 
     def farthest(self, most: float) -> float:
         """Return the largest fraction, up to `most`, at which no joint has made more than half a turn."""
@@ -89,8 +112,7 @@ class PoseAxis:
         steps = np.asarray(fractions, dtype=np.float64)
         if not self.is_quaternions:
             return np.asarray(self.start + steps[:, None] * self.direction)
-        angles = np.linalg.norm(self.direction, axis=1)
-        axes = self.direction / np.where(angles > 0, angles, 1.0)[:, None]
+        angles, axes = np.linalg.norm(self.direction, axis=1), self.joint_axes
         turned = rotations.from_axis_angle(np.broadcast_to(axes, (len(steps), *axes.shape)), steps[:, None] * angles)
         return rotations.multiply(self.start.reshape(-1, 4), turned).reshape(len(steps), -1)
 
@@ -100,16 +122,11 @@ class PoseAxis:
         Of one joint it is the nearest point of the axis: the rotation about it, without what rotates the axis away. Of
         several, their mean, weighted by how far each goes.
         """
-        weights = self._weights()
         if not self.is_quaternions:
-            steps, direction = self._offsets(positions) / self.radius, self.direction / self.radius
-            return np.asarray(steps @ direction / weights.sum())
-        angles = np.linalg.norm(self.direction, axis=1)
+            return np.asarray(self._offsets(positions) @ self.gains)
         relative = self._relative(positions)
-        axes = self.direction / np.where(angles > 0, angles, 1.0)[:, None]
-        about = 2.0 * np.arctan2((relative[..., :3] * axes).sum(axis=2), relative[..., 3])
-        used = angles > _LEAST
-        return np.asarray((about[:, used] / angles[used]) @ weights[used] / weights.sum())
+        about = 2.0 * np.arctan2((relative[..., :3] * self.joint_axes).sum(axis=2), relative[..., 3])
+        return np.asarray(about @ self.gains)
 
     def _weights(self) -> Floats:
         """The squared distance that each axis of the space, or joint, covers, over its radius."""

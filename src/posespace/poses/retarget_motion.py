@@ -13,6 +13,13 @@ from posespace.motion import Motion
 from posespace.poses.world_rotations import motion_from_world_rotations, world_rotations
 from posespace.skeleton import Skeleton
 
+_NAMED = 4
+"""Joints of each skeleton that an error names."""
+
+
+class NoCommonJointError(InputError):
+    """A motion is of a skeleton that shares no joint with the one it is for."""
+
 
 def retarget_motion(motion: Motion, source: Skeleton, target: Skeleton) -> Motion:
     """Return poses of the skeleton `source` on `target`: joints of one name rotate equally in the world, from rest.
@@ -25,9 +32,8 @@ def retarget_motion(motion: Motion, source: Skeleton, target: Skeleton) -> Motio
         check.kind(what, skeleton, Skeleton)
     common = [name for name in target.names if name in set(source.names)]
     if not common:
-        raise InputError(
-            f"motion: none of its joints ({', '.join(source.names[:4])}, ...) is in the skeleton "
-            f"({', '.join(target.names[:4])}, ...)"
+        raise NoCommonJointError(
+            f"none of the motion's joints ({_first_of(source)}) is in the skeleton ({_first_of(target)})"
         )
     to = [target.index(name) for name in common]
     of = [source.index(name) for name in common]
@@ -39,6 +45,10 @@ def retarget_motion(motion: Motion, source: Skeleton, target: Skeleton) -> Motio
     translations[:, to] = unit * source_translations[:, of] @ axes.T
     free = np.isin(np.arange(len(target)), to, invert=True)
     return motion_from_world_rotations(target, rotations, translations, motion, free)
+
+
+def _first_of(skeleton: Skeleton) -> str:
+    return ", ".join(skeleton.names[:_NAMED]) + ", ..." * (len(skeleton) > _NAMED)
 
 
 def _alignment(source: Floats, target: Floats) -> tuple[Floats, float]:

@@ -77,7 +77,8 @@ def _examples(source: Path, posed: Sequence[Path]) -> Examples:
             raise FileError(source, "holds no finished pose; resume the run that writes it")
         return examples
     if not posed:
-        raise InputError(f"{source}: expected posed files of this mesh after it, or an example store in its place")
+        remedy = "also give its other shapes (POSED...), or give an example store as SOURCE"
+        raise FileError(source, f"is a single mesh; {remedy}")
     rig = Rig.from_mesh(load.load_mesh(source))
     shapes: list[Floats] = []
     for path in posed:

@@ -27,6 +27,8 @@ from posespace.report.figures import identifier, with_identifiers
 from posespace.rig import Rig
 from posespace.sculpt import radii_by_label
 from posespace.skeleton import Skeleton
+from posespace.skin.bones.skeleton import SkeletonBones
+from posespace.skin.bones.stage import BoneStage
 from posespace.skin.provenance import notes_of
 from posespace.skin.skin import Skin
 
@@ -86,9 +88,11 @@ def describe_bones(examples: Examples, affine: bool = False) -> Figures:
 def _contents(file: Path, rate: Rate) -> Figures:
     contents = load.read(file, Wanted(rate=rate))
     figures: Figures = {"format": contents.format}
+    skin = load.load_skin(file) if load.is_skin(file) else None
     if contents.rigs:
         budget = contents.budget or Budget(file.stat().st_size)
-        figures["rigs"] = {name: _rig(rig, budget=budget) for name, rig in contents.rigs.items()}
+        bones = SkeletonBones() if skin is None else skin.bones
+        figures["rigs"] = {name: _rig(_as_posed(rig, bones), budget=budget) for name, rig in contents.rigs.items()}
     if contents.meshes:
         figures["meshes"] = {name: _mesh(mesh) for name, mesh in contents.meshes.items()}
     if contents.skeleton is not None:
@@ -100,9 +104,9 @@ def _contents(file: Path, rate: Rate) -> Figures:
         }
     if contents.markers is not None:
         figures["markers"] = _markers(contents.markers)
-    if load.is_skin(file):
-        skin = _skin(load.load_skin(file), file.stat().st_size)
-        figures["skin"] = {key: value for key, value in skin.items() if key not in ("format", "rig")}
+    if skin is not None:
+        skin_figures = _skin(skin, file.stat().st_size)
+        figures["skin"] = {key: value for key, value in skin_figures.items() if key not in ("format", "rig")}
     if contents.morphs:
         figures["morph_targets"] = list(contents.morphs)
     if contents.notes:
@@ -273,8 +277,7 @@ def _skin(skin: Skin, size: int) -> Figures:
         "bytes": size,
         "bytes_per_vertex": round(size / count, 1),
         **_cost(skin),
-        # Control points move relative to the whole: they are linked to no other joint.
-        "rig": _rig(_unlinked(skin.rig) if len(skin.bones.points) else skin.rig),
+        "rig": _rig(_as_posed(skin.rig, skin.bones)),
         **({"learned_bones": bones} if (bones := skin.bones.figures()) else {}),
         "layers": layers,
         "detail_levels": skin.detail.levels if skin.detail else 0,
@@ -284,8 +287,9 @@ def _skin(skin: Skin, size: int) -> Figures:
     }
 
 
-def _unlinked(rig: Rig) -> Rig:
-    return replace(rig, skeleton=replace(rig.skeleton, links=rig.skeleton.parents))
+def _as_posed(rig: Rig, bones: BoneStage) -> Rig:
+    """The rig with its joints linked as they are for these bones."""
+    return replace(rig, skeleton=replace(rig.skeleton, links=bones.links(rig)))
 
 
 def _cost(skin: Skin) -> Figures:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from posespace.check import Floats
 from posespace.fit.psd.sculpts import Sculpts
 from posespace.motion import Motion
 from posespace.poses.active import active_in_poses, active_names
@@ -24,13 +21,9 @@ def describe_sculpts(sculpts: Sculpts) -> list[dict[str, Any]]:
         {
             "sculpt": name,
             "moves": list(active_names(movers, rig.skeleton)),
-            "largest_correction": _largest(sculpt.shape - rig.skin(sculpt.pose)) / size,
+            "largest_correction": sculpts.largest_correction(name) / size,
             "radius": sculpt.radius,
             "muted": sculpt.muted,
         }
         for (name, sculpt), movers in zip(by_name.items(), active_in_poses(rig, motion), strict=True)
     ]
-
-
-def _largest(vectors: Floats) -> float:
-    return float(np.linalg.norm(vectors, axis=1).max(initial=0.0))

@@ -70,7 +70,7 @@ class RegressedHeights:
     def fit(self, examples: Examples) -> RegressedSurface:
         """Return the surface and its heights."""
         skin, heights = self.surface, _heights(examples)
-        motion = motion_from_shapes(examples, skin.rig, skin.bones.points)
+        motion = motion_from_shapes(examples, skin.rig, skin.points)
         samples = np.stack([_features(skin, self.features, pose) for pose in motion])
         squares = ((samples[:, None] - samples) ** 2).sum(axis=2)
         width = np.asarray(_WIDTH * median_distances(squares))
@@ -117,7 +117,7 @@ class RegressedSurface(Unsaved):
     @property
     def points(self) -> check.Ints:
         """(M,) the vertices of the control points."""
-        return self.skin.bones.points
+        return self.skin.points
 
     @property
     def tables(self) -> tuple[Floats, ...]:

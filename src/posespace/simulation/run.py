@@ -20,7 +20,7 @@ from posespace.rig import Rig
 from posespace.simulation.batch import Job, run
 from posespace.simulation.bodies.body import Body
 from posespace.simulation.bodies.capsules import CrowdedError
-from posespace.simulation.bodies.prepare import Prepared, beyond_limits, prepare
+from posespace.simulation.bodies.prepare import Prepared, beyond_limits, prepare, require_body
 from posespace.simulation.mesh.tetmesh import TetMesh, tetrahedralise
 from posespace.simulation.settings import Settings, require_extras
 from posespace.simulation.solver.contact import SkinContact, TouchingError
@@ -93,6 +93,8 @@ def simulate(
     note : called with one line about how a clip of poses was chosen and read
     """
     out, settings, machines = Path(path), settings or Settings(), machines or Machines()
+    if isinstance(body, str | Path):
+        require_body(body)
     require_extras(body if isinstance(body, str | Path) else None, settings.poses)
     warn = warn or _ignore
     if out.exists() and not resume:

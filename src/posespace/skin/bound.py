@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posespace.check import Floats, Ints
-from posespace.geometry.edges import neighbours_of
 from posespace.mesh import Mesh
 from posespace.skin.basis import Basis, combined
 from posespace.skin.driver import Driver
@@ -48,7 +47,7 @@ class Neighbourhoods:
     def __init__(self, mesh: Mesh) -> None:
         weld = mesh.weld
         self._groups, self._count = weld.groups, len(weld.first)
-        starts, neighbours = neighbours_of(weld.groups[mesh.triangles], self._count)
+        starts, neighbours = mesh.neighbours
         vertices = np.arange(self._count)
         # Each vertex is in its neighbourhood, so no list is empty.
         self._around = np.insert(neighbours, starts[:-1], vertices)

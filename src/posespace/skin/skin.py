@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 _BLOCK = 64
 """Most poses that are driven at once."""
 
+_OF_LAYERS = ("drivers", "bounds")
+"""What is computed once of a skin, and depends on its rig and layers alone."""
+
 
 class Driven(NamedTuple):
     """What the first stage makes of a pose: all that the stages after it need.
@@ -120,6 +123,12 @@ class Skin:
                 bases[id(layer.normal_driver)].append((layer.support, layer.normal_basis))
         return {id(driver): Bound.of(driver, bases[id(driver)], neighbourhoods) for driver in self.drivers}
 
+    def described(self, about: Mapping[str, Any]) -> Skin:
+        """Return the skin with another `about`; what was computed of it stays."""
+        skin = replace(self, about=about)
+        skin.__dict__.update({name: self.__dict__[name] for name in _OF_LAYERS if name in self.__dict__})
+        return skin
+
     @cached_property
     def _levels(self) -> tuple[Subdivision, ...]:
         return levels_of(self.rig.mesh.triangles, len(self.rig.mesh.points), self.detail.levels if self.detail else 0)
@@ -149,6 +158,11 @@ class Skin:
             for name, value in controls.items()
             if value and name not in self.control_names
         ]
+
+    @property
+    def points(self) -> Ints:
+        """(M,) int32, the vertices that control points are on; (0,) where joints make the pose."""
+        return self.bones.points
 
     @property
     def binding(self) -> Binding:
@@ -350,6 +364,11 @@ class Posable(Protocol):
     @property
     def rig(self) -> Rig:
         """The rig it moves."""
+        ...
+
+    @property
+    def points(self) -> Ints:
+        """(M,) int32, the vertices that control points are on; (0,) where joints make the pose."""
         ...
 
     def pose(self, pose: Pose) -> tuple[Floats, Floats]:

@@ -50,6 +50,8 @@ class Drafts:
             raise InputError("draft: there is none")
         about, arrays = self._read(self._file)
         with files.naming(self._file):
+            if "points" not in arrays:
+                raise InputError("is damaged (it has no points); remove it")
             points = check.floats("points", arrays["points"], (vertices, 3), check.LARGEST)
         return about.text("name"), about.part("pose").values, points
 

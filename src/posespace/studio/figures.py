@@ -31,7 +31,9 @@ _FAINTEST = 0.35
 """The colour weight of vertices that a layer hardly moves, so that its whole support is seen."""
 
 
-def figures(what: str, skin: Skin, motion: Motion, asked: Mapping[str, Any]) -> Answer:
+def figures(
+    what: str, skin: Skin, motion: Motion, asked: Mapping[str, Any], scales: Mapping[str | int, float] | None = None
+) -> Answer:
     """Return what a panel asks for: "skin", "support", "component" or "signals".
 
     Parameters
@@ -40,9 +42,13 @@ def figures(what: str, skin: Skin, motion: Motion, asked: Mapping[str, Any]) -> 
     skin : the skin that is looked at
     motion : the poses of the examples, for signals
     asked : "layer" for all but "skin", and "component": numbers counted from 0
+    scales : what the skin was `edited` with; with them "signals" says the scale of each
     """
     check.choice("figures", what, tuple(_FIGURES))
-    return _FIGURES[what](skin, motion, asked)
+    words, arrays = _FIGURES[what](skin, motion, asked)
+    if what == "signals":
+        words["scales"] = [float((scales or {}).get(name, 1.0)) for name in words["names"]]
+    return words, arrays
 
 
 def edited(skin: Skin, scales: Mapping[str | int, float], beta: float | None = None) -> Skin:

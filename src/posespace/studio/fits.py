@@ -33,6 +33,7 @@ class Fits:
     def __init__(self, store: Path | None) -> None:
         self._store = store
         self._fitting: Fitting | None = None
+        self.current: int | None = None
         self.tell: Tell = _unheard
         self.fitted: Callable[[Skin], None] = _unheard
 
@@ -50,17 +51,23 @@ class Fits:
 
     def cancel(self) -> bool:
         """End the fit that is running, at once; return whether one was."""
-        return self._fitting is not None and self._fitting.cancel()
+        was_running = self._fitting is not None and self._fitting.cancel()
+        if was_running:
+            self.tell("cancelled", {})
+        return was_running
 
-    def figures(self) -> list[dict[str, Any]]:
-        """Return the fits so far as plain JSON."""
-        return [] if self._fitting is None else [result.figures() for result in self._fitting.results]
+    def figures(self) -> dict[str, Any]:
+        """Return the fits so far, the number of the one that is shown, and whether one is running, as plain JSON."""
+        results = [] if self._fitting is None else [result.figures() for result in self._fitting.results]
+        running = self._fitting is not None and self._fitting.running
+        return {"fits": results, "current": self.current, "running": running}
 
     def skin(self, number: int) -> Skin:
         """Return the skin of a fit."""
         results = [] if self._fitting is None else self._fitting.results
         for result in results:
             if result.number == number:
+                self.current = number
                 return Skin.load(result.path)
         raise InputError(f"fit {number}: there is none of that number")
 
@@ -72,4 +79,5 @@ class Fits:
             self.tell("failed", {"error": one_line(str(outcome))})
             return
         self.fitted(Skin.load(outcome.path))
+        self.current = outcome.number
         self.tell("fitted", outcome.figures())

@@ -82,10 +82,15 @@ def _json(text: str | bytes) -> Fields:
     if len(text) > MOST_JSON:
         raise InputError(f"message: expected at most {MOST_JSON:,} bytes of JSON, got {len(text):,}")
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise InputError(f"message: expected JSON ({str(error)[:80]})") from None
     return Fields(value, "message")
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    return number if math.isfinite(number) else _refuse(word[:20])
 
 
 def _refuse(word: str) -> NoReturn:

@@ -30,7 +30,10 @@ def checked_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]
         if name not in known:
             raise InputError(f"settings: {method} expects any of {', '.join(known)}, got {name!r}")
         _check_kind(known[name], value)
-    method_of(method)(**settings)
+    try:
+        method_of(method)(**settings)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"settings: {method} cannot be set so ({error})") from error
     return dict(settings)
 
 

@@ -25,6 +25,8 @@ def opened(path: Path, clips: ClipFiles | None = None, note: Callable[[str], Non
     `clips` are played; `note` is called with a line about what was chosen of them.
     """
     project = _opened(path, clips or ClipFiles())
+    if not len(project.skin.rig.mesh.triangles):
+        raise FileError(path, "expected a mesh with triangles to show, got points alone")
     if clips is not None:
         project.clips = clips.load(project.skin, note)
     return project

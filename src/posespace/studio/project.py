@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from posespace.check import Floats
-from posespace.errors import InputError, one_line
+from posespace.errors import InputError, StoreChangedError, one_line
 from posespace.evaluation.score import evaluate
 from posespace.examples import Examples
 from posespace.fit.psd.psd import solved
@@ -22,6 +22,7 @@ from posespace.motion import Motion
 from posespace.pose import Pose
 from posespace.poses.active import at_rest
 from posespace.poses.control_points import motion_from_shapes
+from posespace.poses.links import linked_rig
 from posespace.report.sculpts import describe_sculpts
 from posespace.sculpt import radii_by_label
 from posespace.skin.provenance import notes_of
@@ -59,7 +60,8 @@ class Project:
         self.fits = Fits(path if sculpts is not None else None)
         self.notes: list[str] = notes_of(skin.about)
         self._sculpts = sculpts
-        self._fitted = skin
+        self.fitted = skin
+        self.scales: Mapping[str | int, float] = {}
         self._glb: tuple[int, bytes] = (0, b"")
 
     @property
@@ -78,6 +80,13 @@ class Project:
     def editable(self) -> bool:
         """Whether there is an editing session."""
         return self._sculpts is not None
+
+    @property
+    def motion(self) -> Motion:
+        """The poses of the sculpts; without any, the rest pose."""
+        if self.editable:
+            return self.examples.motion
+        return Motion.from_poses([self.skin.rig.rest], ["rest"])
 
     @property
     def examples(self) -> Examples:
@@ -99,15 +108,27 @@ class Project:
         if self._sculpts is not None:
             self.solve()
 
+    def sculpt_at(self, pose: Pose) -> str | None:
+        """Return the name of the sculpt at a pose, if there is one."""
+        return None if self._sculpts is None else self._sculpts.at(pose)
+
     def change(self, work: Callable[[Sculpts], Any]) -> Any:
         """Change the sculpts by `work`, then solve them; returns what `work` does."""
-        result = work(self.sculpts)
+        try:
+            result = work(self.sculpts)
+        except StoreChangedError as error:
+            self._sculpts = Sculpts.open(self.path, self.sculpts.settings)
+            self.solve()
+            raise InputError(
+                f"{self.path}: was changed by another program and is read again; repeat the change"
+            ) from error
         self.solve()
         return result
 
     def solve(self) -> None:
         """Solve the sculpts, as `ps.PSD` fits the store."""
         session = self.sculpts
+        self.fits.current = None
         if len(session) > MOST_SOLVED:
             self.notes = [f"{len(session)} examples: choose a method and fit"]
             return
@@ -124,16 +145,20 @@ class Project:
     def _has_corrections(session: Sculpts) -> bool:
         """Whether any sculpt that is not muted is at another pose than rest."""
         poses = [sculpt.pose for sculpt in session.sculpts.values() if not sculpt.muted]
-        return bool(poses) and not at_rest(session.rig, Motion.from_poses(poses)).all()
+        if not poses:
+            return False
+        motion = Motion.from_poses(poses)
+        return not at_rest(linked_rig(session.rig, motion), motion).all()
 
     def edit(self, scales: Mapping[str | int, float], beta: float | None) -> None:
         """Show the skin as it was fitted, with signals or layers scaled and another pull of its control points."""
-        self.skin = edited(self._fitted, scales, beta)
+        self.skin, self.scales = edited(self.fitted, scales, beta), scales
         self.revision += 1
 
     def show(self, skin: Skin) -> None:
         """Make another skin the current one."""
-        self.skin = self._fitted = skin
+        self.skin = self.fitted = skin
+        self.scales = {}
         self.notes = notes_of(skin.about)
         self.revision += 1
 
@@ -165,8 +190,8 @@ class Project:
         return shape, skin, plain
 
     def scores(self) -> list[Json]:
-        """Return the error of the current skin at each example, in millimetres, the worst first."""
-        examples = self.examples
+        """Return the error of the current skin at each sculpt that is not muted, in millimetres, the worst first."""
+        examples = self.sculpts.examples()
         score = evaluate(self.skin, examples)
         plain = np.sqrt(np.mean(np.square(score.base, dtype=np.float64), axis=1))
         rows = [
@@ -185,6 +210,7 @@ class Project:
             "remedy": self.remedy,
             "method": str(self.skin.about.get("method", "plain skinning")),
             "vertices": len(rig.mesh.points),
+            "diagonal": self.space.metres * rig.mesh.diagonal,
             "joints": list(rig.skeleton.names),
             "layers": [layer.name for layer in self.skin.layers],
             "sculpts": [] if session is None else [_row(row) for row in describe_sculpts(session)],

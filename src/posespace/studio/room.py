@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -11,6 +12,8 @@ from posespace.errors import InputError
 from posespace.studio.frames import encode
 
 MOST_PAGES = 16
+_PATIENCE = 10.0
+"""Seconds in which a page takes what it is sent."""
 
 
 class Connection(Protocol):
@@ -18,6 +21,9 @@ class Connection(Protocol):
 
     async def send(self, frame: str | bytes) -> None:
         """Send a frame; a page that is gone swallows it."""
+
+    def drop(self) -> None:
+        """End the connection at once."""
 
 
 class Room:
@@ -50,6 +56,14 @@ class Room:
             raise InputError(f"{what}: another page edits this project; close it to edit here")
 
     async def tell(self, event: str, says: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
-        """Send an event to every page, each with its role."""
-        for page in tuple(self._pages):
-            await page.send(encode({"event": event, "role": self.role(page), **says}, arrays))
+        """Send an event to every page, each with its role. One that does not take it is dropped: none waits for it."""
+
+        async def send(page: Connection) -> None:
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    await page.send(encode({"event": event, "role": self.role(page), **says}, arrays))
+            except TimeoutError:
+                self.leave(page)
+                page.drop()
+
+        await asyncio.gather(*map(send, tuple(self._pages)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +31,8 @@ PAGE = Path(__file__).with_name("studio.html")
 
 _PLACEHOLDER = "/*DATA*/"
 _REFUSED = 4403
+_MOST_LETTERS = 500
+"""Of an error."""
 
 
 class Page:
@@ -37,6 +40,12 @@ class Page:
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket = socket
+        self._serving = asyncio.current_task()
+
+    def drop(self) -> None:
+        """End the connection at once."""
+        if self._serving is not None:
+            self._serving.cancel()
 
     async def send(self, frame: str | bytes) -> None:
         """Send a frame; a page that is gone swallows it."""
@@ -62,6 +71,8 @@ class Studio:
         self.project = project
         self.guard = guard
         self.room = Room()
+        # The revision of the skin that pages were told of last.
+        self._told = project.revision
         # All work on the project is done by one thread, one piece after the other.
         self._worker = ThreadPoolExecutor(1, "studio")
         self.app = Starlette(
@@ -79,10 +90,14 @@ class Studio:
         return HTMLResponse(PAGE.read_text(encoding="utf-8"), headers=HEADERS)
 
     async def _socket(self, socket: WebSocket) -> None:
-        if self.guard.refusal(socket.headers, socket.query_params.get("token", ""), origin_needed=True):
+        if self.guard.refusal(socket.headers, self.guard.token, origin_needed=True):
             await socket.close(_REFUSED)
             return
         await socket.accept()
+        if self.guard.refusal(socket.headers, socket.query_params.get("token", ""), origin_needed=True):
+            # Accepted first, so that the page can tell: another studio listens here now.
+            await socket.close(_REFUSED)
+            return
         page = Page(socket)
         try:
             self.room.join(page)
@@ -113,7 +128,11 @@ class Studio:
                 number = message.fields.values.get("id")
                 answer = await self._answer(page, message)
             except InputError as error:
-                answer = encode({"id": _id(number), "error": one_line(str(error))})
+                answer = encode({"id": _id(number), "error": _shortened(one_line(str(error)))})
+            except Exception as error:
+                # The page goes on; what went wrong is for whoever started the studio.
+                traceback.print_exc()
+                answer = encode({"id": _id(number), "error": _shortened(one_line(f"failed: {error!r}"))})
             await page.send(answer)
 
     async def _answer(self, page: Page, message: Message) -> str | bytes:
@@ -128,14 +147,20 @@ class Studio:
             answer, arrays = await self.run(lambda: request.answer(self.project, fields, message.arrays))
         except OSError as error:
             raise FileError(self.project.path, f"cannot be used ({error.strerror or error})") from error
-        if request.changes or self.project.revision != before:
-            await self._tell_project()
+        finally:
+            if request.changes or self.project.revision != before:
+                await self._tell_project()
         return encode({"id": _id(fields.values.get("id")), "ok": answer}, arrays)
 
     async def _tell_project(self) -> None:
-        """Tell all pages what the project is now; those that show an older revision ask for the skin."""
-        if len(self.room):
-            await self.room.tell("project", await self.run(self.project.describe))
+        """Tell all pages what the project is now, and whether it has another skin."""
+        if not len(self.room):
+            return
+        described = await self.run(self.project.describe)
+        await self.room.tell("project", described)
+        if described["revision"] != self._told:
+            self._told = described["revision"]
+            await self.room.tell("skin", {"revision": self._told})
 
     async def begin(self) -> None:
         """Solve what is there, so that the page opens at once and the skin follows; listen to fits."""
@@ -159,6 +184,10 @@ class Studio:
         """End the work, and a fit that is running."""
         self.project.fits.cancel()
         self._worker.shutdown(wait=True, cancel_futures=True)
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…"
 
 
 def _id(value: object) -> int | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.commands import run
+from helpers.separate_pieces import with_pieces
 from helpers.strategies import random_rotations
 
 import posespace as ps
@@ -182,9 +183,72 @@ def test_points_on_a_line_or_in_one_spot_still_carry_the_whole(
     assert ps.evaluate(fitted, arm[1]).rms < 0.03
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_points_that_are_on_one_line_at_rest_are_refused(arm: tuple[ps.Examples, ps.Examples], first: int) -> None:
+    """On a line, or all at one position."""
+    points = np.array(arm[0].rig.mesh.points, dtype=np.float64)
+    picked = [0, 36, 72, 108, 144, 180]
+    points[picked, first:] = 0.0
+    lines = ps.Rig.from_mesh(arm[0].rig.mesh.with_points(points))
+    with pytest.raises(ps.InputError, match="picked: expected points that are not all on one line at rest") as raised:
+        ps.ControlPoints(picked=picked, bones=10).fit(replace(arm[0], rig=lines))
+    assert "\n" not in str(raised.value)
+
+
 def repeated(examples: ps.Examples, numbers: list[int]) -> ps.Examples:
     motion = ps.Motion(np.tile(rotations.IDENTITY, (len(numbers), 1, 1)))
     return ps.Examples.from_shapes(examples.rig, motion, [np.asarray(examples.shapes[k]) for k in numbers])
+
+
+@pytest.fixture(scope="module")
+def pieces() -> tuple[ps.Examples, ps.Examples]:
+    """Bent arms with twenty small separate pieces each."""
+    train, unseen = ps.datasets.bending_arm(rings=16, sides=9)
+    return with_pieces(train[np.linspace(0, 29, 14).astype(int)]), with_pieces(unseen[:10])
+
+
+@pytest.mark.parametrize("picked", [None, [0, 20, 40, 60, 80, 100, 120, 140]])
+def test_pieces_without_a_point_stay_beside_the_surface(
+    pieces: tuple[ps.Examples, ps.Examples], picked: list[int] | None, tmp_path: Path
+) -> None:
+    size = pieces[0].rig.mesh.diagonal
+    fitted = ps.ControlPoints(points=8, picked=picked, bones=40).fit(pieces[0])
+    assert fitted.bones.points.max() < 146, "a small piece has a point of its own"
+    fitted.save(tmp_path / "arm.skin")
+    ps.export(fitted, tmp_path / "arm.glb", warn=lambda _: None)
+    for shown in (fitted, ps.Skin.load(tmp_path / "arm.skin"), ps.Skin.load(tmp_path / "arm.glb"), fitted.compile()):
+        for examples in pieces:
+            motion = motion_from_shapes(examples, fitted.rig, fitted.bones.points)
+            pose_skin = shown.pose if isinstance(shown, ps.Skin) else shown
+            for pose, shape in zip(motion, examples.shapes, strict=True):
+                gaps = np.linalg.norm(pose_skin(pose)[0] - np.asarray(shape), axis=1)
+                assert gaps.max() < 0.08 * size
+
+
+def test_points_go_to_the_large_pieces_by_area(pieces: tuple[ps.Examples, ps.Examples]) -> None:
+    mesh = pieces[0].rig.mesh
+    aside = np.array([3.0, 0.0, 0.0])
+    points, shapes = mesh.points + aside, np.array([np.asarray(shape) for shape in pieces[0].shapes])
+    both = ps.Mesh(
+        np.concatenate([mesh.points, points]), np.concatenate([mesh.triangles, mesh.triangles + len(points)])
+    )
+    twice = ps.Examples.from_shapes(
+        ps.Rig.from_mesh(both), pieces[0].motion, np.concatenate([shapes, shapes + aside], axis=1)
+    )
+    piece, vertex = np.divmod(ps.ControlPoints(**SMALL).fit(twice).bones.points, len(points))
+    assert vertex.max() < 146
+    assert 2 <= piece.sum() <= 6
+
+
+def test_a_warning_names_pieces_without_a_point(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    train = with_pieces(arm[0], size=1.0)
+    first, shapes = len(arm[0].rig.mesh.points), np.array([np.asarray(shape) for shape in train.shapes])
+    corners = shapes[:, first:].reshape(-1, 4, 3)
+    middle = corners.mean(axis=1, keepdims=True)
+    turns = rotations.matrices(random_rotations(np.random.default_rng(0), len(corners)))
+    shapes[:, first:] = (middle + (corners - middle) @ turns).reshape(len(shapes), -1, 3)
+    with pytest.warns(match="[0-9]+ separate pieces of the surface have no control point; pick one on each"):
+        ps.ControlPoints(points=8, bones=40, corrections=0).fit(replace(train, shapes=shapes))
 
 
 def test_identical_examples_are_one(arm: tuple[ps.Examples, ps.Examples]) -> None:
@@ -201,12 +265,15 @@ def test_examples_that_are_all_alike_give_a_stiff_skin(arm: tuple[ps.Examples, p
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"points": 3, "near_points": 4}, "near_points: expected at most 3"),
+        ({"points": 3, "near_points": 4}, "near_points: expected at most 3, the number of control points, got 4$"),
         ({"picked": [1, 2]}, "points: expected at least 3"),
         ({"picked": [1, 2, 99999]}, "picked: expected indices from 0 to"),
         ({"picked": [1, 2, 3, 3]}, "some twice"),
         ({"picked": "1,two"}, "vertex numbers separated by commas"),
-        ({"local": "pose", "near_poses": 14}, "near_poses: expected at most 13"),
+        (
+            {"local": "pose", "near_poses": 14},
+            "near_poses: expected at most 13, one less than the number of examples, got 14$",
+        ),
         ({"local": "nowhere"}, "local: expected one of"),
         ({"width": 0.0}, "width: expected"),
         ({"beta": -1.0}, "beta: expected"),
@@ -221,6 +288,23 @@ def test_bad_settings_are_refused_in_one_line(
     with pytest.raises(ps.InputError, match=message) as raised:
         ps.ControlPoints(**{**SMALL, **settings}).fit(arm[0])  # type: ignore[arg-type]
     assert "\n" not in str(raised.value)
+
+
+def test_a_setting_that_the_examples_do_not_allow_is_named_without_their_file(
+    arm: tuple[ps.Examples, ps.Examples], tmp_path: Path
+) -> None:
+    arm[0][:2].save(tmp_path / "two.examples")
+    words = ("fit", "points", "two.examples", "-o", "two.skin", "--bones", "10", "--points")
+    said = "--near-points: expected at most 3, the number of control points, got 6 (the default)"
+    assert run(*words, "3", folder=tmp_path).stderr == f"posespace: {said}\n"
+    said = "--near-poses: expected at most 1, one less than the number of examples, got 7 (the default)"
+    assert run(*words, "8", "--local", "pose", folder=tmp_path).stderr == f"posespace: {said}\n"
+
+
+def test_corrections_that_are_not_made_are_warned_of(arm: tuple[ps.Examples, ps.Examples]) -> None:
+    with pytest.warns(UserWarning, match="corrections: ignored; they need `local='geometry'`"):
+        fitted = ps.ControlPoints(**SMALL, local="none", corrections=4).fit(arm[0])
+    assert fitted.bones.correction_count == 0
 
 
 def test_one_example_is_too_few(arm: tuple[ps.Examples, ps.Examples]) -> None:

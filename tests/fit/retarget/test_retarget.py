@@ -216,7 +216,7 @@ def test_wrong_settings_are_named(change: dict[str, object], message: str) -> No
 def test_a_skin_with_control_points_is_refused() -> None:
     points = point_skin("bones alone")
     skin = ps.EigenSkin(components=2).fit(ps.datasets.bending_arm(rings=6, sides=6)[0])
-    with pytest.raises(InputError, match="Y1: expected a skin that a skeleton moves, got one with control points"):
+    with pytest.raises(InputError, match="Y1: expected a skin driven by a skeleton, got one driven by control points"):
         retarget(skin, skin, points)
 
 

@@ -25,6 +25,7 @@ from posespace.formats.scene import Scene
 from posespace.geometry.subdivision import fine_vertex_count
 from posespace.poses.control_points import motion_from_shapes
 from posespace.skin.basis import PackedBasis
+from posespace.skin.bones.learned import MOST_BONES
 
 DETAILED = "corrections and detail"
 
@@ -310,3 +311,20 @@ def test_a_skin_joined_from_two_meshes_comes_back_and_plays_without_drivers(tmp_
     content = json.loads((tmp_path / "arms.gltf").read_text())
     assert [mesh["extensions"]["POSESPACE_drivers"]["vertices"] != [] for mesh in content["meshes"]] == [True, True]
     assert_plays_without_drivers(tmp_path / "arms.gltf", skin, motion)
+
+
+def test_as_many_bones_as_there_may_be_are_read_back(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    skin = replace(random_points_skin(rng), layers=(), detail=None)
+    bones = skin.bones
+    which = rng.integers(len(bones), size=MOST_BONES)
+    arrays = {name: getattr(bones, name)[which] for name in ("near", "widths", "heat", "centres")}
+    numbers = {name: getattr(bones, name)[which, ..., :4] for name in ("offsets", "coefficients")}
+    influences = rng.integers(MOST_BONES, size=bones.influences.shape).astype(np.int32)
+    many = replace(bones, **arrays, **numbers, influences=influences, holds=None, corrections=None)
+    ps.export(replace(skin, bones=many), tmp_path / "many.glb", warn=silent)
+    back = ps.Skin.load(tmp_path / "many.glb")
+    # So many bones of so few vertices have no determined positions: only what is stored is compared.
+    assert len(back.bones) == MOST_BONES
+    np.testing.assert_array_equal(back.bones.near, many.near)
+    np.testing.assert_allclose(back.bones.coefficients, many.coefficients, atol=1e-6)

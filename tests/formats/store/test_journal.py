@@ -246,7 +246,7 @@ def test_a_session_that_saw_an_older_store_changes_nothing(store: Path) -> None:
     late = ps.Sculpts.open(store)
     add(store)
     after = contents(store)
-    with pytest.raises(FileError, match="was changed by another process since it was opened; try again"):
+    with pytest.raises(FileError, match="was changed by another process since it was opened; open it again"):
         late.remove(NAMES[0])
     assert late.names == NAMES
     assert contents(store) == after

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.point_skins import point_motion, point_skin
 from helpers.strategies import random_points_skin, random_pose, random_skin, seeds
 from hypothesis import given, settings
 
@@ -13,6 +14,7 @@ import posespace as ps
 from posespace.runtime.bones.stage import played_bones
 from posespace.runtime.drive.drive import drive
 from posespace.runtime.drive.tables import TRANSFORM, driver_tables
+from posespace.skin.edit import with_beta
 
 KINDS = {"skeleton": random_skin, "learned": random_points_skin}
 
@@ -58,3 +60,12 @@ def test_a_player_goes_on_from_a_pose_that_it_has_played() -> None:
     play.drive(pose)
     np.testing.assert_array_equal(play._pose, read)
     np.testing.assert_array_equal(play(pose)[0], first)
+
+
+@pytest.mark.parametrize("beta", [1e-9, 1e-6, 1e-3, 30.0, 1e6, 1e9])
+def test_points_are_those_of_the_reference_however_strongly_the_points_pull(beta: float) -> None:
+    skin = with_beta(point_skin("corrections and detail"), beta)
+    play = skin.compile()
+    for pose in point_motion(skin, 3):
+        gap = np.abs(play(pose)[0] - skin.pose(pose)[0]).max()
+        assert gap < 1e-5 * skin.rig.mesh.diagonal

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.strategies import random_points_skin, random_pose, random_rotations
-from helpers.tolerances import tolerances
+from helpers.tolerances import has_normal, tolerances
 from helpers.tube import tube
 
 import posespace as ps
@@ -16,6 +16,7 @@ from posespace.interpolate.rbf import RBF
 from posespace.rig import pack_weights
 from posespace.runtime.cpu.player import CPUPlayer
 from posespace.runtime.detail.detail import PosedDetail
+from posespace.runtime.detail.surface_normals import SurfaceNormals
 from posespace.skeleton import Skeleton
 
 
@@ -54,6 +55,13 @@ def _pinched() -> ps.Mesh:
     return ps.Mesh(points, np.array([[0, 1, 2], [1, 0, 3], [0, 1, 4], [4, 5, 6], [4, 7, 6], [0, 8, 1]]))
 
 
+def _degenerate() -> ps.Mesh:
+    """A sheet of which some triangles are there twice, and some have equal corners."""
+    grid = _grid()
+    extra = [[0, 1, 8], [8, 0, 1], [8, 1, 0], [3, 3, 4], [4, 4, 3], [9, 9, 9]]
+    return ps.Mesh(grid.points, np.concatenate([grid.triangles, extra]))
+
+
 MESHES = {
     "closed": tube(6, 5),
     "boundary": _grid(),
@@ -61,6 +69,7 @@ MESHES = {
     "two sides": _two_sided(),
     "apart": _apart(),
     "pinched": _pinched(),
+    "degenerate": _degenerate(),
     "one triangle": ps.Mesh(np.eye(3), np.array([[0, 1, 2]])),
     "no triangle": ps.Mesh(np.eye(3), np.zeros((0, 3), np.int32)),
 }
@@ -109,11 +118,21 @@ def _with_hub() -> ps.Mesh:
     return ps.Mesh(mesh.points, np.concatenate([mesh.triangles, np.insert(far[far[:, 0] != far[:, 1]], 0, 0, axis=1)]))
 
 
+def _gathered(mesh: ps.Mesh, count: int, seed: int = 2) -> ps.Mesh:
+    """A surface of which many vertices, near and far, are at two positions."""
+    chosen = np.random.default_rng(seed).permutation(len(mesh.points))[: 2 * count]
+    points = mesh.points.copy()
+    points[chosen[:count]], points[chosen[count:]] = points[chosen[0]], points[chosen[-1]]
+    return ps.Mesh(points, mesh.triangles)
+
+
 LARGE = {
     "tube": tube(40, 24),
     "shuffled": _shuffled(tube(40, 24)),
     "seams": _shuffled(_split(40, 24)),
     "hub": _with_hub(),
+    "gathered": _gathered(tube(40, 24), 200),
+    "gathered seams": _gathered(_shuffled(_split(40, 24)), 900),
 }
 
 
@@ -127,6 +146,27 @@ def test_surfaces_of_many_tiles(name: str, levels: int) -> None:
     for a, b in zip(one(pose), two(pose), strict=True):
         assert a is not None
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("levels", [0, 1, 2])
+def test_many_vertices_at_one_position_take_room_in_proportion(levels: int) -> None:
+    sizes = []
+    for count in (500, 1000):
+        fan = np.stack([np.zeros(count), np.arange(count) + 1, np.arange(count) + 1 + count], axis=1).astype(np.int32)
+        points = np.zeros((2 * count + 1, 3))
+        points[1 + count :] = np.random.default_rng(0).normal(size=(count, 3))
+        skin = detailed(ps.Mesh(points, fan), levels, 1)
+        assert skin.detail is not None
+        sizes.append(PosedDetail(skin, skin.detail, 0, 1).nbytes)
+    assert sizes[1] < 2.5 * sizes[0]
+
+
+def test_normals_of_the_surface_are_the_references_where_vertices_share_them() -> None:
+    for mesh in LARGE.values():
+        normals = np.zeros(mesh.points.shape, np.float32)
+        SurfaceNormals(mesh, 2).write(mesh.points, normals)
+        known = has_normal(mesh, mesh.points)
+        np.testing.assert_allclose(normals[known], mesh.normals()[known], atol=2e-4)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -54,6 +54,10 @@ def test_every_kind_answers_what_callers_ask(kind: str) -> None:
     assert limits.shape == (len(rig.mesh.points),)
     assert (limits > 0).all()
     assert (bones.points < len(rig.mesh.points)).all()
+    assert bones.centres.shape == (len(bones.centres), 3)
+    assert len(bones.centres) in (0, count)
+    assert bones.links(rig) is None or len(bones.links(rig)) == len(rig.skeleton)
+    np.testing.assert_array_equal(skin.points, bones.points)
     for bits in (8, 16, 32):
         assert type(bones.packed(bits)) is type(bones)
     assert bool(bones.stored().arrays) == bool(bones.stored().numbers) == bool(bones.figures())

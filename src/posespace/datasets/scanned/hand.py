@@ -98,8 +98,8 @@ def scanned_hand(which: int = 1, poses: str = "spanning", vertices: int = 49_000
     vertices : about how many the base surface has, 500 to 100,000; the fine one has four times as many
     """
     if which not in _FILES:
-        raise InputError(f"scanned hand: expected 1 or 2, got {which}")
-    wanted = POSES[check.choice("scanned hand poses", poses, list(POSES))]
+        raise InputError(f"hand: expected 1 or 2, got {which}")
+    wanted = POSES[check.choice("poses", poses, list(POSES))]
     surface = scan_surface(vertices)
     coarse = _simulated(which, wanted)
     rig = _base_rig(coarse.rig, surface)

@@ -47,7 +47,7 @@ class ScanSurface:
 def scan_surface(vertices: int) -> ScanSurface:
     """Return the surface of about `vertices` vertices. Both hands have it: they correspond, vertex by vertex."""
     if not LEAST <= vertices <= MOST:
-        raise InputError(f"scanned hand vertices: expected {LEAST} to {MOST}, got {vertices}")
+        raise InputError(f"vertices: expected {LEAST:,} to {MOST:,}, got {vertices:,}")
     rest = stored.read(HAND)[0].rig.mesh
     triangles, smooth = _smooth_levels(rest.triangles, len(rest.points), 2 * vertices)
     skin = Surface(smooth @ rest.points, triangles)

@@ -85,8 +85,8 @@ class EigenSkin:
     size : maximum average number of displacements stored per vertex; limits memory. Only with `allotment='greedy'`;
         None: no limit
     threshold : a layer or component acts where its displacement is above this fraction of the largest one observed;
-        None: chosen so that the RMS of the dropped displacements, relative to all, is 5 % of the cross-validation
-        error, within 0.3 to 2 %; 0.04 with `allotment='equal'`
+        None: chosen so that the displacements left out have an RMS, relative to all displacements, of 5 % of the
+        cross-validation error, but at least 0.3 % and at most 2 %; 0.04 with `allotment='equal'`
     taper : number of rings of vertices over which the edge of a support fades to zero
     kernel : kernel of the RBF over the poses of one joint or control, and of a pair: thin_plate, gaussian, exponential,
         multiquadric, linear or cubic

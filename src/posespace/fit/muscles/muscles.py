@@ -74,8 +74,8 @@ class Muscles:
         the best
     joints : maximum number of joints and controls that drive a region; the best predictors are chosen; None: all that
         move
-    centres : maximum number of frames to interpolate the signals between, spread over the pose space; limits the cost
-        of playback, however long the clip is; None: all frames
+    centres : maximum number of centres, frames spread over the pose space, from which the signals are interpolated;
+        limits the cost of playback, however long the clip is; None: all frames
     segments : make one region per bone, each with its own signals and joints; otherwise the whole skin is one region
     smoothing : smoothing of the signals over the pose space, at least 0; None: chosen by cross-validation
     kind : "ica": independent signals; "pca": principal components that span the same space, for comparison

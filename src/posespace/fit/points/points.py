@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from posespace import check
 from posespace.check import Floats, Ints
-from posespace.errors import InputError, quoted
+from posespace.errors import InputError, SettingError, quoted
 from posespace.examples import Examples, require_examples
 from posespace.fit.bones.bones import bones as virtual_bones
 from posespace.fit.points.alignment import best_anchors
@@ -22,16 +22,18 @@ from posespace.fit.points.corrections import with_corrections
 from posespace.fit.points.detail import with_detail
 from posespace.fit.points.kernel_models import KernelModels, fit_models, local_squared_distances, squared_distances
 from posespace.fit.points.point_selection import mean_displacements, select_points
+from posespace.fit.points.ties import loose_pieces, ties_of
 from posespace.geometry import rotations
 from posespace.geometry.anchors import find_anchors, without_rigid_motion
 from posespace.geometry.geodesics import Geodesics
 from posespace.geometry.local_frames import local_frames
-from posespace.geometry.rigid import rigid
+from posespace.geometry.rigid import rigid, spans_plane
+from posespace.mesh import Mesh
 from posespace.motion import Motion
 from posespace.poses.control_points import motion_from_shapes
 from posespace.poses.digests import pose_digests
 from posespace.rig import Rig
-from posespace.skin.bones.learned import MOST_BONES, LearnedBones
+from posespace.skin.bones.learned import MOST_BONES, LearnedBones, check_beta
 from posespace.skin.provenance import EXAMPLES_ERROR, about_fit, with_notes
 from posespace.skin.skin import Skin
 
@@ -56,8 +58,8 @@ class ControlPoints:
         more. In Python a list, too
     bones : number of virtual bones that move the surface
     local : what a bone's rotation is learned from; "geometry": the points near it, in all examples; "pose": all points,
-        in the examples nearest to the pose; "both": both, as in Huang et al. 2011; "none": neither, as in Feng et al.
-        2008
+        in the examples nearest to the pose; "both": the points near it, in the examples nearest to the pose (Huang et
+        al. 2011); "none": all points, in all examples (Feng et al. 2008)
     near_points : number of control points that influence a bone (k_c); only with local "geometry" or "both"
     near_poses : number of nearest examples used for each bone's kernel model (k_p); only with local "pose" or "both"
     axes : coordinate axes in which a bone's control points are expressed; "local": axes that move with these
@@ -89,9 +91,10 @@ class ControlPoints:
         check.choice("axes", self.axes, AXES)
         if check.whole("corrections", self.corrections) < 0:
             raise InputError(f"corrections: expected at least 0, got {self.corrections}")
-        for name, least, most in (("width", 1e-3, 1e3), ("ridge", 0.0, 1e3), ("beta", 1e-6, 1e6)):
+        for name, least, most in (("width", 1e-3, 1e3), ("ridge", 0.0, 1e3)):
             if not least <= check.number(name, getattr(self, name)) <= most:
                 raise InputError(f"{name}: expected {least:g} to {most:g}, got {getattr(self, name)}")
+        check_beta(self.beta)
         if self.picked is not None:
             object.__setattr__(self, "picked", _vertices(self.picked))
 
@@ -103,6 +106,8 @@ class ControlPoints:
         virtual bones (`posespace.bones`), if they are known already.
         """
         require_examples(examples)
+        if self.local != "geometry" and self.corrections not in (0, type(self).corrections):
+            warnings.warn("corrections: ignored; they need `local='geometry'`", stacklevel=2)
         mesh = examples.rig.mesh
         geodesics = Geodesics(mesh.points, mesh.triangles)
         points = self._points(examples, geodesics)
@@ -122,8 +127,8 @@ class ControlPoints:
         figures: dict[str, Any] = {"points": points, "bones": len(bones), **_errors(skin, examples, motion)}
         about = about_fit("points", self, pose_digests(aligned, rig.skeleton), figures=figures)
         if (ratio := figures[EXAMPLES_ERROR]) > 1:
-            line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; give more examples"
-            warnings.warn(f"points: {line}", stacklevel=2)
+            line = f"at its own examples it has {ratio:.2f} times the error of plain skinning; {_remedy(mesh, points)}"
+            warnings.warn(f"control points: {line}", stacklevel=2)
             about = with_notes(about, [line])
         return replace(skin, detail=detail, about=about)
 
@@ -134,11 +139,15 @@ class ControlPoints:
         mesh = examples.rig.mesh
         rest = mesh.points[points].astype(np.float64)
         observed = rest + translations
-        shapes = _aligned(examples, *rigid(rest, observed, find_anchors(rest, observed)[0]))
+        anchors = find_anchors(rest, observed)[0]
+        if not spans_plane(rest, anchors):
+            wanted = "picked: expected points that are not all on one line at rest"
+            raise InputError(f"{wanted}: these leave the rotation of the whole open; pick one beside it")
+        shapes = _aligned(examples, *rigid(rest, observed, anchors))
         if virtual is None:
             most = len(mesh.triangles)
             if self.bones > most:
-                raise InputError(f"bones: expected 1 to {most}, as there are triangles, got {self.bones}")
+                raise SettingError(f"bones: expected at most {most}, the number of triangles, got {self.bones}")
             virtual = virtual_bones(shapes, self.bones, mesh.triangles, rest=mesh.points, rounds=1).rig
         influences, weights = virtual.influences, virtual.weights.astype(np.float32)
         count = len(virtual.skeleton)
@@ -153,6 +162,7 @@ class ControlPoints:
             influences=influences,
             weights=weights,
             beta=self.beta,
+            ties=ties_of(mesh, points, influences, weights),
         )
 
     def _models(
@@ -182,7 +192,7 @@ class ControlPoints:
         """The vertices of the control points: those picked, or selected ones."""
         count = len(examples.rig.mesh.points)
         if self.picked is None:
-            return select_points(geodesics, mean_displacements(examples), self.points)
+            return select_points(geodesics, mean_displacements(examples), examples.rig.mesh, self.points)
         check.indices("picked", np.array(self.picked), ("M",), below=count)
         if len(set(self.picked)) < len(self.picked):
             raise InputError("picked: expected each vertex once, got some twice")
@@ -192,12 +202,16 @@ class ControlPoints:
         if examples < 2:
             raise InputError(f"examples: expected at least 2 shapes to learn from, got {examples}")
         if points < 3:
-            raise InputError(f"points: expected at least 3, which a rigid motion needs, got {points}")
-        if self.local in ("geometry", "both") and points < self.near_points:
-            raise InputError(f"near_points: expected at most {points}, the number of points, got {self.near_points}")
-        if self.local in ("pose", "both") and examples <= self.near_poses:
-            wanted = f"at most {examples - 1}, one less than there are examples"
-            raise InputError(f"near_poses: expected {wanted}, got {self.near_poses}")
+            raise SettingError(f"points: expected at least 3, which a rigid motion needs, got {points}")
+        if self.local in ("geometry", "both"):
+            self._require_most("near_points", points, "the number of control points")
+        if self.local in ("pose", "both"):
+            self._require_most("near_poses", examples - 1, "one less than the number of examples")
+
+    def _require_most(self, setting: str, most: int, what: str) -> None:
+        if (value := getattr(self, setting)) > most:
+            default = " (the default)" if value == getattr(type(self), setting) else ""
+            raise SettingError(f"{setting}: expected at most {most}, {what}, got {value}{default}")
 
     def _near(self, distances: Floats, points: Floats, rest: Floats, centres: Floats) -> tuple[Ints, Floats]:
         """The points (B, C) that influence each bone, the nearest over the surface, and their distances.
@@ -246,6 +260,13 @@ def _single_precision(models: KernelModels) -> dict[str, Any]:
     """The models as they are stored, by field."""
     fields = models._asdict()
     return {name: value if name == "blended" else value.astype(np.float32) for name, value in fields.items()}
+
+
+def _remedy(mesh: Mesh, points: list[int]) -> str:
+    """What helps a skin whose error is large."""
+    if count := loose_pieces(mesh, points):
+        return f"{count} separate pieces of the surface have no control point; pick one on each"
+    return "give more examples"
 
 
 def _errors(skin: Skin, examples: Examples, motion: Motion) -> dict[str, float]:

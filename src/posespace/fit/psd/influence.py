@@ -40,6 +40,8 @@ class Influence:
     own : distance of the sculpt's own pose
     radius : the radius of influence along this axis
     others : distances at which the other sculpts of the layer, and those that it must be zero at, stand along the axis
+    axis : the axis, in the layer's pose space
+    column : which of the layer's coordinates the weight is
     """
 
     layer: str
@@ -49,13 +51,14 @@ class Influence:
     own: float
     radius: float
     others: Mapping[str, float]
-    _axis: PoseAxis
+    axis: PoseAxis
+    column: int
     _weigher: _Weigher
 
     def at(self, pose: Pose) -> tuple[float, float]:
         """Return where any pose stands along the axis, as a distance from rest, and the sculpt's weight in it."""
-        position = self._axis.space.coordinates(pose, self._axis.skeleton)[None]
-        along = float(self._axis.fractions(position)[0]) * self._axis.length
+        position = self.axis.space.coordinates(pose, self.axis.skeleton)[None]
+        along = float(self.axis.fractions(position)[0]) * self.axis.length
         return along, float(self._weigher.weights(position)[0])
 
 
@@ -113,6 +116,7 @@ def influence_of(
         axis.radius_along,
         {motion.names[other]: float(distance) for other, distance in zip(others, along, strict=True)},
         axis,
+        column,
         weigher,
     )
 

@@ -31,4 +31,5 @@ class PSD(PSDSettings):  # noqa: D101  # the docstring of its settings, which th
 
 def solved(sculpts: Sculpts, examples: Examples) -> Skin:
     """Return the skin of an editing session, checked on the session's sculpts as `examples`."""
-    return said(checked(sculpts.skin(), examples))
+    skin = sculpts.skin()
+    return said(checked(skin, examples, sculpts.residuals))

@@ -69,6 +69,8 @@ class SculptList:
         self.rig = rig
         self._state = SculptState()
         self._journal: Journal = MemoryJournal()
+        # By name: the shape and the pose, which tell whether it still is that sculpt, and its largest correction.
+        self._largest: dict[str, tuple[Floats, Pose, float]] = {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self._all)} of {self.rig})"
@@ -228,6 +230,19 @@ class SculptList:
         if made:
             self._change(f"mirrored {shown(list(made))}", changed)
         return Mirroring(made, kept)
+
+    def largest_correction(self, name: str) -> float:
+        """Return the greatest distance of a sculpt from plain skinning."""
+        sculpt, known = self[name], self._largest.get(name)
+        if known is None or known[0] is not sculpt.shape or known[1] is not sculpt.pose:
+            displaced = sculpt.shape - self.rig.skin(sculpt.pose)
+            known = sculpt.shape, sculpt.pose, float(np.linalg.norm(displaced, axis=1).max(initial=0.0))
+            self._largest[name] = known
+        return known[2]
+
+    def at(self, pose: Pose) -> str | None:
+        """Return the name of the sculpt at this very pose, None where there is none; muted ones do not count."""
+        return self._at(pose, {name: sculpt for name, sculpt in self._all.items() if not sculpt.muted})
 
     def undo(self) -> str:
         """Take the last change back; returns what it was."""

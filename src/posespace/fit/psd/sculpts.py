@@ -140,6 +140,11 @@ class Sculpts(SculptList):
                 return influence_of(self._linked, plan, solved.layers, self._motion(), name, self._around, samples)
         raise InputError(f"sculpt {quoted(name)}: no layer has it; it shows the rest shape, or is a frame of a clip")
 
+    @property
+    def residuals(self) -> list[Floats]:
+        """The displacements (N, 3) that the sculpts of the last `skin` add to plain skinning, in their order."""
+        return [residual.displacement for residual in self._sculpts.values()]
+
     def _solve(self, plan: LayerPlan, earlier: list[tuple[LayerPlan, Solved]], motion: Motion) -> Solved:
         settings, known = self.settings, self._solved.get(plan.controls)
         sculpts = list(self._sculpts.values())

@@ -25,8 +25,8 @@ class PSDSettings:
     Parameters
     ----------
     kernel : kernel of the RBF: gaussian, exponential, multiquadric, thin_plate, linear or cubic; None: multiquadric, or
-        gaussian with `per_vertex`. Without a kernel, a radius or `per_vertex`, frames of clips are fitted by a smooth
-        regression per region, not exactly
+        gaussian with `per_vertex`. If none of `kernel`, `radius` and `per_vertex` is given, frames of clips are
+        approximated by a smooth regression per region
     radius : radius of influence of a sculpt, above 0, in radians or the controls' unit; None: that which the examples
         have for a joint or control, else chosen by leave-one-out cross-validation for each layer. In Python one number
         for all, or by name: a joint or control for its axis in every layer, a tuple of names for the layer they span,
@@ -34,11 +34,11 @@ class PSDSettings:
     smoothing : smoothing of the interpolation, at least 0; above 0 the examples are only approximated, which averages
         contradictory ones
     anchor : keep the rest shape in the rest pose; a sculpt at the rest pose replaces it, with a warning
-    per_vertex : each vertex interpolates over only the sculpts that moved it; kernels gaussian and exponential
+    per_vertex : each vertex interpolates over only the sculpts that moved it; only with kernel gaussian or exponential
     space : one layer over this pose space for all examples; None: one layer per set of joints and controls that move
     tolerance : a vertex whose corrections all stay below this fraction of the box diagonal is not corrected
-    normals : "none": normals are computed from the posed surface; "shared": corrections at the same poses, driven by
-        the same coordinates, which exported files need for correct shading
+    normals : "none": normals are computed from the posed surface; "shared": corrections of the normals, driven by the
+        same coordinates as those of the points; exported files need them for correct shading
     """
 
     kernel: str | None = field(default=None, metadata={"choices": tuple(KERNELS)})

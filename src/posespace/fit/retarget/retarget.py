@@ -185,8 +185,8 @@ def _check_skins(*skins: Skin) -> None:
     for role, skin in zip(("X1", "X2", "Y1"), skins, strict=True):
         if not isinstance(skin, Skin):
             raise InputError(f"{role}: expected a Skin, got a {type(skin).__name__}; load it with ps.Skin.load")
-        if len(skin.bones.points):
-            raise InputError(f"{role}: expected a skin that a skeleton moves, got one with control points")
+        if len(skin.points):
+            raise InputError(f"{role}: expected a skin driven by a skeleton, got one driven by control points")
 
 
 def _check_motion(motion: Motion, rig: Rig) -> None:

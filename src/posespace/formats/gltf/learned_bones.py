@@ -40,13 +40,14 @@ class Sizes:
 
     Parameters
     ----------
-    vertices, edges : of the mesh, at most
+    vertices, edges, ties : of the mesh, at most, and between its pieces
     points, bones, samples, near, models, values, slots, corrections : M, B, S, C, L, V, and K of influences, of
         corrections
     """
 
     vertices: int
     edges: int
+    ties: int
     points: int
     bones: int
     samples: int
@@ -66,13 +67,14 @@ class Sizes:
         where = f"{EXTENSION}: bones"
         kernels = self.bones * self.models * self.samples
         budget.hold(2 * kernels * self.values, where)
-        budget.hold(12 * self.bones * self.bones, where)
+        # The matrix and its inverse, the levers of three axes, and what is added to one of these.
+        budget.hold(7 * self.bones**2, where)
         budget.hold(12 * self.bones * self.samples * self.near, where)
         budget.hold(4 * self.samples * self.points * 3, where)
         budget.hold(2 * self.vertices * self.slots * self.values, where)
         budget.hold(6 * self.vertices * self.corrections, where)
-        blocks = -(-self.edges // _EDGES_AT_ONCE)
-        products = 4 * (self.edges + self.points) * (2 * self.slots) ** 2 + 4 * blocks * self.bones**2
+        blocks = -(-self.edges // _EDGES_AT_ONCE) - (-self.ties // _EDGES_AT_ONCE)
+        products = 4 * (self.edges + self.ties + self.points) * (2 * self.slots) ** 2 + 4 * blocks * self.bones**2
         predicted = self.samples * kernels * self.values if self.corrections else kernels * self.values
         displaced = self.samples * self.vertices * self.corrections * (3 + self.slots)
         steps = (products + displaced) // _NUMBERS_A_STEP + (self.bones**3 // 10 + predicted) // (5 * _NUMBERS_A_STEP)
@@ -114,6 +116,7 @@ def read_bones(opened: gltf.Opened, fields: Fields, rig: Rig, conversion: Conver
         weights=weights,
         beta=part.number("beta"),
         holds=accessors.double("holds", (size.bones, size.near)) if "holds" in part else None,
+        ties=accessors.whole("ties", (size.ties, 2), below=size.vertices) if "ties" in part else None,
         corrections=_corrections(opened.document, part, size, conversion),
     )
 
@@ -140,6 +143,7 @@ def _sizes(accessors: Accessors, part: Fields, rig: Rig, bones: int, slots: int)
     return Sizes(
         vertices=vertices,
         edges=3 * len(rig.mesh.triangles),
+        ties=accessors.axis("ties", 2) if "ties" in part else 0,
         points=points,
         bones=bones,
         samples=accessors.axis("samples", points, 3),

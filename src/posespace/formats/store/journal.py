@@ -19,7 +19,7 @@ import numpy as np
 
 from posespace import check
 from posespace.check import Floats
-from posespace.errors import FileError, InputError, quoted
+from posespace.errors import FileError, InputError, StoreChangedError, quoted
 from posespace.formats import files, records
 from posespace.formats.checked_json import Fields
 from posespace.formats.store.example_store import ExampleStore, chunk_forms
@@ -233,7 +233,9 @@ class StoreJournal:
         try:
             with _locked(path):
                 if self._read_head() != self._head:
-                    raise FileError(path, "was changed by another process since it was opened; try again")
+                    raise StoreChangedError(
+                        path, "was changed by another process since it was opened; open it again, and repeat the change"
+                    )
                 yield
         except OSError as error:
             raise FileError(path, f"cannot be written ({(error.strerror or str(error)).lower()})") from error

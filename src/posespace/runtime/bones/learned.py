@@ -38,7 +38,7 @@ class PlayedLearnedBones:
         self._bones, self._threads = bones, threads
         positions = bones.positions(mesh)
         self._align, self._tables = Alignment(bones), bone_tables(bones, positions)
-        self._inverse: Floats32 = positions.inverse.astype(np.float32)
+        self._inverse = np.ascontiguousarray(positions.inverse)
         self.nbytes = self._inverse.nbytes + sum(table.nbytes for table in self._tables)
 
     def on_one_core(self) -> None:
@@ -67,7 +67,7 @@ class PlayedLearnedBones:
         poses, count = len(translations), len(self._bones)
         rotations = np.empty((poses, count, 9))
         amounts = np.empty((poses, count, self._tables.offsets.shape[2] - 4), np.float32)
-        sums, moved = (np.empty((3 * poses, count), np.float32) for _ in range(2))
+        sums, moved = (np.empty((3 * poses, count)) for _ in range(2))
         for row, points in enumerate(translations):
             self._predict(points, rotations[row], amounts[row])
             self._add_up(points, rotations[row], row, sums)
@@ -85,13 +85,13 @@ class PlayedLearnedBones:
         else:
             predict_some(0, len(rotations), self._tables, translations, rotations, amounts)
 
-    def _add_up(self, translations: Floats, rotations: Floats, row: int, sums: Floats32) -> None:
+    def _add_up(self, translations: Floats, rotations: Floats, row: int, sums: Floats) -> None:
         if self._threads > 1:
             add_up(self._threads, self._tables, translations, rotations, row, sums)
         else:
             add_up_some(0, len(rotations), self._tables, translations, rotations, row, sums)
 
-    def _solve(self, sums: Floats32, moved: Floats32) -> None:
+    def _solve(self, sums: Floats, moved: Floats) -> None:
         if self._threads > 1:
             solve(self._threads, self._inverse, sums, moved)
         else:

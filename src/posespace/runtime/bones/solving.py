@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import prange
 
 from posespace.check import Floats, Floats32
@@ -13,7 +12,7 @@ from posespace.runtime.pointers import pointer
 
 @relaxed
 def add_up_some(
-    begin: int, end: int, tables: BoneTables, translations: Floats, rotations: Floats, row: int, out: Floats32
+    begin: int, end: int, tables: BoneTables, translations: Floats, rotations: Floats, row: int, out: Floats
 ) -> None:  # pragma: no cover - compiled
     """Write some of the right-hand side of the positions' equations, as rows 3 row to 3 row + 2 of (..., B)."""
     columns, levers, drawn = pointer(tables.columns), pointer(tables.levers), pointer(tables.drawn)
@@ -33,7 +32,7 @@ def add_up_some(
 
 @on_all_cores
 def add_up(
-    parts: int, tables: BoneTables, translations: Floats, rotations: Floats, row: int, out: Floats32
+    parts: int, tables: BoneTables, translations: Floats, rotations: Floats, row: int, out: Floats
 ) -> None:  # pragma: no cover - compiled
     """Write the right-hand side of a pose."""
     count = len(tables.near)
@@ -42,20 +41,21 @@ def add_up(
 
 
 @relaxed
-def solve_some(
-    begin: int, end: int, inverse: Floats32, sums: Floats32, out: Floats32
-) -> None:  # pragma: no cover - compiled
-    """Write some columns of how far centres move (R, B): rows of the inverse (B, B) times right-hand sides (R, B)."""
+def solve_some(begin: int, end: int, inverse: Floats, sums: Floats, out: Floats) -> None:  # pragma: no cover - compiled
+    """Write some columns of how far centres move (R, B): rows of the inverse (B, B) times right-hand sides (R, B).
+
+    In double precision: the lower `beta` is, the larger are the numbers of the inverse, and they cancel in the sum.
+    """
     for bone in range(begin, end):
         for row in range(len(sums)):
-            total = np.float32(0.0)
+            total = 0.0
             for other in range(inverse.shape[1]):
                 total += inverse[bone, other] * sums[row, other]
             out[row, bone] = total
 
 
 @on_all_cores
-def solve(parts: int, inverse: Floats32, sums: Floats32, out: Floats32) -> None:  # pragma: no cover - compiled
+def solve(parts: int, inverse: Floats, sums: Floats, out: Floats) -> None:  # pragma: no cover - compiled
     """Write how far the centres of all bones move.
 
     A library's product would leave threads behind that the other loops wait for.
@@ -67,7 +67,7 @@ def solve(parts: int, inverse: Floats32, sums: Floats32, out: Floats32) -> None:
 
 @relaxed
 def compose(
-    centres: Floats, rotations: Floats, moved: Floats32, row: int, whole: Floats, translation: Floats, out: Floats32
+    centres: Floats, rotations: Floats, moved: Floats, row: int, whole: Floats, translation: Floats, out: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write transforms (12 B,): rotated about the centres, which are moved, then moved as the whole is."""
     for bone in range(len(centres)):

@@ -23,6 +23,7 @@ from posespace.runtime.detail.loops import (
     raise_points,
     refine,
     share,
+    sum_hubs,
     sum_patches,
     take,
     write_normals,
@@ -34,7 +35,7 @@ from posespace.skin.skin import Skin
 
 _STORED = {np.dtype(np.float32): FLOATS, np.dtype(np.int16): SHORTS, np.dtype(np.int8): BYTES}
 # The steps of a frame, each done before the next begins.
-_TAKE, _AREAS, _PATCHES, _REFINE = range(4)
+_TAKE, _AREAS, _HUBS, _PATCHES, _REFINE = range(5)
 _NO_NORMALS = np.zeros((0, 3), np.float32)
 
 
@@ -69,7 +70,8 @@ class PosedDetail:
         stored = _STORED[heights.dtype]
         self._heights = Heights(stored, len(heights), values.reshape(-1).view(np.uint8), influences, weights)
         between = range(_REFINE, _REFINE + len(self._patches.rounds) - 1)
-        self._steps = _TAKE, *between, _AREAS, _PATCHES
+        hubs = [_HUBS] if len(self._patches.flat_hubs) else []
+        self._steps = _TAKE, *between, _AREAS, *hubs, _PATCHES
         self._parts = self._windows.parts(threads)
         self._make_room()
         tables: list[NDArray[Any]] = [values, influences, weights]
@@ -80,13 +82,13 @@ class PosedDetail:
     def _make_room(self) -> None:
         patches, heights, before = self._patches, self._heights, self._patches.rounds[-1]
         width = -(-heights.components // LANES) * LANES
-        parts, windows = len(self._parts), self._windows
+        parts, windows, hubs = len(self._parts), self._windows, len(patches.sum_hub_starts) - 1
         self._room = Room(
             points=np.zeros((before, ROW), np.float32),
             shares=np.zeros((before if len(heights.weights) else 1, width), np.float32),
-            areas=np.zeros((len(patches.corners) * LANES + 1, ROW), np.float32),
+            areas=np.zeros((len(patches.corners) * LANES + 1 + hubs, ROW), np.float32),
             raised=np.zeros((parts, windows.raised, ROW), np.float32),
-            sums=np.zeros((parts, windows.sums + 1, ROW), np.float32),
+            sums=np.zeros((parts, windows.sums + 1 + hubs, ROW), np.float32),
         )
 
     def clone(self) -> PosedDetail:
@@ -161,6 +163,10 @@ def _work(
     elif step == _AREAS:
         begin, end = part * triangles // count, (part + 1) * triangles // count
         coarse_areas(begin, end, patches.corners, room.points, room.areas)
+    elif step == _HUBS:
+        hubs = len(patches.flat_hub_starts) - 1
+        begin, end = part * hubs // count, (part + 1) * hubs // count
+        sum_hubs(begin, end, patches.flat_hub_starts, patches.flat_hubs, room.areas)
     elif step == _PATCHES:
         _work_in_tiles(part, parts, patches, heights, room, frame)
     else:
@@ -181,12 +187,15 @@ def _work_in_tiles(
     begin, middle, end = parts[part, 0], parts[part, 1], parts[part, 2]
     to_raise = finish_ends[begin - 1] if begin > 0 else 0
     to_finish = finish_ends[middle - 1] if middle > 0 else 0
+    to_sum = patches.hub_ends[middle - 1] if middle > 0 else 0
     for tile in range(begin, end):
         raise_points(to_raise, raise_ends[tile], patches, heights, room, raised, frame.points)
         to_raise = max(to_raise, raise_ends[tile])
         if len(frame.normals) > 0:
             sum_patches(tile * size, min((tile + 1) * size, triangles), patches, raised, sums)
             if tile >= middle:
+                sum_hubs(to_sum, patches.hub_ends[tile], patches.sum_hub_starts, patches.sum_hubs, sums)
+                to_sum = patches.hub_ends[tile]
                 write_normals(to_finish, finish_ends[tile], patches, sums, frame.normals)
                 to_finish = finish_ends[tile]
 

@@ -63,9 +63,10 @@ class Room(NamedTuple):
     ----------
     points : (L, 4) of all levels but the last
     shares : (L, W) each vertex' amounts of the components, W is C or a little more; or (1, W), of all vertices
-    areas : (8 T + 1, 4) area vectors of the coarse triangles; the last is zero
+    areas : (8 T + 1 + H, 4) area vectors of the coarse triangles, zero, and the sums of hubs
     raised : (parts, R, 4) points of the last level with heights, a window of them for each part of the work
-    sums : (parts, S + 1, 4) what patches add to the normals of their vertices, a window of them; the last row is zero
+    sums : (parts, S + 1 + H, 4) what patches add to the normals of their vertices, a window of them, zero, and the sums
+        of hubs
     """
 
     points: Floats32
@@ -122,6 +123,20 @@ def coarse_areas(
         c = gather(rows, ROW, vertices, 3 * LANES * block + 2 * LANES)
         x, y, z = _area(a, b, c)
         put_rows(areas, LANES * block, x, y, z)
+
+
+@relaxed
+def sum_hubs(
+    begin: int, end: int, starts: Ints32, places: Ints32, out: Floats32
+) -> None:  # pragma: no cover - compiled
+    """Write the sums of some hubs, the last rows (R, 4) of all, from the rows that they name."""
+    first = len(out) - len(starts) + 1
+    for hub in range(begin, end):
+        x = y = z = np.float32(0.0)
+        for entry in range(starts[hub], starts[hub + 1]):
+            row = places[entry]
+            x, y, z = x + out[row, 0], y + out[row, 1], z + out[row, 2]
+        out[first + hub, 0], out[first + hub, 1], out[first + hub, 2] = x, y, z
 
 
 @inlined_exactly
@@ -234,7 +249,8 @@ def sum_patches(
     begin: int, end: int, patches: Patches, raised: Floats32, window: Floats32
 ) -> None:  # pragma: no cover - compiled
     """Write what some blocks of patches add to the normals of their vertices: areas of the fine triangles there."""
-    points, vertices, out, kept = pointer(raised), pointer(patches.vertices), pointer(window), len(window) - 1
+    points, vertices, out = pointer(raised), pointer(patches.vertices), pointer(window)
+    kept = len(window) - len(patches.sum_hub_starts)
     slots, triangles = patches.vertices.shape[1], pointer(patches.pattern)
     patch_points, patch_sums = np.empty((slots, 3, LANES), np.float32), np.empty((slots, 3, LANES), np.float32)
     for block in range(begin, end):

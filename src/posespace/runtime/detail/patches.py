@@ -7,6 +7,8 @@ a normal is the sum over the few patches that its vertex is in.
 Patches are worked on in tiles. Vertices are in the order of the last tile that has them: it is the one after which
 their normals are known. Raised points and sums are kept only as long as some tile needs them, in windows that the
 cache holds.
+
+Where many vertices with many triangles share a normal, at a hub, what is there is summed once, in a row of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from posespace.geometry.local_order import LocalOrder, local_order
 from posespace.geometry.subdivision import levels_of
 from posespace.runtime.compiled import Ints32, Ints64
 from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.detail.fans import fans_of
 from posespace.runtime.detail.windows import TILE, Windows, windows_of
 from posespace.runtime.entries import owned
 from posespace.skin.skin import Skin
@@ -41,9 +44,12 @@ class Patches(NamedTuple):
     vertices : (T, P, 8) int32, the fine vertices of their patches, as rows of the window of raised points
     pattern : (4**levels, 3) int32, the slots of each fine triangle of a patch
     flat_starts, flat : (V + 1,) and (E, 8) int32, the coarse triangles around each fine vertex, by the area that they
-        have there; 8 T for none
+        have there; 8 T for none, and from there on the hubs
     sum_starts, sums : (V + 1,) and (E, 8) int32, the slots that each fine vertex has, as rows of the window of sums;
-        the last row for none
+        the row after these for none, and from there on the hubs
+    flat_hub_starts, flat_hubs : (H + 1,) and (E,) int32, the coarse triangles of each hub, as in `flat`
+    sum_hub_starts, sum_hubs : (H + 1,) and (E,) int32, its slots, as in `sums`
+    hub_ends : (tiles,) int32, up to which hub the sums are known after a tile
     tile : blocks of coarse triangles in a tile
     raise_ends, finish_ends : (tiles,) int32, up to which block points are raised before a tile, and up to which normals
         are known after it
@@ -61,6 +67,11 @@ class Patches(NamedTuple):
     flat: Ints32
     sum_starts: Ints32
     sums: Ints32
+    flat_hub_starts: Ints32
+    flat_hubs: Ints32
+    sum_hub_starts: Ints32
+    sum_hubs: Ints32
+    hub_ends: Ints32
     tile: int
     raise_ends: Ints32
     finish_ends: Ints32
@@ -79,8 +90,8 @@ def patches_of(skin: Skin, levels: int) -> tuple[Patches, Windows]:
     sorting = _by_last_tile(groups[local.order], vertices)
     order = owned("order", local.order, len(skin.mesh.points))[sorting]
     vertices = np.argsort(sorting).astype(np.int32)[vertices]
-    flat, sums = _fans(groups[order], vertices, pattern)
-    windows = windows_of(*sums, blocks=-(-len(corners) // LANES), slots=vertices.shape[1])
+    flat, sums = fans_of(groups[order], vertices, pattern)
+    windows = windows_of(sums, blocks=-(-len(corners) // LANES), slots=vertices.shape[1])
     none = np.zeros((0, 2), np.int32)
     patches = Patches(
         coarse_order=local.order[: len(rest.points)],
@@ -91,10 +102,15 @@ def patches_of(skin: Skin, levels: int) -> tuple[Patches, Windows]:
         corners=_in_lanes(_filled(corners, 0)),
         vertices=_in_lanes(_filled(vertices, 0)) % windows.raised,
         pattern=pattern,
-        flat_starts=flat[0],
-        flat=flat[1],
-        sum_starts=sums[0],
-        sums=np.where(sums[1] < windows.none, sums[1] % windows.sums, windows.sums).astype(np.int32),
+        flat_starts=flat.starts,
+        flat=flat.rows,
+        sum_starts=sums.starts,
+        sums=windows.rows(sums.rows),
+        flat_hub_starts=flat.hub_starts,
+        flat_hubs=flat.hubs,
+        sum_hub_starts=sums.hub_starts,
+        sum_hubs=windows.rows(sums.hubs),
+        hub_ends=windows.hub_ends,
         tile=TILE,
         raise_ends=windows.raise_ends,
         finish_ends=windows.finish_ends,
@@ -141,52 +157,3 @@ def _filled(rows: Ints32, value: int | None = None) -> Ints32:
 def _in_lanes(rows: Ints32) -> Ints32:
     """Rows (8 R, C) as (R, C, 8)."""
     return np.ascontiguousarray(np.swapaxes(rows.reshape(-1, LANES, rows.shape[1]), 1, 2))
-
-
-def _fans(groups: Ints, vertices: Ints32, pattern: Ints32) -> tuple[tuple[Ints32, Ints32], tuple[Ints32, Ints32]]:
-    """What is summed for the normal of each vertex, as `flat` and `sums` of `Patches`.
-
-    Parameters
-    ----------
-    groups : (F,) the vertices that share a normal have one number
-    vertices : (T, P) of the patches
-    pattern : (4**levels, 3) slots of their triangles
-    """
-    triangles, slots = vertices.shape
-    owner = groups[vertices.ravel()]
-    by_group = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=int(groups.max(initial=-1)) + 1)
-    triangle, slot = np.divmod(by_group, slots)
-    places = (triangle // LANES * slots + slot) * LANES + triangle % LANES
-    blocks = -(-triangles // LANES)
-    sums = _listed(counts, places, groups, blocks * slots * LANES)
-    # A coarse triangle counts by how many fine ones are there; where all count alike, as nearly everywhere, once.
-    areas = np.bincount(pattern.ravel(), minlength=slots)[slot]
-    group = owner[by_group]
-    uneven = np.zeros(len(counts), np.bool_)
-    uneven[group[1:][(group[1:] == group[:-1]) & (areas[1:] != areas[:-1])]] = True
-    times = np.where(uneven[group], areas, 1)
-    counts = np.bincount(group, times, minlength=len(counts)).astype(np.int64)
-    return _listed(counts, np.repeat(triangle, times), groups, blocks * LANES), sums
-
-
-def _listed(counts: Ints64, places: Ints64, groups: Ints, none: int) -> tuple[Ints32, Ints32]:
-    """The places of each vertex in lanes: where those of a block start (V + 1,), and (E, 8) with `none` where a vertex
-    has fewer.
-
-    Parameters
-    ----------
-    counts : (G,) how many each group has
-    places : (sum of counts,) of the groups, one after the other
-    groups : (F,) of each vertex
-    """
-    lanes = _filled(groups)
-    lengths = counts[lanes]
-    most = lengths.reshape(-1, LANES).max(axis=1)
-    starts = np.concatenate([[0], np.cumsum(most)])
-    table = np.full((starts[-1], LANES), none, np.int32)
-    vertex = np.repeat(np.arange(len(lanes)), lengths)
-    rank = np.arange(len(vertex)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    firsts = np.cumsum(counts) - counts
-    table[starts[vertex // LANES] + rank, vertex % LANES] = places[firsts[lanes[vertex]] + rank]
-    return starts.astype(np.int32), table

@@ -29,6 +29,8 @@ class Fans(NamedTuple):
     groups : (N,) int32, the normal of each vertex: one per position and side
     starts : (G + 1,) int32, where the triangles of a normal begin in `around`
     around : (3 T,) int32
+    firsts : (G,) int32, the first vertex of each normal
+    others : (N - G,) int32, all vertices that are not such
     areas : (T, 3) float32, to work in
     """
 
@@ -36,23 +38,29 @@ class Fans(NamedTuple):
     groups: Ints32
     starts: Ints32
     around: Ints32
+    firsts: Ints32
+    others: Ints32
     areas: Floats32
 
 
 def fans_of(mesh: Mesh) -> Fans:
     """Find the triangles whose areas make each normal of a mesh."""
     triangles = owned("mesh triangles", mesh.triangles, len(mesh.points))
-    groups = mesh.shading.groups.astype(np.int32)
-    starts, around = triangles_around(groups[triangles], len(mesh.shading.first))
+    groups, firsts = mesh.shading.groups.astype(np.int32), mesh.shading.first.astype(np.int32)
+    starts, around = triangles_around(groups[triangles], len(firsts))
+    others = np.setdiff1d(np.arange(len(groups), dtype=np.int32), firsts)
     areas = np.zeros((len(triangles), 3), np.float32)
-    return Fans(triangles, groups, starts, around, areas)
+    return Fans(triangles, groups, starts, around, firsts, others, areas)
 
 
 def _surface_normals(
     parts: int, fans: Fans, points: NDArray[np.floating], out: Floats32
 ) -> None:  # pragma: no cover - compiled
-    """Write unit normals (N, 3) of points (N, 3); a vertex with no area around it has (0, 0, 1)."""
-    triangles, groups, starts, around, areas = fans
+    """Write unit normals (N, 3) of points (N, 3); a vertex with no area around it has (0, 0, 1).
+
+    Each is computed once, however many vertices share it.
+    """
+    triangles, groups, starts, around, firsts, others, areas = fans
     count = len(triangles)
     for part in prange(parts):
         for t in range(part * count // parts, (part + 1) * count // parts):
@@ -62,11 +70,11 @@ def _surface_normals(
             areas[t, 0] = uy * vz - uz * vy
             areas[t, 1] = uz * vx - ux * vz
             areas[t, 2] = ux * vy - uy * vx
-    vertices = len(groups)
+    normals = len(firsts)
     for part in prange(parts):
-        for v in range(part * vertices // parts, (part + 1) * vertices // parts):
-            x = y = z = 0.0
-            for k in range(starts[groups[v]], starts[groups[v] + 1]):
+        for group in range(part * normals // parts, (part + 1) * normals // parts):
+            x, y, z, v = 0.0, 0.0, 0.0, firsts[group]
+            for k in range(starts[group], starts[group + 1]):
                 t = around[k]
                 x, y, z = x + areas[t, 0], y + areas[t, 1], z + areas[t, 2]
             length = math.sqrt(x * x + y * y + z * z)
@@ -75,6 +83,11 @@ def _surface_normals(
                 out[v, 0], out[v, 1], out[v, 2] = x * scale, y * scale, z * scale
             else:
                 out[v, 0], out[v, 1], out[v, 2] = 0.0, 0.0, 1.0
+    copies = len(others)
+    for part in prange(parts):
+        for k in range(part * copies // parts, (part + 1) * copies // parts):
+            v, first = others[k], firsts[groups[others[k]]]
+            out[v, 0], out[v, 1], out[v, 2] = out[first, 0], out[first, 1], out[first, 2]
 
 
 _surface_normals_on_all_cores, _surface_normals_alone = on_all_cores(_surface_normals), compiled(_surface_normals)

@@ -8,6 +8,7 @@ import numpy as np
 
 from posespace.runtime.compiled import Ints32, Ints64
 from posespace.runtime.cpu.lanes import LANES
+from posespace.runtime.detail.fans import Fans
 
 TILE = 64
 """Blocks of coarse triangles in a tile."""
@@ -20,17 +21,25 @@ class Windows(NamedTuple):
     ----------
     firsts : (V,) int32, the first tile that each block needs for its normals
     raise_ends, finish_ends : (tiles,) int32, see `Patches`
+    hub_ends : (tiles,) int32, see `Patches`
     raised : rows of the window of raised points: a vertex is at its number modulo that
-    sums : rows of the window of sums, without the last, which is zero; a slot is at its number modulo that
+    sums : rows of the window of sums, without those of none, which is zero, and of hubs; a slot is at its number modulo
+        that
     none : how many slots there are in all; also the number that stands for none
     """
 
     firsts: Ints32
     raise_ends: Ints32
     finish_ends: Ints32
+    hub_ends: Ints32
     raised: int
     sums: int
     none: int
+
+    def rows(self, places: Ints32) -> Ints32:
+        """Return the rows of the window of sums where slots are, none, and hubs."""
+        after = self.sums + places - self.none
+        return np.where(places < self.none, places % self.sums, after).astype(np.int32)
 
     def parts(self, count: int) -> Ints64:
         """Return (count, 3), for each of equal parts of the work: the first tile to sum, to finish, and to leave.
@@ -47,20 +56,25 @@ class Windows(NamedTuple):
         return np.stack([firsts, cuts[:-1], cuts[1:]], axis=1).astype(np.int64)
 
 
-def windows_of(starts: Ints32, places: Ints32, blocks: int, slots: int) -> Windows:
+def windows_of(sums: Fans, blocks: int, slots: int) -> Windows:
     """Return the windows of blocks of vertices whose normals are sums over slots.
 
     Parameters
     ----------
-    starts, places : (V + 1,) and (E, 8) the slots of the vertices, numbered (T, P, 8), more than there are for none;
-        the blocks are in the order of the last tile that they need
+    sums : the slots of the vertices, numbered (T, P, 8); the blocks are in the order of the last tile that they need
     blocks, slots : T and P
     """
-    tiles, none = max(-(-blocks // TILE), 1), blocks * slots * LANES
-    owner, tile = np.repeat(np.arange(len(starts) - 1), np.diff(starts)), places // (TILE * slots * LANES)
+    starts, places, none = sums.starts, sums.rows, sums.none
+    tiles, size = max(-(-blocks // TILE), 1), TILE * slots * LANES
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    hub_firsts, hub_lasts = (end.reduceat(sums.hubs, sums.hub_starts[:-1]) // size for end in (np.minimum, np.maximum))
+    first_tiles = np.where(places < none, places // size, tiles)
+    last_tiles = np.where(places < none, places // size, 0)
+    first_tiles[places > none] = hub_firsts[places[places > none] - none - 1]
+    last_tiles[places > none] = hub_lasts[places[places > none] - none - 1]
     firsts, lasts = np.full(len(starts) - 1, tiles - 1), np.zeros(len(starts) - 1, np.int64)
-    np.minimum.at(firsts, owner, np.where(places < none, tile, tiles).min(axis=1, initial=tiles))
-    np.maximum.at(lasts, owner, np.where(places < none, tile, 0).max(axis=1, initial=0))
+    np.minimum.at(firsts, owner, first_tiles.min(axis=1, initial=tiles))
+    np.maximum.at(lasts, owner, last_tiles.max(axis=1, initial=0))
     firsts = np.minimum(firsts, lasts)
     finish_ends = np.searchsorted(lasts, np.arange(tiles), side="right")
     needed = np.zeros(tiles, np.int64)
@@ -72,6 +86,7 @@ def windows_of(starts: Ints32, places: Ints32, blocks: int, slots: int) -> Windo
         firsts.astype(np.int32),
         raise_ends.astype(np.int32),
         finish_ends.astype(np.int32),
+        np.searchsorted(hub_lasts, np.arange(tiles), side="right").astype(np.int32),
         raised=max(int(kept), 1) * LANES,
         sums=span * slots * LANES,
         none=none,

@@ -52,7 +52,7 @@ def ranks_of(lengths: NDArray[np.integer]) -> NDArray[np.intp]:
 @compiled
 def _walk(fans: Fans, out: NDArray[np.uint32], lengths: NDArray[np.int64]) -> None:  # pragma: no cover - compiled
     """Write the walks of each position, from three times its first triangle on, and how long they are."""
-    triangles, groups, starts, around, _ = fans
+    triangles, groups, starts, around = fans.triangles, fans.groups, fans.starts, fans.around
     most = 0
     for group in range(len(lengths)):
         most = max(most, starts[group + 1] - starts[group])

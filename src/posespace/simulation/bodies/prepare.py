@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from posespace.errors import InputError
+from posespace.errors import FileError, InputError
 from posespace.formats import files, load
 from posespace.motion import Motion
 from posespace.rig import Rig
@@ -61,7 +61,9 @@ def prepare(body: str | Path | Rig | Body, settings: Settings, note: Callable[[s
         return Prepared(made, poses_to_simulate(made.rig, settings, made.accept, note), body)
     if isinstance(body, Body):
         return Prepared(body, poses_to_simulate(body.rig, settings, body.accept, note), "given")
-    file = None if isinstance(body, Rig) else _existing(body)
+    if not isinstance(body, Rig):
+        require_body(body)
+    file = None if isinstance(body, Rig) else Path(body)
     rig = body if isinstance(body, Rig) else load.load_rig(Path(body))
     # Poses of a file are not the rig's fault.
     with _naming(file if settings.poses is None else None):
@@ -71,11 +73,14 @@ def prepare(body: str | Path | Rig | Body, settings: Settings, note: Callable[[s
     return Prepared(made, poses, "given" if file is None else "from a file", file, _boneless(made))
 
 
-def _existing(body: str | Path) -> Path:
+def require_body(body: str | Path) -> None:
+    """Raise unless this is the name of a built-in body, or a file that exists."""
     path = Path(body)
-    if not path.exists() and not path.suffix:
-        raise InputError(f"body {str(body)!r}: expected {', '.join(BUILT_IN)}, or the file of a rig")
-    return path
+    if body in BUILT_IN or path.exists():
+        return
+    if path.suffix:
+        raise FileError(path, "does not exist")
+    raise InputError(f"body {str(body)!r}: expected {', '.join(BUILT_IN)}, or the file of a rig")
 
 
 @contextmanager

@@ -35,6 +35,12 @@ ROOT = "root"
 """The joint above the control points; it moves the whole."""
 
 
+def check_beta(beta: float) -> None:
+    """Raise unless control points can have this weight in the solve for positions."""
+    if not 1e-9 <= check.number("beta", beta) <= 1e9:
+        raise InputError(f"beta: expected 1e-9 to 1e9, got {beta}")
+
+
 @dataclass(frozen=True, eq=False)
 class LearnedBones:
     """Virtual bones whose rotations kernel models predict from control points; their positions follow from these.
@@ -65,6 +71,8 @@ class LearnedBones:
     holds : (B, C) weights of a bone's control points in its local frame, scaled to sum to one; None: all bones use the
         axes of the whole
     corrections : (K, N, 3) displacements of the rest shape, of which each bone has an amount, or None
+    ties : (E, 2) int32, vertices of separate pieces of the surface that stay near each other, for pieces
+        without a control point, or None
     """
 
     points: Ints
@@ -83,6 +91,7 @@ class LearnedBones:
     beta: float
     holds: Floats | None = None
     corrections: Basis | None = None
+    ties: Ints | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -106,12 +115,15 @@ class LearnedBones:
             raise InputError(f"bones' weights: expected at most {MOST_INFLUENCES} per vertex, got {weights.shape[1]}")
         put(self, "weights", weights)
         put(self, "influences", check.indices("bones' influences", self.influences, weights.shape, below=bones))
+        if self.ties is not None:
+            put(self, "ties", check.indices("bones' ties", self.ties, ("E", 2), below=len(weights)))
+            if not len(self.ties):
+                raise InputError("bones' ties: expected pairs of vertices, or None where there are none")
         if self.corrections is not None:
             shape = (self.corrections.shape[0], len(weights), 3)
             put(self, "corrections", checked_basis("bones' corrections", self.corrections, shape))
         self._check_models(bones, samples)
-        if not 1e-9 <= check.number("beta", self.beta) <= 1e9:
-            raise InputError(f"beta: expected 1e-9 to 1e9, got {self.beta}")
+        check_beta(self.beta)
 
     def _check_models(self, bones: int, samples: int) -> None:
         put = object.__setattr__
@@ -137,6 +149,10 @@ class LearnedBones:
 
     def __repr__(self) -> str:
         return f"LearnedBones({len(self)} bones, {len(self.points)} points, {len(self.samples)} samples)"
+
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return the control points: they only translate."""
+        return rig.skeleton.names[1:]
 
     def require_fit(self, rig: Rig) -> None:
         """Raise unless a rig has the vertices of the weights, and the control points as its joints."""
@@ -256,6 +272,10 @@ class LearnedBones:
     def positions(self, mesh: Mesh) -> BonePositions:
         """Return what solves for the positions of the bones from their rotations, on a mesh."""
         return self._on(mesh).positions
+
+    def links(self, rig: Rig) -> Ints | None:
+        """Return the parents: control points move relative to the whole, and to no other joint."""
+        return rig.skeleton.parents
 
     def corrections_of(self, rig: Rig) -> Corrections:
         """Return the corrections, with limits from the displacements at the samples."""

@@ -1,7 +1,8 @@
 """Positions of learned bones from their rotations: one linear system for all bones, which keeps the surface together.
 
 Least squares: every skinned edge should be the rest edge rotated by the bones at its ends, and with weight `beta` every
-control point should be at its target. The matrix is constant, so it is inverted once.
+control point should be at its target. Ties count as weak edges: they hold the pieces of the surface that have no
+control point. The matrix is constant, so it is inverted once.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 8192
 _RIDGE = 1e-10
 """Of the mean diagonal: gives a position to a bone that moves no vertex."""
+_TIE = 0.1
+"""Weight of a tie, that of an edge being 1."""
+_NO_TIES = np.zeros((0, 2), np.int32)
 
 
 class BonePositions:
@@ -41,7 +45,10 @@ class BonePositions:
         matrix, levers = np.zeros((count, count)), np.zeros((3, count, count))
         points = mesh.points.astype(np.float64)
         for first in range(0, len(ends), _AT_ONCE):
-            _add_edges(bones, points, ends[first : first + _AT_ONCE], matrix, levers)
+            _add_edges(bones, points, ends[first : first + _AT_ONCE], 1.0, matrix, levers)
+        ties = _NO_TIES if bones.ties is None else bones.ties
+        for first in range(0, len(ties), _AT_ONCE):
+            _add_edges(bones, points, ties[first : first + _AT_ONCE], _TIE, matrix, levers)
         pulls = np.zeros((count, len(bones.points)))
         _add_points(bones, points, matrix, levers, pulls)
         matrix[np.diag_indices(count)] += _RIDGE * (np.trace(matrix) / count + 1e-300)
@@ -72,8 +79,8 @@ def _inverse(matrix: Floats) -> Floats:
         ) from None
 
 
-def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, levers: Floats) -> None:
-    """Add edges to the matrix and to the levers of rotations.
+def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, weight: float, matrix: Floats, levers: Floats) -> None:
+    """Add edges (E, 2) of a weight to the matrix and to the levers of rotations.
 
     A skinned vertex is Σ w (R (v - o) + p) over its bones, o their centres and p their positions. So an edge requires
     Σ (w_i - w_j) p = Σ R (½ (w_i + w_j) (v_i - v_j) - w_i (v_i - o) + w_j (v_j - o)).
@@ -90,7 +97,8 @@ def _add_edges(bones: LearnedBones, points: Floats, ends: Ints, matrix: Floats, 
         ],
         axis=1,
     )
-    _add(bone, signed, half - signed[..., None] * arms, matrix, levers)
+    root = np.sqrt(weight)
+    _add(bone, root * signed, root * (half - signed[..., None] * arms), matrix, levers)
 
 
 def _add_points(bones: LearnedBones, points: Floats, matrix: Floats, levers: Floats, pulls: Floats) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from posespace.check import Floats
+from posespace.check import Floats, Ints
 from posespace.pose import Pose
 from posespace.rig import Rig
 from posespace.skin.bones.stage import Binding, Corrections, Posed, StoredBones
@@ -18,8 +18,14 @@ class SkeletonBones:
     """The joints of a rig's skeleton as bones: kinematics alone, without corrections."""
 
     points = np.zeros(0, np.int32)
+    centres = np.zeros((0, 3))
     correction_count = 0
     detail_count = 0
+
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return none: all joints may rotate."""
+        del rig
+        return ()
 
     def require_fit(self, rig: Rig) -> None:
         """Accept any rig."""
@@ -37,6 +43,10 @@ class SkeletonBones:
         del rig
         shape = pose.rotations.shape[:-2]
         return pose, np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3))
+
+    def links(self, rig: Rig) -> Ints | None:
+        """Return the links of the rig's skeleton."""
+        return rig.skeleton.links
 
     def corrections_of(self, rig: Rig) -> Corrections:
         """Return no corrections: (0, N, 3)."""

@@ -82,6 +82,11 @@ class BoneStage(Protocol):
         ...
 
     @property
+    def centres(self) -> Floats:
+        """(B, 3) where bones are at rest that are no joints of the rig; (0, 3) where its joints are the bones."""
+        ...
+
+    @property
     def correction_count(self) -> int:
         """K, how many corrections each bone has an amount of."""
         ...
@@ -89,6 +94,10 @@ class BoneStage(Protocol):
     @property
     def detail_count(self) -> int:
         """D, how many components of the skin's detail each bone has an amount of."""
+        ...
+
+    def joints_without_rotation(self, rig: Rig) -> tuple[str, ...]:
+        """Return the joints whose rotations, and limits of these, do nothing."""
         ...
 
     def require_fit(self, rig: Rig) -> None:
@@ -108,6 +117,10 @@ class BoneStage(Protocol):
 
         What is known to be relative to the whole already is returned unchanged.
         """
+        ...
+
+    def links(self, rig: Rig) -> Ints | None:
+        """Return the joint (J,) that each joint of a rig is linked to in pose spaces; None: its motion tells."""
         ...
 
     def corrections_of(self, rig: Rig) -> Corrections:

@@ -50,10 +50,9 @@ REQUESTS: dict[str, Request] = {
     "markers": Request(playing.markers),
     "export_skin": Request(playing.export_skin),
     "import": Request(sculpting.import_shape),
-    "methods": Request(fits.methods),
     "fit": Request(fits.fit, changes=True),
     "cancel": Request(fits.cancel, changes=True),
-    "use": Request(fits.use, changes=True),
+    "take_fit": Request(fits.take_fit, changes=True),
     "figures": Request(fits.figures),
-    "edit": Request(fits.edit, changes=True),
+    "edit_skin": Request(fits.edit_skin, changes=True),
 }

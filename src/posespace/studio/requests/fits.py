@@ -1,4 +1,4 @@
-"""Requests on fits by other methods: which there are, to start and cancel one, its figures, and edits of its skin."""
+"""Requests on fits by any method: to start and cancel one, its figures, and edits of its skin."""
 
 from __future__ import annotations
 
@@ -15,12 +15,7 @@ Answer = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 Arrays = dict[str, NDArray[Any]]
 
 
-def methods(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001 - all requests take these
-    """Answer with the methods, their settings, and the fits so far."""
-    return {"methods": methods_figures(), "fits": opened.fits.figures()}, {}
-
-
-def fit(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
+def fit(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001 - all requests take these
     """Start a fit of what is saved; events say how far it is."""
     settings = plain(fields.part("settings", {}).values, "settings")
     assert isinstance(settings, dict)
@@ -33,23 +28,28 @@ def cancel(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: 
     return {"did": "cancelled the fit" if opened.fits.cancel() else "no fit is running"}, {}
 
 
-def use(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
+def take_fit(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
     """Show the skin of a fit by its number; 0: the sculpts, solved."""
     number = fields.integer("number")
     if number:
         opened.show(opened.fits.skin(number))
     else:
         opened.solve()
-    return {"did": f"showing fit {number}" if number else "showing the sculpts, solved"}, {}
+    return {"did": f"showing fit {number}" if number else "showing the sculpts as they are solved"}, {}
 
 
 def figures(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
-    """Answer with figures of the current skin for a panel."""
+    """Answer with what a panel asks for: the methods, the fits so far, or figures of the current skin."""
+    what = fields.text("what")
+    if what == "methods":
+        return {"methods": methods_figures()}, {}
+    if what == "fits":
+        return {**opened.fits.figures(), "method": opened.skin.about.get("method")}, {}
     asked = {key: fields.integer(key) for key in ("layer", "component") if key in fields}
-    return figures_of(fields.text("what"), opened.skin, opened.examples.motion, asked)
+    return figures_of(what, opened.fitted, opened.motion, asked, opened.scales)
 
 
-def edit(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
+def edit_skin(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001
     """Show the skin as it was fitted with signals or layers scaled, and with another beta."""
     scales = fields.part("scales", {})
     beta = fields.number("beta") if "beta" in fields else None

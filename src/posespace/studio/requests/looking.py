@@ -30,7 +30,7 @@ def surface(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa:
     pose, mesh = space.pose(fields.part("pose")), current.rig.mesh
     posed = {"points": current.pose(pose)[0][: len(mesh.points)], "plain": current.rig.skin(pose)}
     shapes = {name: space.of_points(points) for name, points in posed.items()}
-    return {"revision": opened.revision}, {
+    return {"revision": opened.revision, "sculpt": opened.sculpt_at(pose)}, {
         **shapes,
         "rest": space.of_points(mesh.points),
         "triangles": mesh.triangles,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from posespace.errors import InputError
+from posespace.errors import FileError, InputError, quoted
 from posespace.formats.checked_json import Fields
 from posespace.gathering.conventions import Conventions
 from posespace.gathering.posed_meshes import merged_writer
@@ -20,12 +20,13 @@ Answer = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 Arrays = dict[str, NDArray[Any]]
 
 _MIRROR_TOLERANCE = 0.01
+_MOST_LETTERS = 200
 
 
 def define(opened: Project, fields: Fields, arrays: Arrays) -> Answer:
     """Add the sculpted shape at its pose; with `replace`, give the sculpt of that name another shape."""
     opened.require_sculptable()
-    name, pose = fields.text("name").strip(), opened.space.pose(fields.part("pose"))
+    name, pose = _named(fields, "name"), opened.space.pose(fields.part("pose"))
     shape = opened.space.points(_sent(arrays, "points"))
     if fields.flag("replace", False):
         opened.change(lambda sculpts: sculpts.replace(name, shape))
@@ -37,7 +38,7 @@ def define(opened: Project, fields: Fields, arrays: Arrays) -> Answer:
 
 def rename(opened: Project, fields: Fields, arrays: Arrays) -> Answer:  # noqa: ARG001 - all requests take these
     """Give a sculpt another name."""
-    name, to = fields.text("name"), fields.text("to").strip()
+    name, to = fields.text("name"), _named(fields, "to")
     opened.change(lambda sculpts: sculpts.rename(name, to))
     return _did(opened)
 
@@ -134,7 +135,10 @@ def import_shape(opened: Project, fields: Fields, arrays: Arrays) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"shape{ending}"
         file.write_bytes(_sent(arrays, "file").tobytes())
-        read = read_sculpt(rig, sculpt_shape(file), "shape", pose, Conventions())
+        try:
+            read = read_sculpt(rig, sculpt_shape(file), "shape", pose, Conventions())
+        except FileError as error:
+            raise FileError(Path(fields.text("filename")).name, error.problem) from error
     return {"notes": read.notes}, {"points": opened.space.of_points(read.shape)}
 
 
@@ -142,6 +146,14 @@ def _sent(arrays: Arrays, name: str) -> NDArray[Any]:
     if name not in arrays:
         raise InputError(f"message: expected the array {name!r}")
     return arrays[name]
+
+
+def _named(fields: Fields, key: str) -> str:
+    """The name that a sculpt is to have."""
+    name = fields.text(key).strip()
+    if len(name) > _MOST_LETTERS:
+        raise InputError(f"sculpt {quoted(name)}: expected at most {_MOST_LETTERS} letters")
+    return name
 
 
 def _did(opened: Project) -> Answer:

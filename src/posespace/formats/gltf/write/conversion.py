@@ -55,6 +55,8 @@ class Conversion:
 
     def rig(self, rig: Rig) -> Rig:
         """Return the rig in the file: rotations of its joints stay the same, translations are scaled."""
+        if self.scale == rig.mesh.unit == 1.0 and np.array_equal(self.rotation, np.eye(3)):
+            return rig
         frames, bind = rig.skeleton.local_frames.astype(np.float64), rig.inverse_bind.astype(np.float64)
         roots = rig.skeleton.parents < 0
         frames[roots, :3] = self.rotation @ frames[roots, :3]

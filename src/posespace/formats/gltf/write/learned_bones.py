@@ -21,7 +21,7 @@ _POSITIONS = ("rest", "samples", "centres")
 _LENGTHS = ("widths", "heat")
 _QUATERNIONS = ("offsets", "coefficients")
 _SHARES = ("anchors", "holds")
-_WHOLES = ("points", "near")
+_WHOLES = ("points", "near", "ties")
 
 
 def bones_part(

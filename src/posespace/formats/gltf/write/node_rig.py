@@ -43,11 +43,11 @@ class NodeRig:
     @classmethod
     def of(cls, skin: Skin) -> NodeRig:
         """Return the nodes of a skin."""
-        joints, centres = len(skin.rig.skeleton), skin.bones.stored().arrays.get("centres")
-        if centres is None:
+        joints, centres = len(skin.rig.skeleton), skin.bones.centres
+        if not len(centres):
             return cls(skin, skin.rig, range(joints))
         influences, weights, count = skin.binding
-        skeleton = _with_bones(skin.rig.skeleton, np.asarray(centres))
+        skeleton = _with_bones(skin.rig.skeleton, centres)
         rig = Rig(skin.rig.mesh, skeleton, influences + joints, weights)
         return cls(skin, rig, range(joints, joints + count), _BAKED_COST)
 
