@@ -100,7 +100,7 @@ def test_a_dragged_pose_comes_back_by_undo(page: DragPage, change: str) -> None:
     undone(page)
     assert page.pose().translations == pytest.approx(posed)
     page.frame()
-    page.page.click("button:text-is('redo')")
+    page.page.click("button:text-is('redo pose')")
     assert not np.allclose(page.pose().translations, posed)
 
 
@@ -185,9 +185,9 @@ def test_a_touch_screen_says_what_fingers_do_and_has_targets_for_them(
         page.touch("touchMove", (x + 8 * step, y + 3 * step))
     page.touch("touchEnd")
     assert moved(page)
-    page.page.locator("button:text-is('undo')").tap()
+    page.page.locator("button:text-is('undo pose')").tap()
     assert not moved(page)
-    page.page.locator("button:text-is('redo')").tap()
+    page.page.locator("button:text-is('redo pose')").tap()
     page.frame()
     x, y = page.handle(POINT)
     for _ in range(2):

@@ -144,9 +144,8 @@ def test_a_fit_of_control_points_shows_the_sculpts_at_its_points(tmp_path: Path)
     pose = project.pose_of(name)
     shape, skin, plain = project.errors_at(name)
     assert pose.rotations.shape == (9, 4)
-    assert project.skin.rig.skeleton.world(pose.rotations[None], pose.translations[None])[
-        0, 1:, :3, 3
-    ] == pytest.approx(shape[project.skin.bones.points], abs=1e-6)
+    world = project.skin.rig.skeleton.world(pose.rotations[None], pose.translations[None])
+    assert world[0, 1:, :3, 3] == pytest.approx(shape[project.skin.bones.points], abs=1e-6)
     assert skin.max() < plain.max()
     assert project.scores()[0]["ratio"] < 1
     with pytest.raises(InputError, match="the skin shown has control points"):

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 DRAGS = [(2, (40.0, 30.0)), (0, (-35.0, 20.0)), (5, (10.0, -30.0))]
 CLOSE = 1e-4
 FRAMES = 5000
+CROSSES = "document.querySelector('#markers path').getAttribute('d')"
 
 
 @pytest.fixture(scope="module")
@@ -170,15 +171,15 @@ def test_a_take_plays_with_its_markers(chromium: Any, small: ps.Skin, tmp_path: 
         page.page.keyboard.press(" ")
         for seconds, count in ((0.0, len(names)), (35 / 30, len(names) - 2)):
             page.page.evaluate(f"posespace.stage.posing.seek({seconds})")
-            page.until(f"document.querySelector('#markers path').getAttribute('d').split('M').length === {count + 1}")
+            page.until(f"{CROSSES}.split('M').length === {count + 1}")
             page.frame()
             assert page.error() < CLOSE
-        cross = page.page.evaluate("document.querySelector('#markers path').getAttribute('d')").split("M")[1]
+        cross = page.page.evaluate(CROSSES).split("M")[1]
         x, y = (float(word) + 4.5 for word in cross.split("l")[0].split())
         canvas = page.page.locator("#stage").bounding_box()
         # At beta 0.3 the surface, and with it the handle, stays behind a little.
         handle = page.handle(0)
         assert np.hypot(handle[0] - canvas["x"] - x, handle[1] - canvas["y"] - y) < 25
         page.page.keyboard.press("m")
-        page.until("document.querySelector('#markers path').getAttribute('d') === ''")
+        page.until(f"{CROSSES} === ''")
         page.close()
