@@ -144,7 +144,7 @@ export class PoseMap implements Tool, MapUser {
     const { posing } = this.stage ?? {};
     if (!posing) return;
     const answer = await this.project.do("map_pose", { ...this.wanted, point: [x, y], pose: posing.pose("now") });
-    if (answer) posing.take({ ...(answer.ok.pose as Omit<PagePose, "name">), name: "map" }, { kind: "hand" });
+    if (answer) posing.put({ ...(answer.ok.pose as Omit<PagePose, "name">), name: "map" }, { kind: "hand" });
   }
 }
 
