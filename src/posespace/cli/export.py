@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from posespace.cli.checks import open_examples, require_folder, require_motion
-from posespace.cli.options import FILE, Command, argument, clips_option, frame_options, json_option, out_option
+from posespace.cli.options import (
+    FILE,
+    Command,
+    argument,
+    clips_option,
+    frame_options,
+    json_option,
+    markers_option,
+    motions_option,
+    out_option,
+)
 from posespace.cli.printing import note, print_one, warn
-from posespace.formats.registry import CLIPS, EXPORT, MARKERS, format_names, written_endings
+from posespace.formats.registry import EXPORT, written_endings
 
 if TYPE_CHECKING:
     from posespace.formats.pose_choice import PoseChoice
@@ -22,19 +32,8 @@ if TYPE_CHECKING:
 @out_option(
     f"The file to write, ending in {', '.join(written_endings(EXPORT))}; .html is a web page that anyone can open."
 )
-@click.option(
-    "--motion",
-    "motions",
-    multiple=True,
-    type=FILE,
-    help=f"A motion to play ({format_names(CLIPS)}), poses (JSON), examples, or markers ({format_names(MARKERS)}). "
-    "May be repeated; each file becomes a clip.",
-)
-@click.option(
-    "--markers",
-    type=FILE,
-    help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
-)
+@motions_option
+@markers_option
 @click.option(
     "--rig",
     type=FILE,

@@ -14,6 +14,7 @@ import click
 
 from posespace.cli.typed import as_typed
 from posespace.errors import InputError, suggestion
+from posespace.formats.registry import CLIPS, MARKERS, format_names
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -145,6 +146,21 @@ only_option = click.option(
 
 
 clip_option = click.option("--clip", metavar="NAME", help="Clip of the file to use. Default: the first.")
+motions_option = click.option(
+    "--motion",
+    "motions",
+    multiple=True,
+    type=FILE,
+    help=f"A motion to play ({format_names(CLIPS)}), poses (JSON), examples, or markers ({format_names(MARKERS)}). "
+    "May be repeated; each file becomes a clip.",
+)
+
+markers_option = click.option(
+    "--markers",
+    type=FILE,
+    help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
+)
+
 clips_option = click.option(
     "--clip",
     "clips",

@@ -9,29 +9,17 @@ from pathlib import Path
 import click
 
 from posespace.cli.checks import require_motion
-from posespace.cli.options import FILE, Command, argument, clips_option
+from posespace.cli.options import FILE, Command, argument, clips_option, markers_option, motions_option
 from posespace.cli.printing import note
 from posespace.errors import InputError, require
-from posespace.formats.registry import CLIPS, MARKERS, format_names
 
 
 @click.command(cls=Command, epilog="Example: posespace studio --new hand.glb")
 @argument("file", "An example store, a folder that holds one, a skin or a rig.", required=False)
 @click.option("--new", "rig", type=FILE, help="Begin a new project with this rig, in the folder RIG.examples.")
 @click.option("-o", "--out", type=FILE, help="The folder of the new project; only with --new.")
-@click.option(
-    "--motion",
-    "motions",
-    multiple=True,
-    type=FILE,
-    help=f"A motion to play ({format_names(CLIPS)}), poses (JSON), examples, or markers ({format_names(MARKERS)}). "
-    "May be repeated; each file becomes a clip.",
-)
-@click.option(
-    "--markers",
-    type=FILE,
-    help=f"JSON file that maps the markers of a motion ({format_names(MARKERS)}) to control points.",
-)
+@motions_option
+@markers_option
 @clips_option
 @click.option(
     "--port",
